@@ -1,0 +1,34 @@
+// Problems: the only errors features throw on purpose. They know no HTTP; rest/errors.ts maps code to status.
+
+/** Why a request was refused. The doors translate it: REST to a status, MCP to a tool error, the CLI to an exit code. */
+export type ProblemCode =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'not-paying'
+  | 'forbidden'
+  | 'not-found'
+  | 'over-limit'
+  | 'relay-down'
+  | 'unavailable';
+
+export interface ProblemExtras {
+  /** Seconds after which trying again makes sense. */
+  retryAfterSeconds?: number;
+  /** What really happened; logged, never shown. */
+  cause?: unknown;
+}
+
+/** A refusal with a `detail` written for the person who reads it: it says what is wrong and what to do. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly detail: string;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
+    super(detail, { cause: extras.cause });
+    this.name = 'Problem';
+    this.code = code;
+    this.detail = detail;
+    this.retryAfterSeconds = extras.retryAfterSeconds;
+  }
+}
