@@ -1,0 +1,88 @@
+// Accounts: who sends. Made and changed by operators; the hot path reads them through directory.ts.
+import { Problem } from '../errors.ts';
+import type { Database } from '../store/pool.ts';
+import { PLANS, type Plan } from './plans.ts';
+
+export interface Account {
+  id: number;
+  name: string;
+  plan: Plan;
+  dailyQuota: number;
+  ratePerSecond: number;
+  createdAt: string;
+}
+
+export interface AccountChange {
+  name?: string;
+  plan?: Plan;
+  dailyQuota?: number;
+  ratePerSecond?: number;
+}
+
+interface AccountRow extends Omit<Account, 'dailyQuota' | 'ratePerSecond' | 'createdAt'> {
+  dailyQuota: number | null;
+  ratePerSecond: number | null;
+  createdAt: Date;
+}
+
+const COLUMNS =
+  'id, name, plan, daily_quota AS "dailyQuota", rate_per_second AS "ratePerSecond", created_at AS "createdAt"';
+
+export async function createAccount(
+  database: Database,
+  account: AccountChange & { name: string; plan: Plan },
+): Promise<Account> {
+  const [row] = await database.query<AccountRow>(
+    `INSERT INTO accounts (name, plan, daily_quota, rate_per_second) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
+    [account.name, account.plan, account.dailyQuota ?? null, account.ratePerSecond ?? null],
+  );
+  return toAccount(row!);
+}
+
+export async function changeAccount(
+  database: Database,
+  id: number,
+  change: AccountChange,
+): Promise<Account> {
+  const [row] = await database.query<AccountRow>(
+    `UPDATE accounts SET name = coalesce($2, name), plan = coalesce($3, plan),
+       daily_quota = coalesce($4, daily_quota), rate_per_second = coalesce($5, rate_per_second)
+     WHERE id = $1 RETURNING ${COLUMNS}`,
+    [
+      id,
+      change.name ?? null,
+      change.plan ?? null,
+      change.dailyQuota ?? null,
+      change.ratePerSecond ?? null,
+    ],
+  );
+  return toAccount(row ?? noAccount(id));
+}
+
+export async function getAccount(database: Database, id: number): Promise<Account> {
+  const [row] = await database.query<AccountRow>(`SELECT ${COLUMNS} FROM accounts WHERE id = $1`, [
+    id,
+  ]);
+  return toAccount(row ?? noAccount(id));
+}
+
+export async function listAccounts(database: Database): Promise<Account[]> {
+  const rows = await database.query<AccountRow>(`SELECT ${COLUMNS} FROM accounts ORDER BY id`);
+  return rows.map(toAccount);
+}
+
+function toAccount(row: AccountRow): Account {
+  return {
+    ...row,
+    dailyQuota: row.dailyQuota ?? PLANS[row.plan].dailyQuota,
+    ratePerSecond: row.ratePerSecond ?? PLANS[row.plan].ratePerSecond,
+    createdAt: row.createdAt.toISOString(),
+  };
+}
+
+function noAccount(id: number): never {
+  throw new Problem(
+    'not-found',
+    `There is no account ${id}. "sandmartin account list" shows the accounts.`,
+  );
+}

@@ -1,0 +1,208 @@
+// The directory: what a process remembers of accounts, keys and identities, so that a send asks the database nothing.
+// Every change raises the account's version; each process asks twice a second for the versions of the accounts it serves,
+// and trusts nothing that was not confirmed within the last second. So a revoked key dies everywhere within 1 s, also while polls fail.
+
+import { addressKey, type Mailbox } from '../addresses.ts';
+import type { Clock } from '../clock.ts';
+import { Problem } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Database } from '../store/pool.ts';
+import { accountOfKey, hashOfKey, type Scope } from './keys.ts';
+import { PLANS, type Plan } from './plans.ts';
+
+const POLL_EVERY_MS = 400;
+const TRUSTED_FOR_MS = 1000;
+const FORGOTTEN_AFTER_MS = 60_000;
+const LAST_USED_EVERY_MS = 5000;
+
+/** Who is calling: an account through one of its keys. */
+export interface Caller {
+  accountId: number;
+  keyId: string;
+  scopes: ReadonlySet<Scope>;
+}
+
+export interface Directory {
+  /** The caller behind an X-API-Key, or a Problem: unauthenticated, not-paying. */
+  authenticate(key: string | undefined): Promise<Caller>;
+  /** Whether the account may send from this mailbox: the exact address or its domain is verified. */
+  maySendFrom(caller: Caller, from: Mailbox): Promise<boolean>;
+  /** Drops what is remembered of an account, for changes made by this very process. */
+  forget(accountId: number): void;
+  close(): Promise<void>;
+}
+
+interface Entry {
+  id: number;
+  version: number;
+  plan: Plan;
+  /** By SHA-256 of the key. */
+  keys: Map<string, Caller>;
+  /** By address or domain. */
+  senders: Map<string, boolean>;
+  confirmedAtMs: number;
+  usedAtMs: number;
+}
+
+export function openDirectory(deps: { database: Database; clock: Clock; log: Log }): Directory {
+  const { database, clock, log } = deps;
+  const entries = new Map<number, Entry>();
+  const usedKeys = new Map<string, { accountId: number; atMs: number }>();
+  let polling: Promise<void> | undefined;
+
+  async function entryOf(accountId: number): Promise<Entry | undefined> {
+    const nowMs = clock.nowMs();
+    const known = entries.get(accountId);
+    if (known && nowMs - known.confirmedAtMs < TRUSTED_FOR_MS) {
+      known.usedAtMs = nowMs;
+      return known;
+    }
+    const [row] = await database.prepared<{ version: number; plan: Plan }>(
+      'directory-account',
+      'SELECT version, plan FROM accounts WHERE id = $1',
+      [accountId],
+    );
+    if (row === undefined) {
+      entries.delete(accountId);
+      return undefined;
+    }
+    return confirm(accountId, row, nowMs, nowMs);
+  }
+
+  /** Keeps what is known when the version is the same, else begins anew. */
+  function confirm(
+    id: number,
+    row: { version: number; plan: Plan },
+    confirmedAtMs: number,
+    usedAtMs: number,
+  ): Entry {
+    const known = entries.get(id);
+    if (known && known.version === row.version) {
+      known.confirmedAtMs = confirmedAtMs;
+      known.usedAtMs = Math.max(known.usedAtMs, usedAtMs);
+      return known;
+    }
+    const entry: Entry = {
+      id,
+      version: row.version,
+      plan: row.plan,
+      keys: new Map(),
+      senders: new Map(),
+      confirmedAtMs,
+      usedAtMs,
+    };
+    entries.set(id, entry);
+    return entry;
+  }
+
+  async function callerOf(entry: Entry, hash: string): Promise<Caller | undefined> {
+    const known = entry.keys.get(hash);
+    if (known) return known;
+    const [row] = await database.prepared<{ id: string; scopes: Scope[] }>(
+      'directory-key',
+      'SELECT id, scopes FROM api_keys WHERE account_id = $1 AND hash = $2 AND revoked_at IS NULL',
+      [entry.id, Buffer.from(hash, 'hex')],
+    );
+    if (row === undefined) return undefined;
+    const caller = { accountId: entry.id, keyId: row.id, scopes: new Set(row.scopes) };
+    entry.keys.set(hash, caller);
+    return caller;
+  }
+
+  async function poll(): Promise<void> {
+    const startedAtMs = clock.nowMs();
+    for (const entry of entries.values()) {
+      if (startedAtMs - entry.usedAtMs > FORGOTTEN_AFTER_MS) entries.delete(entry.id);
+    }
+    if (entries.size === 0) return;
+    const rows = await database.prepared<{ id: number; version: number; plan: Plan }>(
+      'directory-poll',
+      'SELECT id, version, plan FROM accounts WHERE id = ANY ($1)',
+      [[...entries.keys()]],
+    );
+    for (const row of rows) confirm(row.id, row, startedAtMs, 0);
+  }
+
+  async function writeLastUsed(): Promise<void> {
+    if (usedKeys.size === 0) return;
+    const used = [...usedKeys];
+    usedKeys.clear();
+    await database.query(
+      `UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, to_timestamp(u.at))
+       FROM unnest($1::bigint[], $2::uuid[], $3::float8[]) AS u (account_id, id, at)
+       WHERE k.account_id = u.account_id AND k.id = u.id`,
+      [
+        used.map(([, use]) => use.accountId),
+        used.map(([id]) => id),
+        used.map(([, use]) => use.atMs / 1000),
+      ],
+    );
+  }
+
+  const pollTimer = setInterval(() => {
+    polling ??= poll()
+      .catch((error) => log.warn({ error }, 'could not ask for changed accounts'))
+      .finally(() => {
+        polling = undefined;
+      });
+  }, POLL_EVERY_MS);
+  const lastUsedTimer = setInterval(() => {
+    writeLastUsed().catch((error) => log.warn({ error }, 'could not note the last use of keys'));
+  }, LAST_USED_EVERY_MS);
+
+  return {
+    async authenticate(key) {
+      if (key === undefined || key === '') {
+        throw new Problem(
+          'unauthenticated',
+          'The X-API-Key header is missing. Send your API key in it.',
+        );
+      }
+      const accountId = accountOfKey(key);
+      const entry = accountId === undefined ? undefined : await entryOf(accountId);
+      const caller = entry && (await callerOf(entry, hashOfKey(key)));
+      if (entry === undefined || caller === undefined) {
+        throw new Problem(
+          'unauthenticated',
+          'The X-API-Key is not known. It may be mistyped or revoked; make a new key in the dashboard.',
+        );
+      }
+      usedKeys.set(caller.keyId, { accountId: caller.accountId, atMs: clock.nowMs() });
+      if (!PLANS[entry.plan].paying) {
+        throw new Problem(
+          'not-paying',
+          'This account is on the free plan, which cannot use the API. Move it to a paid plan.',
+        );
+      }
+      return caller;
+    },
+
+    async maySendFrom(caller, from) {
+      const entry = await entryOf(caller.accountId);
+      if (entry === undefined) return false;
+      const address = addressKey(from.address);
+      const known = entry.senders.get(address) ?? entry.senders.get(from.domain);
+      if (known !== undefined) return known;
+      const rows = await database.prepared<{ value: string }>(
+        'directory-sender',
+        'SELECT value FROM identities WHERE account_id = $1 AND value IN ($2, $3) AND verified_at IS NOT NULL',
+        [caller.accountId, address, from.domain],
+      );
+      // A covered address is remembered under its domain, so a domain with many senders takes one entry.
+      const verified = rows.find((row) => row.value === from.domain) ?? rows[0];
+      if (verified) entry.senders.set(verified.value, true);
+      return verified !== undefined;
+    },
+
+    forget(accountId) {
+      entries.delete(accountId);
+    },
+
+    async close() {
+      clearInterval(pollTimer);
+      clearInterval(lastUsedTimer);
+      await polling;
+      await writeLastUsed().catch(() => undefined);
+    },
+  };
+}

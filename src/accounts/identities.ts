@@ -1,0 +1,106 @@
+// Identities: addresses and domains an account may send from. A verified domain covers addresses at it, not at its subdomains.
+import { addressKey, parseAddress } from '../addresses.ts';
+import { Problem } from '../errors.ts';
+import type { Database } from '../store/pool.ts';
+
+export interface Identity {
+  accountId: number;
+  value: string;
+  kind: 'address' | 'domain';
+  verified: boolean;
+  createdAt: string;
+}
+
+interface IdentityRow {
+  accountId: number;
+  value: string;
+  verified: boolean;
+  createdAt: Date;
+}
+
+const COLUMNS =
+  'account_id AS "accountId", value, verified_at IS NOT NULL AS verified, created_at AS "createdAt"';
+
+/** `Sales@Bücher.example` → `sales@xn--bcher-kva.example`; `Example.COM` → `example.com`. */
+export function normaliseIdentity(text: string): string {
+  const isDomain = !text.includes('@');
+  // A domain is read with the rules for addresses: what stands behind the @ must be one.
+  const read = parseAddress(isDomain ? `a@${text.trim()}` : text.trim());
+  if ('fault' in read) {
+    throw new Problem(
+      'invalid',
+      `"${text}" is neither a domain nor an address: ${read.fault}. Write example.com or name@example.com.`,
+    );
+  }
+  return isDomain ? read.domain : addressKey(read.address);
+}
+
+export async function addIdentity(
+  database: Database,
+  accountId: number,
+  text: string,
+  verified: boolean,
+): Promise<Identity> {
+  const [row] = await database.query<IdentityRow>(
+    `INSERT INTO identities AS kept (account_id, value, verified_at)
+     SELECT id, $2, CASE WHEN $3 THEN now() END FROM accounts WHERE id = $1
+     ON CONFLICT (account_id, value) DO UPDATE SET verified_at = coalesce(kept.verified_at, excluded.verified_at)
+     RETURNING ${COLUMNS}`,
+    [accountId, normaliseIdentity(text), verified],
+  );
+  if (row === undefined) {
+    throw new Problem(
+      'not-found',
+      `There is no account ${accountId}. "sandmartin account list" shows the accounts.`,
+    );
+  }
+  return toIdentity(row);
+}
+
+export async function verifyIdentity(
+  database: Database,
+  accountId: number,
+  text: string,
+): Promise<Identity> {
+  const [row] = await database.query<IdentityRow>(
+    `UPDATE identities SET verified_at = coalesce(verified_at, now())
+     WHERE account_id = $1 AND value = $2 RETURNING ${COLUMNS}`,
+    [accountId, normaliseIdentity(text)],
+  );
+  return toIdentity(row ?? noIdentity(accountId, text));
+}
+
+export async function removeIdentity(
+  database: Database,
+  accountId: number,
+  text: string,
+): Promise<Identity> {
+  const [row] = await database.query<IdentityRow>(
+    `DELETE FROM identities WHERE account_id = $1 AND value = $2 RETURNING ${COLUMNS}`,
+    [accountId, normaliseIdentity(text)],
+  );
+  return toIdentity(row ?? noIdentity(accountId, text));
+}
+
+export async function listIdentities(database: Database, accountId?: number): Promise<Identity[]> {
+  const rows = await database.query<IdentityRow>(
+    `SELECT ${COLUMNS} FROM identities WHERE $1::bigint IS NULL OR account_id = $1 ORDER BY account_id, value`,
+    [accountId ?? null],
+  );
+  return rows.map(toIdentity);
+}
+
+function toIdentity(row: IdentityRow): Identity {
+  return {
+    ...row,
+    kind: row.value.includes('@') ? 'address' : 'domain',
+    createdAt: row.createdAt.toISOString(),
+  };
+}
+
+function noIdentity(accountId: number, text: string): never {
+  throw new Problem(
+    'not-found',
+    `Account ${accountId} has no identity ${text}. "sandmartin identity list --account ${accountId}" shows its identities.`,
+  );
+}

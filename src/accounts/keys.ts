@@ -1,0 +1,113 @@
+// API keys: `sm_live_` + the account's number + 34 random characters. Shown once; only a SHA-256 is kept.
+import { hash, randomInt } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { Problem } from '../errors.ts';
+import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
+import type { Database } from '../store/pool.ts';
+
+export const SCOPES = ['email:send', 'email:read'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface ApiKey {
+  id: string;
+  accountId: number;
+  name: string | null;
+  prefix: string;
+  scopes: Scope[];
+  createdAt: string;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+}
+
+const KEY_SHAPE = /^sm_live_([0-9A-Za-z]{6})[0-9A-Za-z]{34}$/;
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** The key carries its account, so that looking it up asks that account's shard only. */
+export function accountOfKey(key: string): number | undefined {
+  const account = KEY_SHAPE.exec(key)?.[1];
+  if (account === undefined) return undefined;
+  let id = 0;
+  for (const digit of account) id = id * 62 + DIGITS.indexOf(digit);
+  return id;
+}
+
+export const hashOfKey = (key: string): string => hash('sha256', key, 'hex');
+
+function newKey(accountId: number): string {
+  let account = '';
+  for (let rest = accountId; account.length < 6; rest = Math.floor(rest / 62)) {
+    account = DIGITS[rest % 62] + account;
+  }
+  const random = Array.from({ length: 34 }, () => DIGITS[randomInt(62)]).join('');
+  return `sm_live_${account}${random}`;
+}
+
+export async function createKey(
+  database: Database,
+  clock: Clock,
+  wanted: { accountId: number; scopes: readonly Scope[]; name?: string },
+): Promise<{ id: string; key: string }> {
+  if (wanted.scopes.length === 0) {
+    throw new Problem('invalid', `A key needs at least one scope: ${SCOPES.join(', ')}.`);
+  }
+  const key = newKey(wanted.accountId);
+  const uuid = bytesToUuid(newIdBytes(clock.nowMs()));
+  const made = await database.query(
+    `INSERT INTO api_keys (account_id, id, name, hash, prefix, scopes)
+     SELECT id, $2, $3, $4, $5, $6 FROM accounts WHERE id = $1 RETURNING id`,
+    [
+      wanted.accountId,
+      uuid,
+      wanted.name ?? null,
+      Buffer.from(hashOfKey(key), 'hex'),
+      key.slice(0, 18),
+      [...new Set(wanted.scopes)],
+    ],
+  );
+  if (made.length === 0) {
+    throw new Problem(
+      'not-found',
+      `There is no account ${wanted.accountId}. "sandmartin account list" shows the accounts.`,
+    );
+  }
+  return { id: showUuid('key_', uuid), key };
+}
+
+export async function listKeys(database: Database, accountId?: number): Promise<ApiKey[]> {
+  const rows = await database.query<
+    Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'revokedAt'> & {
+      createdAt: Date;
+      lastUsedAt: Date | null;
+      revokedAt: Date | null;
+    }
+  >(
+    `SELECT id, account_id AS "accountId", name, prefix, scopes,
+            created_at AS "createdAt", last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
+     FROM api_keys WHERE $1::bigint IS NULL OR account_id = $1 ORDER BY account_id, id`,
+    [accountId ?? null],
+  );
+  return rows.map((row) => ({
+    ...row,
+    id: showUuid('key_', row.id),
+    createdAt: row.createdAt.toISOString(),
+    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+    revokedAt: row.revokedAt?.toISOString() ?? null,
+  }));
+}
+
+/** From the next second on, in every process, the key is unknown. */
+export async function revokeKey(
+  database: Database,
+  id: string,
+  accountId?: number,
+): Promise<{ accountId: number }> {
+  const [row] = await database.query<{ accountId: number }>(
+    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
+     WHERE id = $1 AND ($2::bigint IS NULL OR account_id = $2) RETURNING account_id AS "accountId"`,
+    [readUuid('key_', id) ?? null, accountId ?? null],
+  );
+  if (row === undefined) {
+    throw new Problem('not-found', `There is no key ${id}. "sandmartin key list" shows the keys.`);
+  }
+  return row;
+}

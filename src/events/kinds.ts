@@ -1,0 +1,75 @@
+// Event kinds: the ONE list. What each is called in the timeline and in webhooks, and which fields it carries.
+// A kind is also the status it raises its message to (messages/status.ts).
+import { z } from 'zod';
+
+const smtpResponse = z.string().describe('What the receiving server said.');
+const reportingMta = z.string().describe('Host name of the mail server that reported it.');
+const recipients = z.array(z.string()).describe('The recipients this event is about.');
+
+export const BOUNCE_TYPES = ['permanent', 'transient', 'suppressed', 'expired'] as const;
+
+interface EventKind {
+  /** The webhook event type; `sent` has none. */
+  hook: string | null;
+  summary: string;
+  /** Fields beside type and timestamp, in the timeline and in the webhook's payload. */
+  fields: Record<string, z.ZodType>;
+}
+
+export const EVENT_KINDS = {
+  sent: {
+    hook: null,
+    summary: 'The relay took the mail.',
+    fields: {
+      recipients,
+      subject: z.string().describe('The subject as it went out.'),
+    },
+  },
+  delivered: {
+    hook: 'delivery',
+    summary: 'The receiving server took the mail.',
+    fields: { recipients, smtp_response: smtpResponse, reporting_mta: reportingMta },
+  },
+  opened: {
+    hook: 'open',
+    summary: 'The mail was opened.',
+    fields: {
+      user_agent: z.string().describe('The program that opened it.'),
+      ip_address: z.string().describe('Where it was opened from.'),
+      machine: z.boolean().describe('True for known prefetchers and scanners.'),
+    },
+  },
+  clicked: {
+    hook: 'click',
+    summary: 'A link in the mail was followed.',
+    fields: {
+      url: z.string().describe('The link.'),
+      user_agent: z.string().describe('The program that followed it.'),
+      ip_address: z.string().describe('Where it was followed from.'),
+      machine: z.boolean().describe('True for known prefetchers and scanners.'),
+    },
+  },
+  bounced: {
+    hook: 'bounce',
+    summary: 'The mail will not arrive.',
+    fields: {
+      recipients,
+      bounce_type: z.enum(BOUNCE_TYPES).describe('How final it is, and who decided.'),
+      reason: z.string().describe('Why, from a closed list.'),
+      smtp_response: smtpResponse,
+      reporting_mta: reportingMta,
+    },
+  },
+  complained: {
+    hook: 'complaint',
+    summary: 'A recipient reported the mail as unwanted.',
+    fields: {
+      recipients,
+      feedback_type: z.string().describe('The kind of report, such as abuse.'),
+    },
+  },
+} as const satisfies Record<string, EventKind>;
+
+export type EventKindName = keyof typeof EVENT_KINDS;
+
+export type HookType = NonNullable<(typeof EVENT_KINDS)[EventKindName]['hook']>;

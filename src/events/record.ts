@@ -1,0 +1,44 @@
+// Recording events: event row, status, sequence (and webhook rows) of a whole batch in one statement.
+// Called by delivery (sent, bounced), feedback (delivered, bounced, complained) and tracking (opened, clicked).
+import { createHash } from 'node:crypto';
+import { newIdBytes } from '../ids.ts';
+import { arrayLiteral, int8Array, textArray, uuidArray } from '../store/binary.ts';
+import { EVENT_KINDS, type EventKindName } from './kinds.ts';
+
+export interface NewEvent {
+  accountId: number;
+  messageId: Buffer;
+  kind: EventKindName;
+  recipients: readonly string[];
+  /** The kind's further fields. */
+  detail: Record<string, unknown>;
+  /** What makes the event the same event when it is told again, such as a report's identity. Without it each is new. */
+  identity?: string;
+  /** False when it must not raise the status, as with a click by a scanner. */
+  raisesStatus?: boolean;
+  /** The relay's own id of the message, when this event taught it to us. */
+  relayMessageId?: string;
+}
+
+/** Answers the positions of the events that were new and whose message exists. One statement, so that it can stand in a larger one. */
+export const RECORD_EVENTS_SQL =
+  'SELECT record_events($1::bigint[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]) AS n';
+
+export function recordEventsValues(events: readonly NewEvent[], nowMs: number): unknown[] {
+  return [
+    int8Array(events.map((event) => event.accountId)),
+    uuidArray(events.map((event) => event.messageId)),
+    uuidArray(events.map((event) => eventId(event, nowMs))),
+    textArray(events.map((event) => event.kind)),
+    textArray(events.map((event) => (event.raisesStatus === false ? null : event.kind))),
+    textArray(events.map((event) => EVENT_KINDS[event.kind].hook)),
+    textArray(events.map((event) => arrayLiteral(event.recipients))),
+    textArray(events.map((event) => JSON.stringify(event.detail).replaceAll('\\u0000', '�'))),
+    textArray(events.map((event) => event.relayMessageId ?? null)),
+  ];
+}
+
+function eventId(event: NewEvent, nowMs: number): Buffer {
+  if (event.identity === undefined) return newIdBytes(nowMs);
+  return createHash('sha256').update(`${event.kind}\0${event.identity}`).digest().subarray(0, 16);
+}

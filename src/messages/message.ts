@@ -1,0 +1,69 @@
+// Messages: reading one account's messages. Written by sending (accepted) and events (status), never here.
+import { showUuid } from '../ids.ts';
+import type { Database } from '../store/pool.ts';
+import type { MessageStatus } from './status.ts';
+
+export interface Message {
+  id: string;
+  accountId: number;
+  status: MessageStatus;
+  from: string;
+  recipients: string[];
+  subject: string;
+  tags: string[];
+  template: string | null;
+  door: string;
+  createdAt: string;
+}
+
+interface MessageRow extends Omit<Message, 'id' | 'tags' | 'createdAt'> {
+  uuid: string;
+  tags: string[] | null;
+}
+
+const COLUMNS =
+  'id AS uuid, account_id AS "accountId", status, from_email AS "from", recipients, subject, tags, template, door';
+
+export async function readStatus(
+  database: Database,
+  accountId: number,
+  messageUuid: string,
+): Promise<MessageStatus | undefined> {
+  const [row] = await database.prepared<{ status: MessageStatus }>(
+    'read-status',
+    'SELECT status FROM messages WHERE account_id = $1 AND id = $2',
+    [accountId, messageUuid],
+  );
+  return row?.status;
+}
+
+/** Newest first; `before` is the id the last page ended with. */
+export async function listMessages(
+  database: Database,
+  filter: { accountId?: number; before?: string; limit: number },
+): Promise<Message[]> {
+  const rows = await database.query<MessageRow>(
+    `SELECT ${COLUMNS} FROM messages
+     WHERE ($1::bigint IS NULL OR account_id = $1) AND ($2::uuid IS NULL OR id < $2)
+     ORDER BY id DESC LIMIT $3`,
+    [filter.accountId ?? null, filter.before ?? null, filter.limit],
+  );
+  return rows.map(toMessage);
+}
+
+/** For operators, who have the id but perhaps not the account. */
+export async function findMessage(database: Database, uuid: string): Promise<Message | undefined> {
+  const rows = await database.query<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = $1`, [
+    uuid,
+  ]);
+  return rows.map(toMessage)[0];
+}
+
+function toMessage({ uuid, ...row }: MessageRow): Message {
+  return {
+    id: showUuid('msg_', uuid),
+    ...row,
+    tags: row.tags ?? [],
+    createdAt: new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16)).toISOString(),
+  };
+}

@@ -1,0 +1,60 @@
+// Metrics for Prometheus: one registry per process, built in main.ts and served at /metrics.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics() {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  return {
+    registry,
+    accepted: new Counter({
+      name: 'sandmartin_sends_accepted_total',
+      help: 'Sends answered with 202.',
+      registers,
+    }),
+    refused: new Counter({
+      name: 'sandmartin_requests_refused_total',
+      help: 'Requests refused, by problem code.',
+      labelNames: ['code'] as const,
+      registers,
+    }),
+    batchSize: new Histogram({
+      name: 'sandmartin_accept_batch_size',
+      help: 'Sends committed together.',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+      registers,
+    }),
+    queueDepth: new Gauge({
+      name: 'sandmartin_queue_depth',
+      help: 'Due rows waiting or in hand, by queue.',
+      labelNames: ['queue'] as const,
+      registers,
+    }),
+    queueAge: new Gauge({
+      name: 'sandmartin_queue_age_seconds',
+      help: 'How long the oldest due row has been due, by queue.',
+      labelNames: ['queue'] as const,
+      registers,
+    }),
+    handoff: new Histogram({
+      name: 'sandmartin_handoff_seconds',
+      help: 'Time to hand one mail to the relay.',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60],
+      registers,
+    }),
+    handoffs: new Counter({
+      name: 'sandmartin_handoffs_total',
+      help: 'Attempts to hand a mail to the relay, by outcome.',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    events: new Counter({
+      name: 'sandmartin_events_total',
+      help: 'Events recorded, by kind.',
+      labelNames: ['kind'] as const,
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,77 @@
+// The connection to PostgreSQL: a pool with our types, and transactions. Everything above speaks plain SQL through it.
+import pg from 'pg';
+
+export interface Database {
+  query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** The same, parsed and planned once per connection: for statements of the hot paths. */
+  prepared<Row = Record<string, unknown>>(
+    name: string,
+    text: string,
+    values: unknown[],
+  ): Promise<Row[]>;
+  transaction<Result>(work: (client: Queryable) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** What a function that joins somebody's transaction needs. */
+export type Queryable = Pick<Database, 'query' | 'prepared'>;
+
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
+
+export interface PoolOptions {
+  connections: number;
+  /** A connection that broke while idle; the pool replaces it by itself. */
+  onIdleError: (error: Error) => void;
+}
+
+export function openDatabase(url: string, options: PoolOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.connections,
+    types,
+    application_name: 'sandmartin',
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    // What we answer with 202 must be on disk, whatever the server's default is.
+    options: '-c synchronous_commit=on -c timezone=UTC',
+  });
+  pool.on('error', options.onIdleError);
+  return {
+    ...queries(pool),
+    transaction: (work) => inTransaction(pool, work),
+    close: () => pool.end(),
+  };
+}
+
+function queries(on: pg.Pool | pg.PoolClient): Queryable {
+  return {
+    async query<Row>(text: string, values?: unknown[]) {
+      return (await on.query(text, values)).rows as Row[];
+    },
+    async prepared<Row>(name: string, text: string, values: unknown[]) {
+      return (await on.query({ name, text, values })).rows as Row[];
+    },
+  };
+}
+
+async function inTransaction<Result>(
+  pool: pg.Pool,
+  work: (client: Queryable) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const result = await work(queries(client));
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((fault: Error) => {
+      broken = fault;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
