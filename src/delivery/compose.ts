@@ -1,0 +1,143 @@
+// A mail as bytes: header lines and MIME body. Before: attempt.ts with the stored content and vetted headers.
+// After: dkim.ts signs what this returns, relay.ts hands it over. The same mail always gives the same bytes.
+import type { Mailbox } from '../addresses.ts';
+import { asSevenBit, base64Lines, encodeText } from './mime-body.ts';
+import { addressHeader, legacyParameter, parameter, textHeader } from './mime-headers.ts';
+
+export interface OutgoingAttachment {
+  filename: string;
+  contentType: string;
+  content: Buffer;
+}
+
+export interface OutgoingMail {
+  /** With its angle brackets; the same on every attempt, so that a repeat can be recognised. */
+  messageId: string;
+  date: Date;
+  from: Mailbox;
+  to: readonly Mailbox[];
+  cc: readonly Mailbox[];
+  replyTo?: Mailbox;
+  subject: string;
+  /** UTF-8. */
+  text?: Buffer | string;
+  /** UTF-8. */
+  html?: Buffer | string;
+  /** Ours: X-SM-*, List-Unsubscribe … */
+  ownHeaders: readonly (readonly [name: string, value: string])[];
+  /** The sender's, already vetted. */
+  headers: readonly (readonly [name: string, value: string])[];
+  attachments: readonly OutgoingAttachment[];
+}
+
+export interface ComposedMail {
+  /** All header lines, each with its CRLF; without the empty line. ASCII unless `smtputf8`. */
+  head: string;
+  /** What follows the empty line, ending with CRLF; always 7-bit. */
+  body: Buffer[];
+  /** An address in the header is not ASCII (RFC 6532). */
+  smtputf8: boolean;
+}
+
+/** Header lines of a part and its encoded bytes. */
+interface Entity {
+  head: string;
+  body: Buffer[];
+  /** Boundaries could only occur in text that is sent as it is. */
+  verbatim: Buffer[];
+}
+
+const CRLF = Buffer.from('\r\n');
+
+/** Composes the mail. Bcc is no part of it: those recipients exist in the envelope only. */
+export function composeMail(mail: OutgoingMail): ComposedMail {
+  const content = contentOf(mail);
+  let head = addressHeader('From', [mail.from]);
+  if (mail.to.length > 0) head += addressHeader('To', mail.to);
+  if (mail.cc.length > 0) head += addressHeader('Cc', mail.cc);
+  if (mail.replyTo !== undefined) head += addressHeader('Reply-To', [mail.replyTo]);
+  head += textHeader('Subject', mail.subject);
+  head += `Message-ID: ${mail.messageId}\r\nDate: ${mailDate(mail.date)}\r\n`;
+  for (const [name, value] of mail.ownHeaders) head += textHeader(name, value);
+  for (const [name, value] of mail.headers) head += textHeader(name, value);
+  head += `MIME-Version: 1.0\r\n${content.head}`;
+  const shown = [mail.from, ...mail.to, ...mail.cc];
+  if (mail.replyTo !== undefined) shown.push(mail.replyTo);
+  return { head, body: content.body, smtputf8: shown.some((mailbox) => mailbox.smtputf8) };
+}
+
+/** The whole mail in order, ready for relay.ts; `signatures` are header lines that go on top. */
+export function mailChunks(mail: ComposedMail, signatures = ''): Buffer[] {
+  return [Buffer.from(`${signatures}${mail.head}\r\n`), ...mail.body];
+}
+
+function contentOf(mail: OutgoingMail): Entity {
+  const texts: Entity[] = [];
+  if (mail.text !== undefined) texts.push(textPart('plain', mail.text));
+  if (mail.html !== undefined) texts.push(textPart('html', mail.html));
+  if (texts.length === 0 && mail.attachments.length === 0) texts.push(textPart('plain', ''));
+  const parts = texts.length > 1 ? [multipart('alternative', mail.messageId, texts)] : texts;
+  for (const attachment of mail.attachments) parts.push(attachmentPart(attachment));
+  if (parts.length > 1 || texts.length === 0) return multipart('mixed', mail.messageId, parts);
+  return endedByLineBreak(parts[0]!);
+}
+
+function textPart(subtype: 'plain' | 'html', content: Buffer | string): Entity {
+  const { encoding, bytes } = encodeText(content);
+  return {
+    head: `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n`,
+    body: [bytes],
+    verbatim: encoding === '7bit' ? [bytes] : [],
+  };
+}
+
+function attachmentPart({ filename, contentType, content }: OutgoingAttachment): Entity {
+  const composite = /^\s*(?:message|multipart)\//i.test(contentType);
+  // RFC 2046 5.2.1: a message may not be base64. One that is plain text goes as it is, everything else of the kind as a file.
+  const sevenBit = /^\s*message\//i.test(contentType) ? asSevenBit(content) : undefined;
+  const type = composite && sevenBit === undefined ? 'application/octet-stream' : contentType;
+  const named = /;\s*name\*?\d?\*?\s*=/i.test(type) ? '' : legacyParameter('name', filename);
+  const encoding = sevenBit === undefined ? 'base64' : '7bit';
+  return {
+    head:
+      `Content-Type: ${type}${named}\r\n` +
+      `Content-Disposition: attachment${parameter('filename', filename)}\r\n` +
+      `Content-Transfer-Encoding: ${encoding}\r\n`,
+    body: [sevenBit ?? base64Lines(content)],
+    verbatim: sevenBit === undefined ? [] : [sevenBit],
+  };
+}
+
+function multipart(kind: 'alternative' | 'mixed', messageId: string, parts: Entity[]): Entity {
+  const verbatim = parts.flatMap((part) => part.verbatim);
+  const boundary = freeBoundary(kind, messageId, verbatim);
+  const body: Buffer[] = [];
+  let between = '';
+  for (const part of parts) {
+    body.push(Buffer.from(`${between}--${boundary}\r\n${part.head}\r\n`, 'latin1'), ...part.body);
+    between = '\r\n';
+  }
+  body.push(Buffer.from(`\r\n--${boundary}--\r\n`, 'latin1'));
+  return { head: `Content-Type: multipart/${kind}; boundary="${boundary}"\r\n`, body, verbatim };
+}
+
+/** "=_" cannot occur in quoted-printable or base64 (RFC 2045 6.7), so only verbatim text needs a look. */
+function freeBoundary(kind: string, messageId: string, verbatim: readonly Buffer[]): string {
+  const name = messageId.replace(/[^\w.-]/g, '').slice(0, 48);
+  for (let turn = 0; ; turn++) {
+    const boundary = `=_${kind.charAt(0)}${turn}_${name}`;
+    if (!verbatim.some((bytes) => bytes.includes(`--${boundary}`))) return boundary;
+  }
+}
+
+/** Outside multipart nothing follows the text, and SMTP's final dot needs a line of its own. */
+function endedByLineBreak(part: Entity): Entity {
+  const bytes = part.body[0]!;
+  const ended =
+    bytes.length >= 2 && bytes[bytes.length - 2] === 13 && bytes[bytes.length - 1] === 10;
+  return ended ? part : { ...part, body: [bytes, CRLF] };
+}
+
+function mailDate(date: Date): string {
+  return date.toUTCString().replace('GMT', '+0000');
+}

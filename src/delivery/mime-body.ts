@@ -1,0 +1,154 @@
+// Bodies in transfer encoding: one scan decides between 7bit, quoted-printable and base64, one pass writes the bytes.
+// Before: text, html and attachments as stored. After: compose.ts puts the encoded parts between boundaries.
+
+export type TransferEncoding = '7bit' | 'quoted-printable' | 'base64';
+
+export interface EncodedBody {
+  encoding: TransferEncoding;
+  bytes: Buffer;
+}
+
+const CR = 13;
+const LF = 10;
+const TAB = 9;
+const SPACE = 32;
+const EQUALS = 61;
+const HEX = Buffer.from('0123456789ABCDEF');
+const LONGEST_LINE = 998; // RFC 5322 2.1.1
+const QP_LINE = 76; // RFC 2045 6.7 (5)
+const BASE64_LINE = 76;
+const BASE64_LINE_SOURCE = 57;
+
+/** Encodes text of any length and line ending; line ends become CRLF (RFC 2046 4.1.1). */
+export function encodeText(content: Buffer | string): EncodedBody {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  const found = scan(bytes);
+  if (found.clean && found.longestLine <= LONGEST_LINE) {
+    return { encoding: '7bit', bytes: withCrlf(bytes, found.bareBreaks) };
+  }
+  // Quoted-printable costs two bytes more for each escape, base64 costs 37 % of everything.
+  if (found.escapes * 2 > bytes.length * 0.37) {
+    return { encoding: 'base64', bytes: base64Lines(withCrlf(bytes, found.bareBreaks)) };
+  }
+  return { encoding: 'quoted-printable', bytes: quotedPrintable(bytes, found) };
+}
+
+/** The bytes as 7bit text when that is all they are, otherwise undefined. */
+export function asSevenBit(bytes: Buffer): Buffer | undefined {
+  const found = scan(bytes);
+  if (!found.clean || found.longestLine > LONGEST_LINE) return undefined;
+  return withCrlf(bytes, found.bareBreaks);
+}
+
+/** Base64 in lines of 76. One copy: the text is written to the end of the result and its lines move forward from there. */
+export function base64Lines(content: Buffer): Buffer {
+  const length = Math.ceil(content.length / 3) * 4;
+  const lines = Math.ceil(content.length / BASE64_LINE_SOURCE);
+  const out = Buffer.allocUnsafe(length + Math.max(0, lines - 1) * 2);
+  let from = out.length - length;
+  out.write(content.toString('base64'), from, 'latin1');
+  let to = 0;
+  for (let line = 1; line < lines; line++) {
+    out.copyWithin(to, from, from + BASE64_LINE);
+    from += BASE64_LINE;
+    to += BASE64_LINE;
+    out[to++] = CR;
+    out[to++] = LF;
+  }
+  return out;
+}
+
+interface Scan {
+  /** Printable ASCII, tabs and line ends only. */
+  clean: boolean;
+  longestLine: number;
+  /** Bytes that quoted-printable writes as =XX (line ends apart). */
+  escapes: number;
+  /** CR without LF and LF without CR. */
+  bareBreaks: number;
+  /** Lines whose last byte is a space or a tab, which quoted-printable must escape (RFC 2045 6.7 (3)). */
+  blanksAtLineEnd: number;
+}
+
+function scan(bytes: Buffer): Scan {
+  let odd = 0;
+  let equals = 0;
+  let bareBreaks = 0;
+  let blanksAtLineEnd = 0;
+  let longestLine = 0;
+  let lineStart = 0;
+  const length = bytes.length;
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at]!;
+    if (byte >= SPACE && byte < 127) {
+      if (byte === EQUALS) equals++;
+    } else if (byte === LF || byte === CR) {
+      if (at - lineStart > longestLine) longestLine = at - lineStart;
+      if (isBlank(bytes[at - 1])) blanksAtLineEnd++;
+      if (byte === CR && bytes[at + 1] === LF) at++;
+      else bareBreaks++;
+      lineStart = at + 1;
+    } else if (byte !== TAB) odd++;
+  }
+  if (length - lineStart > longestLine) longestLine = length - lineStart;
+  if (isBlank(bytes[length - 1])) blanksAtLineEnd++;
+  return { clean: odd === 0, longestLine, escapes: odd + equals, bareBreaks, blanksAtLineEnd };
+}
+
+function withCrlf(bytes: Buffer, bareBreaks: number): Buffer {
+  if (bareBreaks === 0) return bytes;
+  const out = Buffer.allocUnsafe(bytes.length + bareBreaks);
+  const length = bytes.length;
+  let to = 0;
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at]!;
+    if (byte === LF || byte === CR) {
+      if (byte === CR && bytes[at + 1] === LF) at++;
+      out[to++] = CR;
+      out[to++] = LF;
+    } else out[to++] = byte;
+  }
+  return out;
+}
+
+function quotedPrintable(bytes: Buffer, { escapes, bareBreaks, blanksAtLineEnd }: Scan): Buffer {
+  const length = bytes.length;
+  // At most one soft break of three bytes for each 73 bytes of output.
+  const most = bytes.length + bareBreaks + 2 * (escapes + blanksAtLineEnd);
+  const out = Buffer.allocUnsafe(most + 3 * Math.ceil(most / (QP_LINE - 3)) + 3);
+  let to = 0;
+  let column = 0;
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at]!;
+    if (byte === LF || byte === CR) {
+      if (byte === CR && bytes[at + 1] === LF) at++;
+      out[to++] = CR;
+      out[to++] = LF;
+      column = 0;
+      continue;
+    }
+    const next = bytes[at + 1];
+    const lineEnds = next === undefined || next === LF || next === CR;
+    const plain = (byte > SPACE && byte < 127 && byte !== EQUALS) || (isBlank(byte) && !lineEnds);
+    const width = plain ? 1 : 3;
+    // The last place of a line belongs to the "=" of a soft break, unless the line ends here anyway.
+    if (column + width > (lineEnds ? QP_LINE : QP_LINE - 1)) {
+      out[to++] = EQUALS;
+      out[to++] = CR;
+      out[to++] = LF;
+      column = 0;
+    }
+    if (plain) out[to++] = byte;
+    else {
+      out[to++] = EQUALS;
+      out[to++] = HEX[byte >> 4]!;
+      out[to++] = HEX[byte & 15]!;
+    }
+    column += width;
+  }
+  return out.subarray(0, to);
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB;
+}
