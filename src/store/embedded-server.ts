@@ -1,0 +1,163 @@
+// The running embedded PostgreSQL, kept alive. Before: embedded.ts, which holds the folder's lock; after: the pools of store/pool.ts connect to it.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { Binaries } from './embedded-binaries.ts';
+import { folderMark, onData, stopLeftover } from './embedded-cluster.ts';
+import type { SystemUser } from './embedded-user.ts';
+
+export interface ServerPlan {
+  binaries: Binaries;
+  user: SystemUser | undefined;
+  data: string;
+  port: number;
+  settings: Record<string, string>;
+  logFile: string;
+  log: (message: string) => void;
+}
+
+const standardSettings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '', // a socket in /tmp would be one more lock to be left over
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  // Parallel plans share memory through /dev/shm, which containers limit to 64 MB; our statements are too short to gain by them.
+  max_parallel_workers_per_gather: '0',
+  max_parallel_maintenance_workers: '0',
+  log_checkpoints: 'off',
+  log_error_verbosity: 'terse', // no DETAIL lines: they quote rows, that is, mails
+};
+
+const logLimitBytes = 5_000_000;
+
+/** Starts the server and starts it again whenever it ends by itself; always on the same port, so that its URL stays valid. */
+export async function startServer(plan: ServerPlan): Promise<{ stop: () => Promise<void> }> {
+  let stopping = false;
+  let recovery = Promise.resolve();
+  let server = await launchPatiently(plan);
+  const watch = () => {
+    server.once('exit', (code, signal) => {
+      if (!stopping) recovery = recover(`${signal ?? `exit code ${code}`}`);
+    });
+  };
+  watch();
+
+  async function recover(reason: string): Promise<void> {
+    plan.log(`the database server ended (${reason}), starting it again`);
+    for (let pauseMs = 0; !stopping; pauseMs = Math.min(5_000, 100 + 2 * pauseMs)) {
+      await setTimeout(pauseMs);
+      try {
+        server = await launchPatiently(plan);
+        watch();
+        plan.log('the database server runs again');
+        return;
+      } catch (error) {
+        plan.log(`the database server does not start: ${(error as Error).message}`);
+      }
+    }
+  }
+
+  return {
+    async stop() {
+      stopping = true;
+      await recovery;
+      await shutDown(server);
+    },
+  };
+}
+
+/** After kill -9 the last processes of the old server need up to 2 s to leave; until then PostgreSQL refuses to start. */
+async function launchPatiently(plan: ServerPlan): Promise<ChildProcess> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    try {
+      await stopLeftover(plan.data, plan.log);
+      return await launch(plan);
+    } catch (error) {
+      const passing = /shared memory block|lock file/.test((error as Error).message);
+      if (!passing || Date.now() > deadline) throw error;
+    }
+    await setTimeout(50);
+  }
+}
+
+async function launch(plan: ServerPlan): Promise<ChildProcess> {
+  const { dataArgument, spawnOptions } = onData(plan.data, plan.user);
+  const settings = { ...standardSettings, ...plan.settings, port: String(plan.port) };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = spawn(
+    plan.binaries.postgres,
+    ['-D', dataArgument, '-c', folderMark(plan.data), ...args],
+    // Detached: Ctrl-C in a terminal goes to the whole process group, but the server must end after us, not with us.
+    { ...spawnOptions, detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  // Whatever ends this process short of kill -9 takes the server along; after kill -9 it idles until the next
+  // start stops it, or ends by itself within a minute of its folder being deleted.
+  const endWithUs = () => server.kill('SIGINT');
+  process.once('exit', endWithUs);
+  server.once('exit', () => process.off('exit', endWithUs));
+
+  let said = '';
+  server.stderr?.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-2_000);
+    appendBounded(plan.logFile, chunk);
+  });
+  const ended = new Promise<string>((resolve) => {
+    server.on('error', (error) => resolve(error.message));
+    server.on('close', () => resolve(said.trim()));
+  });
+  const failure = await Promise.race([ended, untilReady(server, plan)]);
+  if (failure !== 'ready') throw new Error(failure);
+  return server;
+}
+
+/** PostgreSQL writes its state into line 8 of postmaster.pid; pg_ctl waits the same way. Recovery may take its time. */
+async function untilReady(server: ChildProcess, plan: ServerPlan): Promise<'ready'> {
+  const slowAt = Date.now() + 10_000;
+  let told = false;
+  for (;;) {
+    const lines = readOrEmpty(join(plan.data, 'postmaster.pid')).split('\n');
+    if (Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready') return 'ready';
+    if (server.exitCode !== null || server.signalCode !== null) return new Promise(() => undefined);
+    if (!told && Date.now() > slowAt) {
+      plan.log('the database server is still recovering, please wait');
+      told = true;
+    }
+    await setTimeout(told ? 100 : 5);
+  }
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Fast shutdown: open transactions are rolled back, everything is written out. Immediate when that does not come to an end. */
+async function shutDown(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exit = once(server, 'exit');
+  server.kill('SIGINT');
+  const impatience = globalThis.setTimeout(() => server.kill('SIGQUIT'), 20_000);
+  await exit;
+  clearTimeout(impatience);
+}
+
+/** The log and its predecessor: never more than twice the limit. A full disk must not end us here. */
+function appendBounded(path: string, chunk: Buffer): void {
+  try {
+    const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
+    if (size > logLimitBytes) renameSync(path, `${path}.1`);
+    appendFileSync(path, chunk, { mode: 0o600 });
+  } catch {
+    // The same lines reach the caller through startServer's errors.
+  }
+}

@@ -1,0 +1,256 @@
+// A real PostgreSQL in the data folder when DATABASE_URL is unset. Before: main.ts and cli/ ask for it; after: store/pool.ts connects to its url.
+//
+// Layout of DATA_DIR/postgres: data/ (PGDATA), connection.json (port and password), server.log, lock/ (embedded-lock.ts),
+// binaries-VERSION/ (only where the programs in node_modules cannot be run in place).
+
+import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join, resolve } from 'node:path';
+import pg from 'pg';
+import { Problem } from '../errors.ts';
+import { findBinaries } from './embedded-binaries.ts';
+import { checkVersion, createCluster } from './embedded-cluster.ts';
+import { claim, type Lock } from './embedded-lock.ts';
+import { startServer } from './embedded-server.ts';
+import { giveToOwnerOf, serverUser } from './embedded-user.ts';
+
+export interface EmbeddedDatabase {
+  /** postgres://user:password@127.0.0.1:port/sandmartin; stays valid when the server has to be restarted. */
+  url: string;
+  /** Stops the server if this process owns it. */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** The service owns the folder. A guest (a command) joins the running server, or owns it for as long as it takes. */
+  as: 'owner' | 'guest';
+  log: (message: string) => void;
+  /** PostgreSQL settings over the standard ones of embedded-server.ts. */
+  settings?: Record<string, string>;
+}
+
+interface Connection {
+  port: number;
+  password: string;
+}
+
+export async function openEmbedded(
+  dataDir: string,
+  options: EmbeddedOptions,
+): Promise<EmbeddedDatabase> {
+  try {
+    const folder = prepareFolder(dataDir);
+    for (;;) {
+      const reception = openReception(options.as === 'owner');
+      const claimed = await claim(join(folder, 'lock'), reception.receive);
+      if (claimed.lock !== undefined) return await own(folder, options, claimed.lock, reception);
+      const url = await askOwner(claimed.owner, claimed.pid, options.as, dataDir);
+      if (url !== undefined) return joined(url, claimed.owner);
+    }
+  } catch (cause) {
+    if (cause instanceof Problem) throw cause;
+    const detail = `the database in ${dataDir} does not start: ${(cause as Error).message}`;
+    throw new Problem('unavailable', detail, { cause });
+  }
+}
+
+function prepareFolder(dataDir: string): string {
+  mkdirSync(dataDir, { recursive: true });
+  const root = realpathSync(resolve(dataDir));
+  const folder = join(root, 'postgres');
+  // Open to all, unlike what lies in it: under root another uid runs binaries from here.
+  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o755 });
+  giveToOwnerOf(root, 'postgres');
+  mkdirSync(join(folder, 'lock'), { recursive: true, mode: 0o700 });
+  giveToOwnerOf(folder, 'lock');
+  return folder;
+}
+
+/** From here on this process is the only one working in `folder`. */
+async function own(
+  folder: string,
+  options: EmbeddedOptions,
+  lock: Lock,
+  reception: Reception,
+): Promise<EmbeddedDatabase> {
+  let server: { stop: () => Promise<void> } | undefined;
+  const release = async () => {
+    await server?.stop();
+    await lock.release();
+  };
+  try {
+    const data = join(folder, 'data');
+    const user = serverUser(folder, data);
+    const binaries = findBinaries(folder, user);
+    let connection = readConnection(folder);
+    if (!existsSync(data)) {
+      connection ??= saveConnection(folder, await newConnection());
+      options.log('creating the database');
+      await createCluster(data, binaries, user, { user: 'sandmartin', ...connection });
+    }
+    if (connection === undefined) {
+      const detail = `${folder}/connection.json with the password of the database is missing, restore it from a backup`;
+      throw new Problem('unavailable', detail);
+    }
+    checkVersion(data, binaries);
+    const { settings = {}, log } = options;
+    const plan = { binaries, user, data, settings, log, logFile: join(folder, 'server.log') };
+    while (server === undefined) {
+      try {
+        server = await startServer({ ...plan, port: connection.port });
+      } catch (error) {
+        if (!/Address already in use/.test((error as Error).message)) throw error;
+        connection = saveConnection(folder, { ...connection, port: await freePort() });
+      }
+    }
+    const url = urlOf(connection, 'sandmartin');
+    await ensureDatabase(connection);
+    reception.open(url);
+    let stopped: Promise<void> | undefined;
+    return {
+      url,
+      stop() {
+        stopped ??= reception.close().then(release);
+        return stopped;
+      },
+    };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+function readConnection(folder: string): Connection | undefined {
+  const file = join(folder, 'connection.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+}
+
+async function newConnection(): Promise<Connection> {
+  return { port: await freePort(), password: randomBytes(24).toString('base64url') };
+}
+
+function saveConnection(folder: string, connection: Connection): Connection {
+  const file = join(folder, 'connection.json');
+  writeFileSync(`${file}.new`, JSON.stringify(connection), { mode: 0o600 });
+  giveToOwnerOf(folder, 'connection.json.new');
+  renameSync(`${file}.new`, file);
+  return connection;
+}
+
+/** Below the range outgoing connections take their ports from (Linux 32768, macOS 49152): none can sit on it during a restart. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 32_768);
+    const probe = createServer();
+    const free = await new Promise((resolve) => {
+      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    probe.close();
+    if (free) return port;
+  }
+}
+
+function urlOf({ port, password }: Connection, database: string): string {
+  return `postgres://sandmartin:${password}@127.0.0.1:${port}/${database}`;
+}
+
+async function ensureDatabase(connection: Connection): Promise<void> {
+  const client = new pg.Client(urlOf(connection, 'postgres'));
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const found = await client.query(`select from pg_database where datname = 'sandmartin'`);
+    if (found.rowCount === 0) await client.query('create database sandmartin');
+  } finally {
+    await client.end();
+  }
+}
+
+/** The owner's side of the lock socket: every visitor is told who owns the folder; guests are told the url once it is there. */
+function openReception(service: boolean) {
+  const guests = new Set<Socket>();
+  let url: string | undefined;
+  let closing = false;
+  return {
+    receive(visitor: Socket): void {
+      tell(visitor, { service });
+      listenTo(visitor, () => {
+        if (closing) return; // it will see the connection close, and try again
+        guests.add(visitor.once('close', () => guests.delete(visitor)));
+        if (url !== undefined) tell(visitor, { url });
+      });
+    },
+    open(serverUrl: string): void {
+      url = serverUrl;
+      for (const guest of guests) tell(guest, { url });
+    },
+    /** The service just stops; a command that owns the server for the moment lets its guests finish. */
+    async close(): Promise<void> {
+      closing = true;
+      for (const guest of service ? [] : guests) if (!guest.closed) await once(guest, 'close');
+    },
+  };
+}
+
+type Reception = ReturnType<typeof openReception>;
+
+/** Waits for the living owner to give the url, or to be gone (undefined). The service waits only for commands, never for another service. */
+async function askOwner(
+  owner: Socket,
+  pid: number,
+  as: 'owner' | 'guest',
+  dataDir: string,
+): Promise<string | undefined> {
+  const inUse = `${dataDir} is already in use by the Sandmartin process with pid ${pid}, stop it or set DATA_DIR to another folder`;
+  const answer = new Promise<string | undefined>((resolve, reject) => {
+    listenTo(owner, ({ service, url }) => {
+      if (service && as === 'owner') reject(new Problem('unavailable', inUse));
+      if (url !== undefined) resolve(url);
+    });
+    owner.once('close', () => resolve(undefined));
+    const patience = setTimeout(() => reject(new Problem('unavailable', inUse)), 60_000);
+    owner.once('close', () => clearTimeout(patience));
+  });
+  if (as === 'guest') tell(owner, {});
+  return answer.catch((problem) => {
+    owner.destroy();
+    throw problem;
+  });
+}
+
+function joined(url: string, owner: Socket): EmbeddedDatabase {
+  owner.unref();
+  return {
+    url,
+    async stop() {
+      owner.destroy();
+    },
+  };
+}
+
+interface Message {
+  service?: boolean;
+  url?: string;
+}
+
+function tell(socket: Socket, message: Message): void {
+  socket.write(`${JSON.stringify(message)}\n`);
+}
+
+function listenTo(socket: Socket, onMessage: (message: Message) => void): void {
+  let rest = '';
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onMessage(JSON.parse(line));
+  });
+}
