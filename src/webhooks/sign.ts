@@ -1,0 +1,54 @@
+// Signing: the secret of an endpoint and the headers of one attempt. attempt.ts sends them; verify.ts is the receiver's side.
+import { createHmac, randomBytes } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+
+/** Standard Webhooks: 24 to 64 random bytes, base64, after a prefix that secret scanners know. */
+export function newSecret(): string {
+  return PREFIX + randomBytes(32).toString('base64');
+}
+
+/** `X-SM-Signature`: the key is the secret's text exactly as it was shown, prefix included. */
+export function sign(body: Buffer, secret: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}
+
+/** One signature of `webhook-signature`: the key is what the base64 after the prefix means. */
+export function signStandard(
+  id: string,
+  timestampSeconds: number,
+  body: Buffer,
+  secret: string,
+): string {
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  const mac = createHmac('sha256', key).update(`${id}.${timestampSeconds}.`).update(body);
+  return `v1,${mac.digest('base64')}`;
+}
+
+export interface AttemptToSign {
+  /** The same over all retries and replays of one event. */
+  eventId: string;
+  /** 1 for the first POST. */
+  attempt: number;
+  /** The very bytes that are sent. */
+  body: Buffer;
+  /** Newest first; two while the secret is being rotated. */
+  secrets: readonly [string, ...string[]];
+  nowMs: number;
+}
+
+export function attemptHeaders({ eventId, attempt, body, secrets, nowMs }: AttemptToSign) {
+  const timestampSeconds = Math.floor(nowMs / 1000);
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Sandmartin',
+    'x-sm-signature': sign(body, secrets[0]),
+    'x-sm-event-id': eventId,
+    'x-sm-attempt': String(attempt),
+    'webhook-id': eventId,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': secrets
+      .map((secret) => signStandard(eventId, timestampSeconds, body, secret))
+      .join(' '),
+  };
+}
