@@ -14,8 +14,18 @@ export type ProblemCode =
 export interface ProblemExtras {
   /** Seconds after which trying again makes sense. */
   retryAfterSeconds?: number;
+  /** The limit that was met, for doors that show it. */
+  limit?: LimitState;
   /** What really happened; logged, never shown. */
   cause?: unknown;
+}
+
+/** How a limit stands: what it is, what is left of it, and when it is whole again. */
+export interface LimitState {
+  limit: number;
+  remaining: number;
+  resetSeconds: number;
+  windowSeconds: number;
 }
 
 /** A refusal with a `detail` written for the person who reads it: it says what is wrong and what to do. */
@@ -23,6 +33,7 @@ export class Problem extends Error {
   readonly code: ProblemCode;
   readonly detail: string;
   readonly retryAfterSeconds: number | undefined;
+  readonly limit: LimitState | undefined;
 
   constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
     super(detail, { cause: extras.cause });
@@ -30,5 +41,6 @@ export class Problem extends Error {
     this.code = code;
     this.detail = detail;
     this.retryAfterSeconds = extras.retryAfterSeconds;
+    this.limit = extras.limit;
   }
 }

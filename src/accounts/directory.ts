@@ -141,13 +141,15 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
 
   const pollTimer = setInterval(() => {
     polling ??= poll()
-      .catch((error) => log.warn({ error }, 'could not ask for changed accounts'))
+      .catch((error) => log.warn({ err: error }, 'could not ask for changed accounts'))
       .finally(() => {
         polling = undefined;
       });
   }, POLL_EVERY_MS);
   const lastUsedTimer = setInterval(() => {
-    writeLastUsed().catch((error) => log.warn({ error }, 'could not note the last use of keys'));
+    writeLastUsed().catch((error) =>
+      log.warn({ err: error }, 'could not note the last use of keys'),
+    );
   }, LAST_USED_EVERY_MS);
 
   return {

@@ -24,19 +24,6 @@ interface MessageRow extends Omit<Message, 'id' | 'tags' | 'createdAt'> {
 const COLUMNS =
   'id AS uuid, account_id AS "accountId", status, from_email AS "from", recipients, subject, tags, template, door';
 
-export async function readStatus(
-  database: Database,
-  accountId: number,
-  messageUuid: string,
-): Promise<MessageStatus | undefined> {
-  const [row] = await database.prepared<{ status: MessageStatus }>(
-    'read-status',
-    'SELECT status FROM messages WHERE account_id = $1 AND id = $2',
-    [accountId, messageUuid],
-  );
-  return row?.status;
-}
-
 /** Newest first; `before` is the id the last page ended with. */
 export async function listMessages(
   database: Database,

@@ -1,0 +1,115 @@
+// Reading a caller's input: absent, null and "" are one; what does not fit is named in a sentence that says what to do.
+import type { z } from 'zod';
+import { Problem } from '../errors.ts';
+
+const MOST_FAULTS_SHOWN = 5;
+
+export function readInput<Schema extends z.ZodObject>(
+  schema: Schema,
+  raw: unknown,
+): z.output<Schema> {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    throw new Problem('invalid', 'The body must be a JSON object.');
+  }
+  const parsed = schema.safeParse(withoutBlanks(raw as Record<string, unknown>));
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.flatMap((issue) => describe(schema, issue));
+  const shown = faults.slice(0, MOST_FAULTS_SHOWN).join('; ');
+  const more = faults.length - MOST_FAULTS_SHOWN;
+  throw new Problem('invalid', more > 0 ? `${shown}; and ${more} more.` : `${shown}.`);
+}
+
+function withoutBlanks(raw: Record<string, unknown>): Record<string, unknown> {
+  // Without a prototype, so that a field named __proto__ is just an unknown field.
+  const kept: Record<string, unknown> = Object.create(null);
+  for (const name of Object.keys(raw)) {
+    const value = raw[name];
+    if (value !== null && value !== '') kept[name] = value;
+  }
+  return kept;
+}
+
+function describe(schema: z.ZodObject, issue: z.core.$ZodIssue): string[] {
+  const path = showPath(issue.path);
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const known = Object.keys(shapeAt(schema, issue.path));
+      return issue.keys.map((key) => unknownField(path, key, known));
+    }
+    case 'invalid_type':
+      return [
+        issue.input === undefined && !issue.message.includes('received')
+          ? `${path} is missing`
+          : `${path} must be ${article(issue.expected)}`,
+      ];
+    default:
+      return [`${path}: ${issue.message}`];
+  }
+}
+
+function unknownField(path: string, key: string, known: string[]): string {
+  const near = nearest(key, known);
+  const where = path === '' ? '' : ` in ${path}`;
+  return `There is no field "${key.slice(0, 100)}"${where}${near === undefined ? '' : ` (did you mean ${near}?)`}`;
+}
+
+function showPath(path: PropertyKey[]): string {
+  return path
+    .map((part, index) =>
+      typeof part === 'number' ? `[${part}]` : index === 0 ? String(part) : `.${String(part)}`,
+    )
+    .join('');
+}
+
+const article = (expected: string): string => {
+  if (expected === 'record' || expected === 'object') return 'an object';
+  return /^[aeiou]/.test(expected) ? `an ${expected}` : `a ${expected}`;
+};
+
+/** The fields that were possible where the unknown one stood: at the top, or inside a list of objects. */
+function shapeAt(schema: z.ZodObject, path: PropertyKey[]): Record<string, unknown> {
+  let at: unknown = schema;
+  for (const part of path) {
+    let here = at as { def?: { innerType?: unknown; element?: unknown }; shape?: object };
+    while (here.def?.innerType !== undefined) here = here.def.innerType as typeof here;
+    at =
+      typeof part === 'number'
+        ? here.def?.element
+        : (here.shape as Record<string, unknown>)[part as string];
+  }
+  let here = at as { def?: { innerType?: unknown }; shape?: object };
+  while (here.def?.innerType !== undefined) here = here.def.innerType as typeof here;
+  return (here.shape ?? {}) as Record<string, unknown>;
+}
+
+/** The known name that is at most a third of its letters away. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Number.POSITIVE_INFINITY;
+  for (const name of known) {
+    const distance = editDistance(word.toLowerCase().slice(0, 64), name.toLowerCase());
+    if (distance < bestDistance) {
+      best = name;
+      bestDistance = distance;
+    }
+  }
+  return best !== undefined && bestDistance <= Math.max(2, Math.ceil(best.length / 3))
+    ? best
+    : undefined;
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(
+        row[j]! + 1,
+        next[j - 1]! + 1,
+        row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

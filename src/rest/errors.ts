@@ -1,0 +1,52 @@
+// Problems as HTTP: the one table of codes and statuses. `detail` is public; the cause is only logged.
+import { Problem, type ProblemCode } from '../errors.ts';
+
+export const STATUS_OF: Record<ProblemCode, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  'not-paying': 402,
+  forbidden: 403,
+  'not-found': 404,
+  'over-limit': 429,
+  'relay-down': 502,
+  unavailable: 503,
+};
+
+export interface ErrorAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: { detail: string };
+}
+
+export function answerProblem(problem: Problem): ErrorAnswer {
+  const headers: Record<string, string> = {};
+  if (problem.retryAfterSeconds !== undefined) {
+    headers['retry-after'] = String(Math.max(1, Math.ceil(problem.retryAfterSeconds)));
+  }
+  if (problem.limit) Object.assign(headers, limitHeaders(problem.limit));
+  return { status: STATUS_OF[problem.code], headers, body: { detail: problem.detail } };
+}
+
+/** IETF draft "RateLimit header fields for HTTP". */
+export function limitHeaders(limit: NonNullable<Problem['limit']>): Record<string, string> {
+  return {
+    'ratelimit-limit': String(limit.limit),
+    'ratelimit-remaining': String(limit.remaining),
+    'ratelimit-reset': String(limit.resetSeconds),
+    'ratelimit-policy': `${limit.limit};w=${limit.windowSeconds}`,
+  };
+}
+
+/** What Fastify itself refuses, in the contract's words and statuses. */
+export function asProblem(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new Problem('invalid', 'Send the body as JSON, with Content-Type: application/json.');
+  }
+  const status = (error as { statusCode?: unknown } | null)?.statusCode;
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return new Problem('invalid', (error as Error).message);
+  }
+  return undefined;
+}

@@ -1,0 +1,167 @@
+// The REST door: keys, bodies and errors as HTTP; what is done is in the operations. Also health, metrics and /openapi.json.
+import { randomUUID } from 'node:crypto';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Caller, Directory } from '../accounts/directory.ts';
+import { Problem } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { getMessage } from '../operations/get-message.ts';
+import { requireScope } from '../operations/operation.ts';
+import { readInput } from '../operations/read-input.ts';
+import { sendEmail } from '../operations/send-email.ts';
+import type { AcceptDeps } from '../sending/accept.ts';
+import type { Database } from '../store/pool.ts';
+import { createBodyBudget, parseJson, readBody } from './body.ts';
+import { answerProblem, asProblem, limitHeaders } from './errors.ts';
+import { describeApi } from './openapi.ts';
+
+export interface RestDeps extends AcceptDeps {
+  database: Database;
+  directory: Directory;
+  metrics: Metrics;
+  log: Log;
+  baseUrl: () => string;
+  /** What /readyz asks; a rejection's message is the answer. */
+  checkReady: () => Promise<void>;
+  /** Called before /metrics answers, to bring gauges up to date. */
+  refreshGauges: () => Promise<void>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the door once the key is known. */
+    caller: Caller | null;
+  }
+}
+
+export function createRestServer(deps: RestDeps): FastifyInstance {
+  const server = Fastify({
+    // A client that stops sending must not hold its place for ever.
+    requestTimeout: 120_000,
+    keepAliveTimeout: 75_000,
+    forceCloseConnections: 'idle',
+    routerOptions: { ignoreTrailingSlash: true },
+    requestIdHeader: 'x-request-id',
+    genReqId: () => `req_${randomUUID()}`,
+  });
+  server.decorateRequest('caller', null);
+  answerErrors(server, deps);
+  readJsonBodies(server);
+  serveOperations(server, deps);
+  serveHealth(server, deps);
+  server.get('/openapi.json', () => describeApi(deps.baseUrl()));
+  return server;
+}
+
+function serveOperations(server: FastifyInstance, deps: RestDeps): void {
+  server.post('/v1/send', {
+    onRequest: admit(deps, sendEmail),
+    handler: async (request, reply) => {
+      const input = readInput(sendEmail.input, request.body);
+      const { answer, limit } = await sendEmail.run(deps, callerOf(request), input, {
+        door: 'rest',
+        idempotencyKey: oneHeader(request, 'idempotency-key'),
+      });
+      deps.metrics.accepted.inc();
+      deps.log.info(
+        { request: request.id, account: callerOf(request).accountId, message: answer.id },
+        'accepted',
+      );
+      if (limit) reply.headers(limitHeaders(limit));
+      return reply.code(202).send(answer);
+    },
+  });
+
+  server.get('/v1/messages/:sm_mail_id', {
+    onRequest: admit(deps, getMessage),
+    handler: (request) =>
+      getMessage.run(deps, callerOf(request), readInput(getMessage.input, request.params)),
+  });
+}
+
+/** Key, plan and scope are judged before a byte of the body is read. */
+function admit(deps: RestDeps, operation: { scope: Parameters<typeof requireScope>[1] }) {
+  return async (request: FastifyRequest): Promise<void> => {
+    const caller = await deps.directory.authenticate(oneHeader(request, 'x-api-key'));
+    requireScope(caller, operation.scope);
+    request.caller = caller;
+  };
+}
+
+function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === null) throw new Error('the route forgot to admit its caller');
+  return request.caller;
+}
+
+function oneHeader(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function readJsonBodies(server: FastifyInstance): void {
+  const budget = createBodyBudget();
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+    const { bytes, release } = await readBody(request.raw, budget);
+    request.raw.once('close', release);
+    return parseJson(bytes);
+  });
+}
+
+function answerErrors(server: FastifyInstance, deps: RestDeps): void {
+  server.setErrorHandler((error, request, reply) => {
+    const problem = asProblem(error);
+    if (problem === undefined) {
+      deps.log.error(
+        { request: request.id, account: request.caller?.accountId, err: error },
+        'a request failed',
+      );
+      return reply
+        .code(500)
+        .send({ detail: 'Something went wrong on our side. It was logged; try again shortly.' });
+    }
+    deps.metrics.refused.inc({ code: problem.code });
+    deps.log.info(
+      {
+        request: request.id,
+        account: request.caller?.accountId,
+        code: problem.code,
+        err: problem.cause,
+      },
+      'refused',
+    );
+    return sendProblem(reply, problem);
+  });
+  server.setNotFoundHandler((request, reply) =>
+    sendProblem(
+      reply,
+      new Problem(
+        'not-found',
+        `There is nothing at ${request.method} ${request.url.slice(0, 200)}. The API is described at /openapi.json.`,
+      ),
+    ),
+  );
+}
+
+function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const answer = answerProblem(problem);
+  return reply.code(answer.status).headers(answer.headers).send(answer.body);
+}
+
+function serveHealth(server: FastifyInstance, deps: RestDeps): void {
+  server.get('/healthz', () => ({ status: 'ok' }));
+  server.get('/readyz', async (_request, reply) => {
+    try {
+      await deps.checkReady();
+      return { status: 'ready' };
+    } catch (error) {
+      return reply.code(503).send({ status: 'not ready', detail: (error as Error).message });
+    }
+  });
+  server.get('/metrics', async (_request, reply) => {
+    await deps.refreshGauges();
+    return reply
+      .header('content-type', deps.metrics.registry.contentType)
+      .send(await deps.metrics.registry.metrics());
+  });
+}

@@ -1,0 +1,190 @@
+// Accepting a send: from a well-formed request to a mail on disk. Doors call it through operations/send-email.ts;
+// after it, delivery/attempt.ts finds the due row. The order of the steps is the contract's order of checks.
+import type { Caller, Directory } from '../accounts/directory.ts';
+import type { Mailbox } from '../addresses.ts';
+import type { Clock } from '../clock.ts';
+import { type LimitState, Problem } from '../errors.ts';
+import { newIdBytes, showId } from '../ids.ts';
+import type { RenderTemplate } from '../templates/rendering.ts';
+import { type Attachment, readAttachments } from './attachments.ts';
+import type { Allowance, Batcher, PackedSend, Verdict } from './batch.ts';
+import { type Content, checkBody, makeContent } from './content.ts';
+import { readHeaders, readTags } from './headers.ts';
+import { type IdempotencyClaim, readIdempotencyKey } from './idempotency.ts';
+import { type Recipients, readMailbox, readRecipients } from './recipients.ts';
+import type { SendAnswer, SendRequest } from './request.ts';
+import { type StoredHead, writeHead } from './stored-head.ts';
+
+export interface AcceptDeps {
+  clock: Clock;
+  directory: Directory;
+  render: RenderTemplate;
+  batcher: Batcher;
+  /** Seconds until the relay is tried again, for the answer while its circuit is open. */
+  relayRetryAfterSeconds: () => number;
+}
+
+export interface SendVia {
+  door: PackedSend['door'];
+  idempotencyKey?: string | undefined;
+}
+
+/** The answer, with how the daily quota stands for the doors that show it. */
+export interface Accepted {
+  answer: SendAnswer;
+  limit: LimitState | null;
+}
+
+export async function acceptSend(
+  deps: AcceptDeps,
+  caller: Caller,
+  request: SendRequest,
+  via: SendVia,
+): Promise<Accepted> {
+  const checked = checkRequest(request, via);
+  await requireVerifiedSender(deps.directory, caller, checked.from);
+  const content = await makeContent(deps.render, caller.accountId, request);
+  const send = pack(deps.clock, caller, checked, content, via);
+  return answer(deps, await deps.batcher.add(send));
+}
+
+interface Checked {
+  from: Mailbox;
+  replyTo: Mailbox | null;
+  recipients: Recipients;
+  headers: [string, string][];
+  tags: string[] | null;
+  attachments: Attachment[];
+  idempotency: IdempotencyClaim | null;
+}
+
+function checkRequest(request: SendRequest, via: SendVia): Checked {
+  checkBody(request);
+  return {
+    from: readMailbox('from_email', request.from_email),
+    recipients: readRecipients(request),
+    replyTo: request.reply_to === undefined ? null : readMailbox('reply_to', request.reply_to),
+    headers: readHeaders(request.headers),
+    tags: readTags(request.tags),
+    attachments: readAttachments(request.attachments),
+    idempotency: readIdempotencyKey(via.idempotencyKey, request),
+  };
+}
+
+async function requireVerifiedSender(
+  directory: Directory,
+  caller: Caller,
+  from: Mailbox,
+): Promise<void> {
+  if (await directory.maySendFrom(caller, from)) return;
+  throw new Problem(
+    'forbidden',
+    `from_email: ${from.address} is not a verified identity of this account. Verify the address or the domain ${from.domain} first.`,
+  );
+}
+
+function pack(
+  clock: Clock,
+  caller: Caller,
+  checked: Checked,
+  content: Content,
+  via: SendVia,
+): PackedSend {
+  const head: StoredHead = {
+    from: checked.from,
+    to: checked.recipients.to,
+    cc: checked.recipients.cc,
+    replyTo: checked.replyTo,
+    headers: checked.headers,
+    attachments: checked.attachments.map(({ filename, contentType, content }) => ({
+      filename,
+      contentType,
+      size: content.length,
+    })),
+  };
+  return {
+    id: newIdBytes(clock.nowMs()),
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    door: via.door,
+    from: checked.from.address,
+    envelope: checked.recipients.envelope,
+    recipientCount: checked.recipients.count,
+    subject: content.subject,
+    tags: checked.tags,
+    template: content.template,
+    templateVersion: content.templateVersion,
+    brandingVersion: content.brandingVersion,
+    head: writeHead(head),
+    html: content.html === null ? null : Buffer.from(content.html),
+    text: content.text === null ? null : Buffer.from(content.text),
+    attachments: joinBytes(checked.attachments),
+    idempotency: checked.idempotency,
+  };
+}
+
+/** One attachment is passed on as it is: 20 MB are not copied for nothing. */
+function joinBytes(attachments: Attachment[]): Buffer | null {
+  if (attachments.length === 0) return null;
+  if (attachments.length === 1) return attachments[0]!.content;
+  return Buffer.concat(attachments.map((attachment) => attachment.content));
+}
+
+function answer(deps: AcceptDeps, verdict: Verdict): Accepted {
+  switch (verdict.kind) {
+    case 'accepted':
+    case 'repeated':
+      return {
+        answer: { id: showId('msg_', verdict.id), status: 'queued' },
+        limit: verdict.allowance && dailyLimit(verdict.allowance, secondsToMidnight(deps.clock)),
+      };
+    case 'conflict':
+      throw new Problem(
+        'invalid',
+        'This Idempotency-Key was used with another request within the last 24 hours. Use a new key for a new mail.',
+      );
+    case 'over-quota':
+      throw new Problem(
+        'over-limit',
+        `The daily quota of ${verdict.allowance.quota} recipients has ${verdict.allowance.quotaLeft} left (to, cc and bcc count). It starts anew at 00:00 UTC.`,
+        {
+          retryAfterSeconds: verdict.retryAfterSeconds,
+          limit: dailyLimit(verdict.allowance, verdict.retryAfterSeconds),
+        },
+      );
+    case 'over-rate':
+      throw new Problem(
+        'over-limit',
+        `More than ${verdict.allowance.rate} sends a second. Wait and try again, or spread the calls.`,
+        {
+          retryAfterSeconds: verdict.retryAfterSeconds,
+          limit: {
+            limit: verdict.allowance.rate,
+            remaining: 0,
+            resetSeconds: verdict.retryAfterSeconds,
+            windowSeconds: 1,
+          },
+        },
+      );
+    case 'relay-down':
+      throw new Problem(
+        'relay-down',
+        'The SMTP relay cannot be reached, so new mail is not accepted right now. Try again shortly. Mail accepted before stays queued and is delivered.',
+        { retryAfterSeconds: deps.relayRetryAfterSeconds() },
+      );
+  }
+}
+
+const DAY_SECONDS = 86_400;
+
+function dailyLimit(allowance: Allowance, resetSeconds: number): LimitState {
+  return {
+    limit: allowance.quota,
+    remaining: Math.max(0, allowance.quotaLeft),
+    resetSeconds,
+    windowSeconds: DAY_SECONDS,
+  };
+}
+
+const secondsToMidnight = (clock: Clock): number =>
+  DAY_SECONDS - (Math.floor(clock.nowMs() / 1000) % DAY_SECONDS);

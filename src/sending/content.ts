@@ -1,0 +1,87 @@
+// The content of a mail: inline, or rendered from a template. What comes out is exactly what will be sent.
+import { Problem } from '../errors.ts';
+import type { RenderTemplate } from '../templates/rendering.ts';
+import type { SendRequest } from './request.ts';
+
+export interface Content {
+  subject: string;
+  html: string | null;
+  text: string | null;
+  template: string | null;
+  templateVersion: number | null;
+  brandingVersion: number | null;
+}
+
+const LONGEST_SUBJECT = 998;
+
+/** Which of the two kinds of body the request has: rules that need no look at templates. */
+export function checkBody(request: SendRequest): void {
+  if (request.template === undefined) {
+    if (request.subject === undefined) {
+      throw new Problem(
+        'invalid',
+        'subject is missing. Give a subject, or a template that brings one.',
+      );
+    }
+    if (request.html === undefined && request.text === undefined) {
+      throw new Problem('invalid', 'The mail has no body. Give html, text or both, or a template.');
+    }
+    if (request.variables !== undefined && Object.keys(request.variables).length > 0) {
+      throw new Problem(
+        'invalid',
+        'variables are only used with a template. Name a template, or leave variables out.',
+      );
+    }
+    checkSubject(request.subject);
+  } else if (request.html !== undefined) {
+    throw new Problem(
+      'invalid',
+      'Give either template or html, not both: the template brings the HTML.',
+    );
+  }
+}
+
+export async function makeContent(
+  render: RenderTemplate,
+  accountId: number,
+  request: SendRequest,
+): Promise<Content> {
+  if (request.template === undefined) {
+    return {
+      subject: request.subject ?? '',
+      html: request.html ?? null,
+      text: request.text ?? null,
+      template: null,
+      templateVersion: null,
+      brandingVersion: null,
+    };
+  }
+  const rendered = await render(accountId, {
+    slug: request.template,
+    variables: request.variables ?? {},
+    subject: request.subject,
+    text: request.text,
+  });
+  // Templates like to leave line breaks around a subject; a header has none.
+  const subject = rendered.subject.replace(/\s+/g, ' ').trim();
+  if (subject === '') {
+    throw new Problem(
+      'invalid',
+      `The subject of template ${request.template} came out empty. Give its variables a value, or a subject of your own.`,
+    );
+  }
+  checkSubject(subject);
+  return { ...rendered, subject, template: request.template };
+}
+
+function checkSubject(subject: string): void {
+  if (/\p{Cc}/u.test(subject)) {
+    throw new Problem('invalid', 'subject: a subject is one line without control characters.');
+  }
+  if (subject.length > LONGEST_SUBJECT) {
+    throw new Problem(
+      'invalid',
+      `subject: it has ${subject.length} characters; at most ${LONGEST_SUBJECT} are allowed.`,
+    );
+  }
+}

@@ -1,0 +1,83 @@
+// The send request: the one schema of what POST /v1/send and send_email take. It feeds validation, OpenAPI and the MCP tool.
+import { z } from 'zod';
+
+const attachment = z.strictObject({
+  filename: z.string().describe('File name, without a path.').meta({ example: 'invoice.pdf' }),
+  content_base64: z.string().describe('Base64-encoded content.').meta({ example: 'JVBERi0xLjcK' }),
+  content_type: z
+    .string()
+    .describe('Media type of the content.')
+    .meta({ example: 'application/pdf' }),
+});
+
+export const sendRequest = z.strictObject({
+  from_email: z
+    .string()
+    .describe(
+      'Sender, `a@b.example` or `Name <a@b.example>`. A verified address of the account, or any address at a verified domain.',
+    )
+    .meta({ example: 'Acme <hello@acme.example>' }),
+  to: z
+    .array(z.string())
+    .min(1, 'must name at least one recipient')
+    .describe('Recipients. to, cc and bcc together are at most 50.')
+    .meta({ example: ['ada@example.com'] }),
+  cc: z.array(z.string()).optional().describe('Recipients of a copy.'),
+  bcc: z
+    .array(z.string())
+    .optional()
+    .describe('Recipients of a hidden copy. They are in the envelope only.'),
+  reply_to: z.string().optional().describe('Where answers go: the Reply-To header.'),
+  subject: z
+    .string()
+    .optional()
+    .describe(
+      'Required without a template. With one, it replaces the template’s subject and is rendered as Jinja2.',
+    )
+    .meta({ example: 'Your receipt' }),
+  html: z
+    .string()
+    .optional()
+    .describe('HTML body. Needed when text is absent, unless a template is used.')
+    .meta({ example: '<p>Thank you!</p>' }),
+  text: z
+    .string()
+    .optional()
+    .describe('Plain-text body. Derived from the HTML when blank and a template is used.'),
+  template: z
+    .string()
+    .optional()
+    .describe('Slug of a system template or of one of the account’s own templates.'),
+  variables: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('What the template is rendered with. Nested objects are fine.'),
+  headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Additional message headers, at most 50 and 8 KiB. Structural headers are refused.')
+    .meta({ example: { 'X-Order': '4711' } }),
+  tags: z
+    .array(z.string())
+    .optional()
+    .describe('Labels for analytics and webhook events: at most 20, each 1 to 128 characters.')
+    .meta({ example: ['receipt'] }),
+  attachments: z
+    .array(attachment)
+    .max(50, 'must hold at most 50 attachments')
+    .optional()
+    .describe('Files. The whole request is at most 25 MB.'),
+});
+
+export type SendRequest = z.output<typeof sendRequest>;
+export type AttachmentRequest = z.output<typeof attachment>;
+
+export const sendAnswer = z.strictObject({
+  id: z
+    .string()
+    .describe('Message id. Use it as sm_mail_id in later calls.')
+    .meta({ example: 'msg_01K9ZQ3V7N8M2R4T6W8Y0A1B2C' }),
+  status: z.literal('queued').describe('Always `queued`: delivery is asynchronous.'),
+});
+
+export type SendAnswer = z.output<typeof sendAnswer>;

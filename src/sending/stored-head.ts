@@ -1,0 +1,16 @@
+// The stored head of a mail: what sending writes beside the bodies and delivery reads back to compose the MIME.
+import type { Mailbox } from '../addresses.ts';
+
+export interface StoredHead {
+  from: Mailbox;
+  to: Mailbox[];
+  cc: Mailbox[];
+  replyTo: Mailbox | null;
+  headers: [string, string][];
+  /** Their bytes stand one after the other in the column `attachments`. */
+  attachments: { filename: string; contentType: string; size: number }[];
+}
+
+export const writeHead = (head: StoredHead): Buffer => Buffer.from(JSON.stringify(head));
+
+export const readHead = (bytes: Buffer): StoredHead => JSON.parse(bytes.toString()) as StoredHead;
