@@ -50,7 +50,6 @@ describe('an answer', () => {
       responseBody: '',
       responseTruncated: false,
       durationMs: expect.any(Number),
-      error: undefined,
     });
     const [request] = hook.requests;
     expect(request).toMatchObject({ method: 'POST', path: '/hook/a?b=c%20d' });
@@ -87,6 +86,13 @@ describe('an answer', () => {
     expect(result).toMatchObject({ ok: kind === undefined, status });
     expect(result.error?.kind).toBe(kind);
     if (status !== 304) expect(result.responseBody).toBe('why');
+  });
+
+  it('may be announced by 103 Early Hints', async () => {
+    const bytes =
+      'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 500 No\r\ncontent-length: 2\r\n\r\nno';
+    const hook = await receiver({ behave: { kind: 'raw', bytes } });
+    expect(await post(agent(), hook.url)).toMatchObject({ status: 500, responseBody: 'no' });
   });
 
   it('follows no redirect, not even to a place it may go', async () => {
@@ -191,6 +197,20 @@ describe('no answer', () => {
     });
   });
 
+  it('because the connection came too late: then nothing is sent', async () => {
+    const hook = await receiver();
+    let answerDns = (_ips: string[]) => {};
+    const to = agent(['127.0.0.0/8'], () => new Promise((resolve) => (answerDns = resolve)));
+    const result = await post(to, `https://receiver.example:${hook.port}/`, { timeoutMs: 100 });
+    expect(result.error?.kind).toBe('timeout');
+    answerDns(['127.0.0.1']);
+    // The next one goes out over the connection that came about, the late one not at all.
+    const next = post(to, `https://receiver.example:${hook.port}/next`);
+    answerDns(['127.0.0.1']);
+    expect(await next).toMatchObject({ ok: true });
+    expect(hook.requests.map(({ path }) => path)).toEqual(['/next']);
+  });
+
   it('because TLS never answers: the connection gives up by itself', async () => {
     const mute = createServer(() => {}).listen(0, '127.0.0.1');
     await once(mute, 'listening');
@@ -233,7 +253,7 @@ describe('connections', () => {
     const hook = await receiver();
     const to = agent();
     for (let i = 0; i < 20; i++) expect((await post(to, hook.url)).ok).toBe(true);
-    // Two, as with bare undici: the body's end is told before the connection is free again.
+    // Two and not one, as with bare undici: an answer's end is told before its connection counts as free.
     expect(hook.connections()).toBeLessThanOrEqual(2);
   });
 
