@@ -1,6 +1,6 @@
 // Accounts: who sends. Made and changed by operators; the hot path reads them through directory.ts.
 import { Problem } from '../errors.ts';
-import type { Database } from '../store/pool.ts';
+import type { Queryable } from '../store/pool.ts';
 import { PLANS, type Plan } from './plans.ts';
 
 export interface Account {
@@ -29,7 +29,7 @@ const COLUMNS =
   'id, name, plan, daily_quota AS "dailyQuota", rate_per_second AS "ratePerSecond", created_at AS "createdAt"';
 
 export async function createAccount(
-  database: Database,
+  database: Queryable,
   account: AccountChange & { name: string; plan: Plan },
 ): Promise<Account> {
   const [row] = await database.query<AccountRow>(
@@ -40,7 +40,7 @@ export async function createAccount(
 }
 
 export async function changeAccount(
-  database: Database,
+  database: Queryable,
   id: number,
   change: AccountChange,
 ): Promise<Account> {
@@ -59,14 +59,14 @@ export async function changeAccount(
   return toAccount(row ?? noAccount(id));
 }
 
-export async function getAccount(database: Database, id: number): Promise<Account> {
+export async function getAccount(database: Queryable, id: number): Promise<Account> {
   const [row] = await database.query<AccountRow>(`SELECT ${COLUMNS} FROM accounts WHERE id = $1`, [
     id,
   ]);
   return toAccount(row ?? noAccount(id));
 }
 
-export async function listAccounts(database: Database): Promise<Account[]> {
+export async function listAccounts(database: Queryable): Promise<Account[]> {
   const rows = await database.query<AccountRow>(`SELECT ${COLUMNS} FROM accounts ORDER BY id`);
   return rows.map(toAccount);
 }

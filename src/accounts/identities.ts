@@ -1,7 +1,7 @@
 // Identities: addresses and domains an account may send from. A verified domain covers addresses at it, not at its subdomains.
 import { addressKey, parseAddress } from '../addresses.ts';
 import { Problem } from '../errors.ts';
-import type { Database } from '../store/pool.ts';
+import type { Queryable } from '../store/pool.ts';
 
 export interface Identity {
   accountId: number;
@@ -36,7 +36,7 @@ export function normaliseIdentity(text: string): string {
 }
 
 export async function addIdentity(
-  database: Database,
+  database: Queryable,
   accountId: number,
   text: string,
   verified: boolean,
@@ -58,7 +58,7 @@ export async function addIdentity(
 }
 
 export async function verifyIdentity(
-  database: Database,
+  database: Queryable,
   accountId: number,
   text: string,
 ): Promise<Identity> {
@@ -71,7 +71,7 @@ export async function verifyIdentity(
 }
 
 export async function removeIdentity(
-  database: Database,
+  database: Queryable,
   accountId: number,
   text: string,
 ): Promise<Identity> {
@@ -82,7 +82,7 @@ export async function removeIdentity(
   return toIdentity(row ?? noIdentity(accountId, text));
 }
 
-export async function listIdentities(database: Database, accountId?: number): Promise<Identity[]> {
+export async function listIdentities(database: Queryable, accountId?: number): Promise<Identity[]> {
   const rows = await database.query<IdentityRow>(
     `SELECT ${COLUMNS} FROM identities WHERE $1::bigint IS NULL OR account_id = $1 ORDER BY account_id, value`,
     [accountId ?? null],

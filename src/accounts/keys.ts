@@ -3,7 +3,7 @@ import { hash, randomInt } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
-import type { Database } from '../store/pool.ts';
+import type { Queryable } from '../store/pool.ts';
 
 export const SCOPES = ['email:send', 'email:read'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -43,7 +43,7 @@ function newKey(accountId: number): string {
 }
 
 export async function createKey(
-  database: Database,
+  database: Queryable,
   clock: Clock,
   wanted: { accountId: number; scopes: readonly Scope[]; name?: string },
 ): Promise<{ id: string; key: string }> {
@@ -73,7 +73,7 @@ export async function createKey(
   return { id: showUuid('key_', uuid), key };
 }
 
-export async function listKeys(database: Database, accountId?: number): Promise<ApiKey[]> {
+export async function listKeys(database: Queryable, accountId?: number): Promise<ApiKey[]> {
   const rows = await database.query<
     Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'revokedAt'> & {
       createdAt: Date;
@@ -97,7 +97,7 @@ export async function listKeys(database: Database, accountId?: number): Promise<
 
 /** From the next second on, in every process, the key is unknown. */
 export async function revokeKey(
-  database: Database,
+  database: Queryable,
   id: string,
   accountId?: number,
 ): Promise<{ accountId: number }> {

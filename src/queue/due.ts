@@ -10,6 +10,8 @@ export interface ClaimedMessage {
   attempts: number;
   /** Recipients still to be handed over; null: all. */
   remaining: string[] | null;
+  /** Bytes of content. */
+  size: number;
 }
 
 export interface Claim {
@@ -22,7 +24,7 @@ const CLAIM_SQL = `
   FROM (SELECT account_id, message_id FROM due_messages
         WHERE due_at <= $1 ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED) c
   WHERE d.account_id = c.account_id AND d.message_id = c.message_id
-  RETURNING d.account_id AS "accountId", d.message_id AS uuid, d.attempts, d.remaining`;
+  RETURNING d.account_id AS "accountId", d.message_id AS uuid, d.attempts, d.remaining, d.size`;
 
 /** Takes up to `limit` due rows for `leaseMs`; other workers pass over them until then. */
 export async function claimDue(

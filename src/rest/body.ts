@@ -1,6 +1,7 @@
 // Reading request bodies: counted while they stream in, never past the limit, and only as many large ones at a time as memory allows.
 // The rest wait in TCP: their sockets are simply not read. Backpressure, not errors.
 import type { IncomingMessage } from 'node:http';
+import { type ByteBudget, createByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
 
 /** 25 MB of HTTP request body. */
@@ -10,37 +11,7 @@ const SMALL_BODY_BYTES = 512 * 1024;
 /** A body passes through six forms (bytes, text, JSON, base64, bytes, wire): 64 MB of bodies are about 400 MB of memory. */
 const LARGE_BODIES_BYTES = 64 * 1024 * 1024;
 
-/** Takes the memory that large bodies may use together; whoever does not fit waits in line. */
-export interface BodyBudget {
-  take(bytes: number): Promise<() => void>;
-}
-
-export function createBodyBudget(total = LARGE_BODIES_BYTES): BodyBudget {
-  let free = total;
-  const line: { bytes: number; go: () => void }[] = [];
-  function admit(): void {
-    while (line[0] !== undefined && line[0].bytes <= free) {
-      const next = line.shift()!;
-      free -= next.bytes;
-      next.go();
-    }
-  }
-  return {
-    take(bytes) {
-      return new Promise((resolve) => {
-        line.push({
-          bytes,
-          go: () =>
-            resolve(() => {
-              free += bytes;
-              admit();
-            }),
-        });
-        admit();
-      });
-    },
-  };
-}
+export const createBodyBudget = (): ByteBudget => createByteBudget(LARGE_BODIES_BYTES);
 
 export interface ReadBody {
   bytes: Buffer;
@@ -50,7 +21,7 @@ export interface ReadBody {
 
 const nothingToRelease = (): void => undefined;
 
-export function readBody(request: IncomingMessage, budget: BodyBudget): Promise<ReadBody> {
+export function readBody(request: IncomingMessage, budget: ByteBudget): Promise<ReadBody> {
   const announced = Number(request.headers['content-length'] ?? Number.NaN);
   if (announced > MOST_BODY_BYTES) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {

@@ -3,8 +3,8 @@
 
 import { PLANS } from '../accounts/plans.ts';
 import { Problem } from '../errors.ts';
+import { createGroupCommit, type GroupCommit, isDataFault } from '../group-commit.ts';
 import { uuidToBytes } from '../ids.ts';
-import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import {
   arrayLiteral,
@@ -49,108 +49,37 @@ export type Verdict =
   | { kind: 'conflict' | 'relay-down' }
   | { kind: 'over-quota' | 'over-rate'; retryAfterSeconds: number; allowance: Allowance };
 
-export interface Batcher {
-  add(send: PackedSend): Promise<Verdict>;
-  /** Waits until everything added is written. */
-  drain(): Promise<void>;
-}
-
-const MOST_IN_FLIGHT = 2;
-const MOST_SENDS = 256;
-const MOST_BYTES = 8 * 1024 * 1024;
-
-interface Waiting {
-  send: PackedSend;
-  resolve: (verdict: Verdict) => void;
-  reject: (error: unknown) => void;
-}
+export type Batcher = GroupCommit<PackedSend, Verdict>;
 
 export function openBatcher(deps: {
   database: Database;
   metrics: Metrics;
-  log: Log;
   /** Asked once per batch: is the relay's circuit open? */
   relayIsDown: () => boolean;
   /** Told after each commit that there is something to hand over. */
   onCommitted: () => void;
 }): Batcher {
-  let waiting: Waiting[] = [];
-  let scheduled = false;
-  const inFlight = new Set<Promise<void>>();
-
-  function schedule(): void {
-    if (scheduled || waiting.length === 0 || inFlight.size >= MOST_IN_FLIGHT) return;
-    scheduled = true;
-    // Requests that were parsed in this turn of the event loop go together.
-    setImmediate(() => {
-      scheduled = false;
-      const batch = takeBatch();
-      if (batch.length === 0) return;
-      const work = commit(batch).finally(() => {
-        inFlight.delete(work);
-        schedule();
-      });
-      inFlight.add(work);
-      schedule();
-    });
-  }
-
-  function takeBatch(): Waiting[] {
-    let bytes = 0;
-    let count = 0;
-    while (count < waiting.length && count < MOST_SENDS) {
-      bytes += sizeOf(waiting[count]!.send);
-      if (count > 0 && bytes > MOST_BYTES) break;
-      count++;
-    }
-    const batch = waiting.slice(0, count);
-    waiting = waiting.slice(count);
-    return batch;
-  }
-
-  async function commit(batch: Waiting[]): Promise<void> {
-    try {
-      const verdicts = await acceptSends(
-        deps.database,
-        batch.map((entry) => entry.send),
-        deps.relayIsDown(),
-      );
-      deps.metrics.batchSize.observe(batch.length);
-      deps.onCommitted();
-      for (const [index, entry] of batch.entries()) entry.resolve(verdicts[index]!);
-    } catch (error) {
-      if (batch.length > 1 && isDataFault(error)) {
-        // Nothing of the batch was written. One at a time, a bad send fails alone.
-        deps.log.error(
-          { err: error },
-          'a batch was refused by the database; writing its sends one by one',
+  return createGroupCommit({
+    mostInFlight: 2,
+    mostItems: 256,
+    mostBytes: 8 * 1024 * 1024,
+    sizeOf,
+    async write(sends) {
+      try {
+        const verdicts = await acceptSends(deps.database, sends, deps.relayIsDown());
+        deps.metrics.batchSize.observe(sends.length);
+        deps.onCommitted();
+        return verdicts;
+      } catch (error) {
+        if (isDataFault(error)) throw error;
+        throw new Problem(
+          'unavailable',
+          'The database cannot be reached right now, so the mail was not accepted. Try again shortly; an Idempotency-Key makes that safe.',
+          { retryAfterSeconds: 2, cause: error },
         );
-        for (const entry of batch) await commit([entry]);
-        return;
-      }
-      const problem = new Problem(
-        'unavailable',
-        'The database cannot be reached right now, so the mail was not accepted. Try again shortly; an Idempotency-Key makes that safe.',
-        { retryAfterSeconds: 2, cause: error },
-      );
-      for (const entry of batch) entry.reject(isDataFault(error) ? error : problem);
-    }
-  }
-
-  return {
-    add(send) {
-      return new Promise((resolve, reject) => {
-        waiting.push({ send, resolve, reject });
-        schedule();
-      });
-    },
-    async drain() {
-      while (waiting.length > 0 || inFlight.size > 0 || scheduled) {
-        await Promise.all(inFlight);
-        await new Promise((resolve) => setImmediate(resolve));
       }
     },
-  };
+  });
 }
 
 const sizeOf = (send: PackedSend): number =>
@@ -159,17 +88,11 @@ const sizeOf = (send: PackedSend): number =>
   (send.text?.length ?? 0) +
   (send.attachments?.length ?? 0);
 
-/** SQLSTATE classes 22 (data), 23 (constraint) and 54 (limits): the statement's own fault, not the connection's. */
-function isDataFault(error: unknown): boolean {
-  const state = (error as { code?: unknown } | null)?.code;
-  return typeof state === 'string' && /^(22|23|54)/.test(state);
-}
-
 const ACCEPT_SQL = `SELECT * FROM accept_sends(
   $1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],
   $8::text[], $9::integer[], $10::integer[], $11::text[], $12::uuid[],
-  $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::text[], $18::bytea[],
-  $19, $20, $21)`;
+  $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::text[], $18::bytea[], $19::integer[],
+  $20, $21, $22)`;
 
 async function acceptSends(
   database: Database,
@@ -195,6 +118,7 @@ async function acceptSends(
     byteaArray(sends.map((send) => send.attachments)),
     textArray(sends.map((send) => send.idempotency?.key ?? null)),
     byteaArray(sends.map((send) => send.idempotency?.requestHash ?? null)),
+    int4Array(sends.map(sizeOf)),
     relayDown,
     PLANS.paid.dailyQuota,
     PLANS.paid.ratePerSecond,

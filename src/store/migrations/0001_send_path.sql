@@ -104,6 +104,7 @@ CREATE TABLE messages (
   door text NOT NULL,           -- rest, mcp or dashboard
   key_id uuid,
   relay_message_id text,
+  last_delay jsonb,             -- the newest report of a delay: no event, the mail is still under way
   PRIMARY KEY (account_id, id)
 ) PARTITION BY RANGE (id);
 
@@ -152,6 +153,7 @@ CREATE TABLE due_messages (
   lease uuid,
   attempts integer NOT NULL DEFAULT 0,
   remaining text[],             -- recipients still to be handed over; null: all
+  size integer NOT NULL,        -- bytes of content: what a worker must have room for
   last_response text,
   PRIMARY KEY (account_id, message_id)
 ) WITH (fillfactor = 70);
@@ -164,6 +166,15 @@ CREATE TABLE suppressions (
   message_id uuid,
   created_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (account_id, address)
+);
+
+-- How each delivery process sees the relay. The API refuses with 502 when all that were seen lately find it down.
+CREATE TABLE delivery_processes (
+  id uuid PRIMARY KEY,
+  seen_at timestamptz NOT NULL,
+  relay_down boolean NOT NULL,
+  retry_at timestamptz,
+  detail text
 );
 
 -- The sandbox relay's inbox.
@@ -184,7 +195,7 @@ CREATE FUNCTION accept_sends(
   p_id uuid[], p_account bigint[], p_from text[], p_recipients text[], p_recipient_count integer[],
   p_subject text[], p_tags text[], p_template text[], p_template_version integer[], p_branding_version integer[],
   p_door text[], p_key uuid[], p_head bytea[], p_html bytea[], p_text bytea[], p_attachments bytea[],
-  p_idempotency_key text[], p_request_hash bytea[],
+  p_idempotency_key text[], p_request_hash bytea[], p_size integer[],
   p_relay_down boolean, p_default_quota integer, p_default_rate integer
 ) RETURNS TABLE (
   verdict text, message_id uuid, retry_after integer, quota integer, quota_left bigint, rate integer
@@ -313,9 +324,9 @@ BEGIN
     AS t (account_id, id, head, html, text, attachments, verdict)
   WHERE spotless OR t.verdict = 'accepted';
 
-  INSERT INTO due_messages (account_id, message_id, due_at)
-  SELECT t.account_id, t.id, clock_timestamp()
-  FROM unnest(p_account, p_id, verdicts) AS t (account_id, id, verdict)
+  INSERT INTO due_messages (account_id, message_id, due_at, size)
+  SELECT t.account_id, t.id, clock_timestamp(), t.size
+  FROM unnest(p_account, p_id, p_size, verdicts) AS t (account_id, id, size, verdict)
   WHERE spotless OR t.verdict = 'accepted';
 
   RETURN QUERY SELECT * FROM unnest(verdicts, answers, waits, quotas, lefts, rates);

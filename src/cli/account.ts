@@ -1,0 +1,103 @@
+// sandmartin account: who sends, on which plan, with which limits.
+import type { Command } from 'commander';
+import {
+  type Account,
+  type AccountChange,
+  changeAccount,
+  createAccount,
+  getAccount,
+  listAccounts,
+} from '../accounts/accounts.ts';
+import { PLANS, type Plan } from '../accounts/plans.ts';
+import { Problem } from '../errors.ts';
+import { accountNumber, print, table, wholeNumber, withDatabase, withJson } from './command.ts';
+
+interface AccountOptions {
+  name?: string;
+  plan?: Plan;
+  dailyQuota?: number;
+  rate?: number;
+  json?: boolean;
+}
+
+export function registerAccount(program: Command): void {
+  const account = program.command('account').description('accounts: who sends, and how much');
+
+  withJson(limits(account.command('create').description('make an account')))
+    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--plan <plan>', 'paid or free', readPlan)
+    .action((options: AccountOptions & { name: string; plan: Plan }) =>
+      withDatabase(async (database) => {
+        const made = await createAccount(database, {
+          ...changeOf(options),
+          name: options.name,
+          plan: options.plan,
+        });
+        print(options.json, made, () => [
+          `Account ${made.id} (${made.name}) is made.`,
+          `Next: sandmartin identity add example.com --account ${made.id} --verified`,
+          `      sandmartin key create --account ${made.id} --scope email:send --scope email:read`,
+        ]);
+      }),
+    );
+
+  withJson(limits(account.command('set <id>').description('change an account')))
+    .option('--name <name>', 'what people call it')
+    .option('--plan <plan>', 'paid or free', readPlan)
+    .action((id: string, options: AccountOptions) =>
+      withDatabase(async (database) => {
+        const changed = await changeAccount(database, accountNumber(id), changeOf(options));
+        print(options.json, changed, () => describe(changed));
+      }),
+    );
+
+  withJson(account.command('show <id>').description('one account')).action(
+    (id: string, options: AccountOptions) =>
+      withDatabase(async (database) => {
+        const found = await getAccount(database, accountNumber(id));
+        print(options.json, found, () => describe(found));
+      }),
+  );
+
+  withJson(account.command('list').description('all accounts')).action((options: AccountOptions) =>
+    withDatabase(async (database) => {
+      const accounts = await listAccounts(database);
+      print(options.json, accounts, () =>
+        table(
+          ['ID', 'NAME', 'PLAN', 'DAILY QUOTA', 'RATE/S'],
+          accounts.map((it) => [
+            String(it.id),
+            it.name,
+            it.plan,
+            String(it.dailyQuota),
+            String(it.ratePerSecond),
+          ]),
+        ),
+      );
+    }),
+  );
+}
+
+function limits(command: Command): Command {
+  return command
+    .option('--daily-quota <recipients>', 'recipients a day', wholeNumber('--daily-quota', 0))
+    .option('--rate <calls>', 'send calls a second', wholeNumber('--rate', 1));
+}
+
+function changeOf(options: AccountOptions): AccountChange {
+  return {
+    ...(options.name === undefined ? {} : { name: options.name }),
+    ...(options.plan === undefined ? {} : { plan: options.plan }),
+    ...(options.dailyQuota === undefined ? {} : { dailyQuota: options.dailyQuota }),
+    ...(options.rate === undefined ? {} : { ratePerSecond: options.rate }),
+  };
+}
+
+function readPlan(text: string): Plan {
+  if (text in PLANS) return text as Plan;
+  throw new Problem('invalid', `--plan must be ${Object.keys(PLANS).join(' or ')}, not "${text}".`);
+}
+
+const describe = (account: Account): string[] => [
+  `Account ${account.id} (${account.name}): plan ${account.plan}, ${account.dailyQuota} recipients a day, ${account.ratePerSecond} calls a second.`,
+];

@@ -1,0 +1,170 @@
+// sandmartin doctor: looks at everything the service needs and says in plain words what is well and what is not.
+import { Resolver } from 'node:dns/promises';
+import { statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { Command } from 'commander';
+import { type Config, readConfig } from '../config.ts';
+import { createRelay } from '../delivery/relay.ts';
+import { print, withDatabase, withJson } from './command.ts';
+
+interface Finding {
+  check: string;
+  ok: boolean;
+  detail: string;
+}
+
+export function registerDoctor(program: Command): void {
+  withJson(program.command('doctor').description('check what the service needs')).action(
+    async (options: { json?: boolean }) => {
+      const config = readConfig(process.env);
+      const findings = [
+        ...(await checkDatabase()),
+        await checkRelay(config),
+        await checkApiPort(config),
+        await checkPort('feedback port', config.feedbackHost, config.feedbackPort),
+        await checkDns(config),
+        await checkDisk(config),
+      ];
+      print(options.json, findings, () =>
+        findings.map(
+          (finding) =>
+            `${finding.ok ? 'ok   ' : 'FAULT'}  ${finding.check.padEnd(14)} ${finding.detail}`,
+        ),
+      );
+      if (findings.some((finding) => !finding.ok)) process.exitCode = 1;
+    },
+  );
+}
+
+async function checkDatabase(): Promise<Finding[]> {
+  try {
+    return await withDatabase(async (database) => {
+      const [row] = await database.query<{
+        version: string;
+        number: number;
+        fsync: string;
+        at: number;
+      }>(
+        `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+                current_setting('fsync') AS fsync, extract(epoch FROM clock_timestamp())::float8 AS at`,
+      );
+      const { version, number, fsync, at } = row!;
+      const skewMs = Math.round(Math.abs(Date.now() - at * 1000));
+      return [
+        {
+          check: 'database',
+          ok: number >= 150000 && fsync === 'on',
+          detail:
+            number < 150000
+              ? `PostgreSQL ${version} is too old; 15 or newer is needed.`
+              : fsync === 'on'
+                ? `PostgreSQL ${version} answers, fsync is on.`
+                : `PostgreSQL ${version} runs with fsync off: accepted mail can be lost. Turn it on.`,
+        },
+        {
+          check: 'clock',
+          ok: skewMs < 2000,
+          detail: `This machine and the database differ by ${skewMs} ms${skewMs < 2000 ? '' : '. Set the clocks with NTP'}.`,
+        },
+      ];
+    });
+  } catch (error) {
+    return [{ check: 'database', ok: false, detail: (error as Error).message }];
+  }
+}
+
+async function checkRelay(config: Config): Promise<Finding> {
+  if (config.relayUrl === undefined) {
+    return {
+      check: 'relay',
+      ok: true,
+      detail: 'RELAY_URL is unset: the sandbox captures all mail.',
+    };
+  }
+  const relay = createRelay({ url: config.relayUrl, name: config.bounceDomain, maxConnections: 1 });
+  const probe = await relay.probe();
+  await relay.close();
+  return probe.connection === 'ok'
+    ? { check: 'relay', ok: true, detail: 'The relay answers and takes our log-in.' }
+    : {
+        check: 'relay',
+        ok: false,
+        detail: `The relay does not work: ${probe.fault.text}. Check RELAY_URL.`,
+      };
+}
+
+async function checkApiPort(config: Config): Promise<Finding> {
+  const healthy = await fetch(`http://${config.host}:${config.port}/healthz`, {
+    signal: AbortSignal.timeout(2000),
+  }).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+  if (healthy) {
+    return { check: 'API port', ok: true, detail: `The service runs on port ${config.port}.` };
+  }
+  return await checkPort('API port', config.host, config.port);
+}
+
+function checkPort(check: string, host: string, port: number): Promise<Finding> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(
+        error.code === 'EADDRINUSE'
+          ? { check, ok: true, detail: `Port ${port} is in use; fine if that is this service.` }
+          : {
+              check,
+              ok: false,
+              detail: `Port ${port} on ${host} cannot be used: ${error.message}.`,
+            },
+      ),
+    );
+    server.listen(port, host, () =>
+      server.close(() => resolve({ check, ok: true, detail: `Port ${port} is free.` })),
+    );
+  });
+}
+
+async function checkDns(config: Config): Promise<Finding> {
+  const check = 'return path';
+  const domain = config.bounceDomain;
+  if (domain === 'localhost' || domain.endsWith('.localhost')) {
+    return config.relayUrl === undefined
+      ? { check, ok: true, detail: 'BOUNCE_DOMAIN is local, as the sandbox wants it.' }
+      : {
+          check,
+          ok: false,
+          detail: `BOUNCE_DOMAIN is ${domain}: no relay can send reports there. Set a domain whose MX leads here.`,
+        };
+  }
+  try {
+    const hosts = await new Resolver({ timeout: 3000, tries: 1 }).resolveMx(domain);
+    return {
+      check,
+      ok: true,
+      detail: `${domain} has MX ${hosts.map((host) => host.exchange).join(', ')}.`,
+    };
+  } catch (error) {
+    return {
+      check,
+      ok: false,
+      detail: `${domain} has no MX record (${(error as NodeJS.ErrnoException).code}): bounces will not come back.`,
+    };
+  }
+}
+
+async function checkDisk(config: Config): Promise<Finding> {
+  const folder = config.databaseUrl === undefined ? config.dataDir : process.cwd();
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    const freeMb = Math.round((bavail * bsize) / 1024 / 1024);
+    return {
+      check: 'disk',
+      ok: freeMb > 500,
+      detail: `${freeMb} MB free at ${folder}${freeMb > 500 ? '' : '. Make room: PostgreSQL stops when the disk is full'}.`,
+    };
+  } catch {
+    return { check: 'disk', ok: true, detail: `${folder} does not exist yet.` };
+  }
+}

@@ -1,0 +1,34 @@
+// The command `sandmartin`: one file per command, wired here.
+import { Command, CommanderError } from 'commander';
+import { Problem } from '../errors.ts';
+import { registerAccount } from './account.ts';
+import { registerDoctor } from './doctor.ts';
+import { registerIdentity } from './identity.ts';
+import { registerKey } from './key.ts';
+import { registerMessage } from './message.ts';
+import { registerSandbox } from './sandbox.ts';
+import { registerServe } from './serve.ts';
+
+const program = new Command('sandmartin')
+  .description('Transactional email you run yourself.')
+  .showHelpAfterError('(add --help for what is possible)')
+  .configureHelp({ showGlobalOptions: false });
+
+registerServe(program);
+registerAccount(program);
+registerKey(program);
+registerIdentity(program);
+registerMessage(program);
+registerSandbox(program);
+registerDoctor(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode;
+  else {
+    const unexpected = !(error instanceof Problem);
+    process.stderr.write(`${unexpected ? (error as Error).stack : error.detail}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,71 @@
+// sandmartin message: what was sent, and what became of it.
+import type { Command } from 'commander';
+import { Problem } from '../errors.ts';
+import { readTimeline } from '../events/timeline.ts';
+import { readUuid } from '../ids.ts';
+import { findMessage, listMessages } from '../messages/message.ts';
+import { accountNumber, print, table, wholeNumber, withDatabase, withJson } from './command.ts';
+
+interface MessageOptions {
+  account?: number;
+  limit: number;
+  json?: boolean;
+}
+
+export function registerMessage(program: Command): void {
+  const message = program.command('message').description('messages and their timelines');
+
+  withJson(message.command('list').description('newest first'))
+    .option('--account <id>', 'of one account only', accountNumber)
+    .option('--limit <n>', 'how many', wholeNumber('--limit', 1), 50)
+    .action((options: MessageOptions) =>
+      withDatabase(async (database) => {
+        const messages = await listMessages(database, {
+          limit: options.limit,
+          ...(options.account === undefined ? {} : { accountId: options.account }),
+        });
+        print(options.json, messages, () =>
+          table(
+            ['ID', 'ACCOUNT', 'STATUS', 'TO', 'SUBJECT', 'ACCEPTED'],
+            messages.map((it) => [
+              it.id,
+              String(it.accountId),
+              it.status,
+              it.recipients.length > 1
+                ? `${it.recipients[0]} +${it.recipients.length - 1}`
+                : (it.recipients[0] ?? ''),
+              it.subject.slice(0, 50),
+              it.createdAt,
+            ]),
+          ),
+        );
+      }),
+    );
+
+  withJson(message.command('show <id>').description('one message with its timeline')).action(
+    (id: string, options: MessageOptions) =>
+      withDatabase(async (database) => {
+        const uuid = readUuid('msg_', id);
+        const found = uuid === undefined ? undefined : await findMessage(database, uuid);
+        if (uuid === undefined || found === undefined) {
+          throw new Problem(
+            'not-found',
+            `There is no message ${id}. "sandmartin message list" shows the newest.`,
+          );
+        }
+        const events = (await readTimeline(database, found.accountId, uuid))?.events ?? [];
+        print(options.json, { ...found, events }, () => [
+          `${found.id}  ${found.status}`,
+          `From     ${found.from}`,
+          `To       ${found.recipients.join(', ')}`,
+          `Subject  ${found.subject}`,
+          `Account  ${found.accountId}, through ${found.door}`,
+          '',
+          `${found.createdAt.replace('Z', '   ')}  queued`,
+          ...events.map(
+            ({ type, timestamp, ...rest }) => `${timestamp}  ${type}  ${JSON.stringify(rest)}`,
+          ),
+        ]);
+      }),
+  );
+}

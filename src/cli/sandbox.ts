@@ -1,0 +1,52 @@
+// sandmartin sandbox: the mails that the sandbox relay captured.
+import type { Command } from 'commander';
+import { clearCaptured, getCaptured, listCaptured } from '../sandbox/inbox.ts';
+import { print, table, wholeNumber, withDatabase, withJson } from './command.ts';
+
+interface SandboxOptions {
+  limit: number;
+  json?: boolean;
+}
+
+export function registerSandbox(program: Command): void {
+  const sandbox = program.command('sandbox').description('mail captured while RELAY_URL is unset');
+
+  withJson(sandbox.command('list').description('newest first'))
+    .option('--limit <n>', 'how many', wholeNumber('--limit', 1), 50)
+    .action((options: SandboxOptions) =>
+      withDatabase(async (database) => {
+        const mails = await listCaptured(database, options.limit);
+        print(options.json, mails, () =>
+          table(
+            ['ID', 'MESSAGE', 'TO', 'BYTES', 'CAPTURED'],
+            mails.map((it) => [
+              it.id,
+              it.messageId ?? '',
+              it.recipients.join(', ').slice(0, 60),
+              String(it.size),
+              it.capturedAt,
+            ]),
+          ),
+        );
+      }),
+    );
+
+  withJson(
+    sandbox
+      .command('show <id>')
+      .description('the mail as it went over the wire, by its id or its message id'),
+  ).action((id: string, options: SandboxOptions) =>
+    withDatabase(async (database) => {
+      const { raw, ...mail } = await getCaptured(database, id);
+      print(options.json, { ...mail, raw: raw.toString('utf8') }, () => [raw.toString('utf8')]);
+    }),
+  );
+
+  withJson(sandbox.command('clear').description('throw all of them away')).action(
+    (options: SandboxOptions) =>
+      withDatabase(async (database) => {
+        const cleared = await clearCaptured(database);
+        print(options.json, { cleared }, () => [`${cleared} mails are gone.`]);
+      }),
+  );
+}

@@ -1,0 +1,47 @@
+// sandmartin serve: starts the roles of this process and says hello.
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { createLog } from '../log.ts';
+import { startService } from '../main.ts';
+import { openWelcome, showBanner } from './welcome.ts';
+
+/** What is in hand gets this long after SIGTERM; leases bring back what takes longer. */
+const STOP_WITHIN_MS = 10_000;
+
+interface ServeOptions {
+  port?: string;
+  data?: string;
+}
+
+export function registerServe(program: Command): void {
+  program
+    .command('serve')
+    .description('start the service')
+    .option('--port <port>', 'port of the API, over PORT')
+    .option('--data <folder>', 'data folder, over DATA_DIR')
+    .action(serve);
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const config = readConfig({
+    ...process.env,
+    ...(options.port === undefined ? {} : { PORT: options.port }),
+    ...(options.data === undefined ? {} : { DATA_DIR: options.data }),
+  });
+  const log = createLog(config.logLevel);
+  const service = await startService(config, log);
+  stopOnSignals(service.stop);
+  showBanner(config, service, await openWelcome(config, service.database));
+}
+
+function stopOnSignals(stop: () => Promise<void>): void {
+  let stopping = false;
+  const onSignal = (): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+    void stop().then(() => process.exit(0));
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}

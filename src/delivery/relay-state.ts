@@ -1,0 +1,97 @@
+// What the processes know of the relay: each delivery process says how it finds it, and every API process reads that.
+// The relay counts as down when all delivery processes that were seen lately found it so.
+import type { Clock } from '../clock.ts';
+import { bytesToUuid, newIdBytes } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Database } from '../store/pool.ts';
+
+const POLL_EVERY_MS = 300;
+const TELL_EVERY_MS = 1000;
+const SEEN_LATELY_SECONDS = 10;
+
+export interface RelayReport {
+  down: boolean;
+  retryAfterMs: number;
+  detail: string | null;
+}
+
+/** The delivery side: tells how this process finds the relay, at once when that changes and every second as a sign of life. */
+export function openRelayReporting(deps: { database: Database; clock: Clock; log: Log }) {
+  const id = bytesToUuid(newIdBytes(deps.clock.nowMs()));
+  let last: RelayReport = { down: false, retryAfterMs: 0, detail: null };
+  let telling: Promise<void> = Promise.resolve();
+
+  function tell(report: RelayReport): Promise<void> {
+    last = report;
+    telling = telling.then(() =>
+      deps.database
+        .query(
+          `INSERT INTO delivery_processes (id, seen_at, relay_down, retry_at, detail)
+           VALUES ($1, now(), $2, now() + $3 * interval '1 millisecond', $4)
+           ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, relay_down = excluded.relay_down,
+             retry_at = excluded.retry_at, detail = excluded.detail`,
+          [id, report.down, report.retryAfterMs, report.detail],
+        )
+        .then(
+          () => undefined,
+          (error) => deps.log.warn({ err: error }, 'could not tell how the relay is'),
+        ),
+    );
+    return telling;
+  }
+
+  const timer = setInterval(() => void tell(last), TELL_EVERY_MS);
+  return {
+    tell,
+    async close() {
+      clearInterval(timer);
+      await telling;
+      await deps.database
+        .query('DELETE FROM delivery_processes WHERE id = $1', [id])
+        .catch(() => undefined);
+    },
+  };
+}
+
+export type RelayReporting = ReturnType<typeof openRelayReporting>;
+
+export interface RelayWatch {
+  isDown(): boolean;
+  retryAfterSeconds(): number;
+  close(): Promise<void>;
+}
+
+/** The API side: asks several times a second, so that asking on the hot path costs nothing. */
+export async function watchRelay(deps: { database: Database; log: Log }): Promise<RelayWatch> {
+  let down = false;
+  let retryAfterSeconds = 1;
+  let asking: Promise<void> | undefined;
+
+  async function ask(): Promise<void> {
+    const [row] = await deps.database.prepared<{ down: boolean | null; wait: number | null }>(
+      'watch-relay',
+      `SELECT bool_and(relay_down) AS down, extract(epoch FROM min(retry_at) - now())::float8 AS wait
+       FROM delivery_processes WHERE seen_at > now() - interval '${SEEN_LATELY_SECONDS} seconds'`,
+      [],
+    );
+    down = row?.down ?? false;
+    retryAfterSeconds = Math.max(1, Math.ceil(row?.wait ?? 1));
+  }
+
+  await ask();
+  const timer = setInterval(() => {
+    asking ??= ask()
+      .catch((error) => deps.log.warn({ err: error }, 'could not ask how the relay is'))
+      .finally(() => {
+        asking = undefined;
+      });
+  }, POLL_EVERY_MS);
+  return {
+    isDown: () => down,
+    retryAfterSeconds: () => retryAfterSeconds,
+    async close() {
+      clearInterval(timer);
+      await asking;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+// Loading claimed mails: message and content of a group in one round trip, as far as memory allows.
+import { bytesToUuid, uuidToBytes } from '../ids.ts';
+import type { ClaimedMessage } from '../queue/due.ts';
+import { readHead, type StoredHead } from '../sending/stored-head.ts';
+import type { Database } from '../store/pool.ts';
+
+export interface StoredMail {
+  accountId: number;
+  messageId: Buffer;
+  recipients: string[];
+  subject: string;
+  head: StoredHead;
+  html: Buffer | null;
+  text: Buffer | null;
+  attachments: Buffer | null;
+}
+
+/** By uuid. A mail whose content was pruned is not among them. */
+export async function loadMails(
+  database: Database,
+  claimed: readonly ClaimedMessage[],
+): Promise<Map<string, StoredMail>> {
+  const uuids = claimed.map((row) => bytesToUuid(row.messageId)).sort();
+  const rows = await database.prepared<
+    Omit<StoredMail, 'messageId' | 'head'> & { uuid: string; head: Buffer }
+  >(
+    'load-mails',
+    // The bounds keep the planner to the partitions of these days.
+    `SELECT m.account_id AS "accountId", m.id AS uuid, m.recipients, m.subject, c.head, c.html, c.text, c.attachments
+     FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
+     JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4
+     JOIN contents c ON c.account_id = d.account_id AND c.message_id = d.id AND c.message_id BETWEEN $3 AND $4`,
+    [
+      claimed.map((row) => row.accountId),
+      claimed.map((row) => bytesToUuid(row.messageId)),
+      uuids[0],
+      uuids.at(-1),
+    ],
+  );
+  return new Map(
+    rows.map(({ uuid, head, ...row }) => [
+      uuid,
+      { ...row, messageId: uuidToBytes(uuid), head: readHead(head) },
+    ]),
+  );
+}

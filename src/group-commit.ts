@@ -1,0 +1,94 @@
+// Group commit: what arrives while the last write is in flight is written together in the next one.
+// Used where many small writes meet PostgreSQL: accepting sends, recording what became of them, opens and clicks.
+
+export interface GroupCommit<Item, Result> {
+  add(item: Item): Promise<Result>;
+  /** Waits until everything added is written. */
+  drain(): Promise<void>;
+}
+
+export interface GroupOptions<Item, Result> {
+  /** Writes a group in one statement; answers one result per item, in their order. */
+  write: (items: Item[]) => Promise<Result[]>;
+  mostItems: number;
+  mostBytes?: number;
+  sizeOf?: (item: Item) => number;
+  mostInFlight: number;
+}
+
+interface Waiting<Item, Result> {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+}
+
+export function createGroupCommit<Item, Result>(
+  options: GroupOptions<Item, Result>,
+): GroupCommit<Item, Result> {
+  let waiting: Waiting<Item, Result>[] = [];
+  let scheduled = false;
+  const inFlight = new Set<Promise<void>>();
+
+  function schedule(): void {
+    if (scheduled || waiting.length === 0 || inFlight.size >= options.mostInFlight) return;
+    scheduled = true;
+    // What came in during this turn of the event loop goes together.
+    setImmediate(() => {
+      scheduled = false;
+      const work = write(takeGroup()).finally(() => {
+        inFlight.delete(work);
+        schedule();
+      });
+      inFlight.add(work);
+      schedule();
+    });
+  }
+
+  function takeGroup(): Waiting<Item, Result>[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < waiting.length && count < options.mostItems) {
+      bytes += options.sizeOf?.(waiting[count]!.item) ?? 0;
+      if (count > 0 && bytes > (options.mostBytes ?? Number.POSITIVE_INFINITY)) break;
+      count++;
+    }
+    const group = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    return group;
+  }
+
+  async function write(group: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await options.write(group.map((entry) => entry.item));
+      for (const [index, entry] of group.entries()) entry.resolve(results[index]!);
+    } catch (error) {
+      if (group.length > 1 && isDataFault(error)) {
+        // The statement failed as a whole, so nothing was written. One at a time, a bad item fails alone.
+        for (const entry of group) await write([entry]);
+      } else {
+        for (const entry of group) entry.reject(error);
+      }
+    }
+  }
+
+  return {
+    add(item) {
+      return new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+        schedule();
+      });
+    },
+    async drain() {
+      while (waiting.length > 0 || inFlight.size > 0) {
+        await Promise.all(inFlight);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+  };
+}
+
+/** SQLSTATE classes 22 (data), 23 (constraints) and 54 (limits): the fault of what was written, not of the connection. */
+export function isDataFault(error: unknown): boolean {
+  const state = (error as { code?: unknown } | null)?.code;
+  return typeof state === 'string' && /^(22|23|54)...$/.test(state);
+}

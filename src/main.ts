@@ -1,0 +1,190 @@
+// The composition root: config → database → deps → roles, each built once and stopped in reverse order.
+import type { AddressInfo } from 'node:net';
+import { openDirectory } from './accounts/directory.ts';
+import { type Clock, systemClock } from './clock.ts';
+import type { Config } from './config.ts';
+import { createCircuit } from './delivery/circuit.ts';
+import { createRelay, parseRelayUrl } from './delivery/relay.ts';
+import { openRelayReporting, watchRelay } from './delivery/relay-state.ts';
+import { startWorker, type Worker } from './delivery/worker.ts';
+import { startFeedbackListener } from './inbound/feedback-smtp.ts';
+import type { Log } from './log.ts';
+import { startMaintenance } from './maintenance.ts';
+import { createMetrics } from './metrics.ts';
+import { queueState } from './queue/due.ts';
+import { createRestServer } from './rest/server.ts';
+import { startSandboxRelay } from './sandbox/relay.ts';
+import { openBatcher } from './sending/batch.ts';
+import { openEmbedded } from './store/embedded.ts';
+import { openSecret } from './store/installation.ts';
+import { migrate } from './store/migrate.ts';
+import { type Database, openDatabase } from './store/pool.ts';
+import { createRenderer } from './templates/rendering.ts';
+
+export interface Service {
+  database: Database;
+  /** Where the API listens; undefined without the role. */
+  apiUrl: string | undefined;
+  feedbackPort: number | undefined;
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  clock?: Clock;
+}
+
+/** Starts the roles of this process. What was started is stopped again when a later part fails. */
+export async function startService(
+  config: Config,
+  log: Log,
+  options: ServiceOptions = {},
+): Promise<Service> {
+  const closers: (() => Promise<void>)[] = [];
+  const opened = <Thing>(thing: Thing, close: (thing: Thing) => Promise<void>): Thing => {
+    closers.unshift(() => close(thing));
+    return thing;
+  };
+  async function stop(): Promise<void> {
+    for (const close of closers.splice(0)) {
+      await close().catch((error) => log.error({ err: error }, 'could not stop cleanly'));
+    }
+  }
+  try {
+    return { ...(await startRoles(config, log, options.clock ?? systemClock, opened)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Opened = <Thing>(thing: Thing, close: (thing: Thing) => Promise<void>) => Thing;
+
+async function startRoles(
+  config: Config,
+  log: Log,
+  clock: Clock,
+  opened: Opened,
+): Promise<Omit<Service, 'stop'>> {
+  const metrics = createMetrics();
+  const database = await openStore(config, log, opened);
+  await migrate(database);
+  opened(await startMaintenance({ database, clock, log, retention: config }), (task) =>
+    task.stop(),
+  );
+  const deriveKey = await openSecret(database, config.secretKey);
+  const returnPathKey = deriveKey('return-path');
+  const { bounceDomain } = config;
+
+  let feedbackPort: number | undefined;
+  if (config.roles.has('feedback')) {
+    const listener = opened(
+      await startFeedbackListener(
+        { database, clock, log, returnPathKey, bounceDomain },
+        { host: config.feedbackHost, port: config.feedbackPort },
+      ),
+      (it) => it.stop(),
+    );
+    feedbackPort = listener.port;
+  }
+
+  let worker: Worker | undefined;
+  if (config.roles.has('delivery')) {
+    const relayUrl =
+      config.relayUrl ??
+      opened(
+        await startSandboxRelay({
+          database,
+          log,
+          feedback: { host: '127.0.0.1', port: feedbackPort ?? config.feedbackPort },
+        }),
+        (sandbox) => sandbox.stop(),
+      ).url;
+    const relay = opened(
+      createRelay({
+        url: relayUrl,
+        name: bounceDomain,
+        maxConnections: config.relayConnections,
+      }),
+      (it) => it.close(),
+    );
+    const reporting = opened(openRelayReporting({ database, clock, log }), (it) => it.close());
+    worker = opened(
+      await startWorker({
+        database,
+        clock,
+        log,
+        metrics,
+        relay,
+        reporting,
+        circuit: createCircuit({
+          now: () => clock.nowMs(),
+          firstWaitMs: 1000,
+          longestWaitMs: 15_000,
+        }),
+        returnPathKey,
+        bounceDomain,
+        relayHost: parseRelayUrl(relayUrl).host,
+        mostInHand: config.relayConnections * 16,
+      }),
+      (it) => it.stop(),
+    );
+  }
+
+  if (!config.roles.has('api')) return { database, feedbackPort, apiUrl: undefined };
+  const directory = opened(openDirectory({ database, clock, log }), (it) => it.close());
+  const relayWatch = opened(await watchRelay({ database, log }), (it) => it.close());
+  const batcher = opened(
+    openBatcher({
+      database,
+      metrics,
+      relayIsDown: () => config.relayDown === 'refuse' && relayWatch.isDown(),
+      onCommitted: () => worker?.wake(),
+    }),
+    (it) => it.drain(),
+  );
+  let baseUrl = config.baseUrl;
+  const server = createRestServer({
+    database,
+    directory,
+    clock,
+    log,
+    metrics,
+    batcher,
+    render: createRenderer(),
+    relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
+    baseUrl: () => baseUrl,
+    checkReady: async () => {
+      await database.query('SELECT 1');
+    },
+    refreshGauges: async () => {
+      const state = await queueState(database, clock.nowMs());
+      metrics.queueDepth.set({ queue: 'delivery' }, state.depth);
+      metrics.queueAge.set({ queue: 'delivery' }, state.ageSeconds);
+    },
+  });
+  await server.listen({ host: config.host, port: config.port });
+  opened(server, (it) => it.close());
+  const { port } = server.server.address() as AddressInfo;
+  // PORT=0 takes a free port, known only now.
+  if (config.port === 0) baseUrl = baseUrl.replace(/:0$/, `:${port}`);
+  return { database, feedbackPort, apiUrl: baseUrl };
+}
+
+async function openStore(config: Config, log: Log, opened: Opened): Promise<Database> {
+  const url =
+    config.databaseUrl ??
+    opened(
+      await openEmbedded(config.dataDir, {
+        as: 'owner',
+        log: (message) => log.info({ part: 'postgres' }, message),
+      }),
+      (embedded) => embedded.stop(),
+    ).url;
+  return opened(
+    openDatabase(url, {
+      connections: config.databaseConnections,
+      onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    }),
+    (database) => database.close(),
+  );
+}
