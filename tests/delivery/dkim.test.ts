@@ -57,19 +57,19 @@ async function signed(changes: Partial<OutgoingMail> = {}, by = keys): Promise<s
   return Buffer.concat(mailChunks(composed, await signMail(composed, by, signedAt))).toString();
 }
 interface Verdict {
-  algorithm: string | undefined;
+  selector: string | undefined;
   result: string;
 }
 async function verdicts(message: string): Promise<Verdict[]> {
   const { results } = await dkimVerify(Buffer.from(message), { resolver, curTime: signedAt });
   return results.map((result) => ({
-    algorithm: result.algo,
+    selector: result.selector,
     result: result.status.result,
   }));
 }
 const PASS = [
-  { algorithm: 'rsa-sha256', result: 'pass' },
-  { algorithm: 'ed25519-sha256', result: 'pass' },
+  { selector: 'r1', result: 'pass' },
+  { selector: 'e1', result: 'pass' },
 ];
 
 describe('signatures', () => {
