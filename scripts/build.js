@@ -1,6 +1,6 @@
 // Builds dist/ from src/: compiles the TypeScript and copies the SQL migrations beside it.
 import { spawnSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,3 +15,15 @@ const compile = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], 
 });
 if (compile.status !== 0) process.exit(compile.status ?? 1);
 cpSync(join(root, 'src/store/migrations'), join(root, 'dist/store/migrations'), { recursive: true });
+linkCommand();
+
+/**
+ * `npx sandmartin` in the checkout finds the command here at once. A `bin` in package.json would make npx install the
+ * checkout into its own cache first, which takes seconds and builds dist/ anew under a running service.
+ */
+function linkCommand() {
+  const folder = join(root, 'node_modules/.bin');
+  mkdirSync(folder, { recursive: true });
+  rmSync(join(folder, 'sandmartin'), { force: true });
+  symlinkSync('../../bin/sandmartin.js', join(folder, 'sandmartin'));
+}

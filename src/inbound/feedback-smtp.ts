@@ -44,7 +44,7 @@ export async function startFeedbackListener(
       if (readRecipient(deps, address.address) === undefined) {
         done(
           Object.assign(
-            new Error('5.1.1 only return paths of our mails and complaints@ are known'),
+            new Error('only return paths of our mails and complaints@ are known'),
             {
               responseCode: 550,
             },
@@ -54,11 +54,11 @@ export async function startFeedbackListener(
     },
     onData: (stream, session, done) => {
       take(deps, stream, session).then(
-        () => done(null, '2.0.0 recorded'),
+        () => done(null, 'recorded'),
         (error: Error) => {
           deps.log.error({ err: error }, 'could not record a report');
           done(
-            Object.assign(new Error('4.3.0 could not record it, come again'), {
+            Object.assign(new Error('could not record it, come again'), {
               responseCode: 451,
             }),
           );

@@ -43,7 +43,7 @@ export async function startSandboxRelay(deps: SandboxDeps): Promise<SandboxRelay
         (reply) => done(null, reply),
         (error: Error) => {
           deps.log.error({ err: error }, 'the sandbox could not capture a mail');
-          done(Object.assign(new Error('4.3.0 could not store the mail'), { responseCode: 451 }));
+          done(Object.assign(new Error('could not store the mail'), { responseCode: 451 }));
         },
       );
     },
@@ -80,7 +80,7 @@ async function take(
   // After our 250, as a relay does it: the report comes when the mail has left.
   if (from !== '')
     setImmediate(() => void report(deps, back, { from, recipients, envelopeId, raw }));
-  return `2.0.0 Ok: queued as ${session.id}`;
+  return `Ok: queued as ${session.id}`;
 }
 
 async function report(

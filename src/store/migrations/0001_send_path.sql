@@ -342,8 +342,8 @@ CREATE FUNCTION record_events(
 DECLARE
   moment CONSTANT timestamptz := clock_timestamp();
   -- Bounds let the planner leave all other days' partitions alone.
-  earliest CONSTANT uuid := (SELECT min(m) FROM unnest(p_message) m);
-  latest CONSTANT uuid := (SELECT max(m) FROM unnest(p_message) m);
+  earliest CONSTANT uuid := (SELECT m FROM unnest(p_message) m ORDER BY m LIMIT 1);
+  latest CONSTANT uuid := (SELECT m FROM unnest(p_message) m ORDER BY m DESC LIMIT 1);
 BEGIN
   PERFORM FROM messages m
   WHERE m.id BETWEEN earliest AND latest
