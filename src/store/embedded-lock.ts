@@ -13,7 +13,6 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
-  mkdirSync,
   openSync,
   readdirSync,
   readlinkSync,
@@ -34,7 +33,6 @@ export type Claim = { lock: Lock } | { lock?: undefined; owner: Socket; pid: num
 
 /** Becomes the owner of `folder`, receiving the others with `onVisitor`, or returns a connection to the living owner. */
 export async function claim(folder: string, onVisitor: (visitor: Socket) => void): Promise<Claim> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const short = shortPath(folder);
   try {
     for (;;) {
@@ -54,14 +52,18 @@ async function contend(
   path: string,
   onVisitor: (visitor: Socket) => void,
 ): Promise<Lock | undefined> {
-  const name = `socket-${process.pid}-${randomBytes(6).toString('hex')}`;
-  const release = await listen(join(path, name), onVisitor).catch((cause: Error) => {
+  const name = `socket-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const close = await listen(join(path, name), onVisitor).catch((cause: Error) => {
     throw new Problem(
       'unavailable',
-      `cannot create a Unix socket in ${folder} (${cause.message}); set DATA_DIR to a folder on a local disk, or DATABASE_URL`,
+      `cannot create a Unix socket in ${folder} (${cause.message}); set DATA_DIR to a folder on a local disk with a short path, or set DATABASE_URL`,
       { cause },
     );
   });
+  const release = async () => {
+    await close();
+    rmSync(join(folder, name), { force: true });
+  };
   try {
     giveToOwnerOf(folder, name);
     const { owner, number } = await look(folder, path);
@@ -72,7 +74,6 @@ async function contend(
     throw error;
   }
   await release();
-  rmSync(join(folder, name), { force: true });
   return undefined;
 }
 
@@ -105,9 +106,10 @@ async function look(folder: string, path: string) {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ECONNREFUSED' || code === 'ENOENT') return { number };
-      if (code !== 'EAGAIN') throw error; // EAGAIN: alive, with a full queue of visitors.
+      // EAGAIN: alive, with a full queue of visitors. ECONNRESET: ended with us in its queue.
+      if (code !== 'EAGAIN' && code !== 'ECONNRESET') throw error;
     }
-    await setTimeout(20);
+    await setTimeout(5);
   }
 }
 

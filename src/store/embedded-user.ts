@@ -1,6 +1,6 @@
 // Under which system user the embedded PostgreSQL runs. Before: embedded.ts asks; after: embedded-binaries.ts and embedded-server.ts spawn as it.
 
-import { chownSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -55,4 +55,12 @@ export function giveToOwnerOf(folder: string, ...names: string[]): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(folder);
   for (const name of names) chownSync(join(folder, name), uid, gid);
+}
+
+/** A folder every user may enter, whatever our umask. */
+export function makeOpenFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeOpenFolder(dirname(path));
+  mkdirSync(path);
+  chmodSync(path, 0o755);
 }

@@ -4,7 +4,6 @@
 // binaries-VERSION/ (only where the programs in node_modules cannot be run in place).
 
 import { randomBytes, randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -13,15 +12,16 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
-import { join, resolve } from 'node:path';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import pg from 'pg';
 import { Problem } from '../errors.ts';
-import { findBinaries } from './embedded-binaries.ts';
-import { checkVersion, createCluster } from './embedded-cluster.ts';
+import { checkPlatform, findBinaries } from './embedded-binaries.ts';
+import { adoptCluster, createCluster, keepEntries } from './embedded-cluster.ts';
+import { askOwner, openReception, type Reception } from './embedded-guests.ts';
 import { claim, type Lock } from './embedded-lock.ts';
 import { startServer } from './embedded-server.ts';
-import { giveToOwnerOf, serverUser } from './embedded-user.ts';
+import { giveToOwnerOf, makeOpenFolder, serverUser } from './embedded-user.ts';
 
 export interface EmbeddedDatabase {
   /** postgres://user:password@127.0.0.1:port/sandmartin; stays valid when the server has to be restarted. */
@@ -47,31 +47,47 @@ export async function openEmbedded(
   dataDir: string,
   options: EmbeddedOptions,
 ): Promise<EmbeddedDatabase> {
+  checkPlatform();
   try {
     const folder = prepareFolder(dataDir);
     for (;;) {
       const reception = openReception(options.as === 'owner');
       const claimed = await claim(join(folder, 'lock'), reception.receive);
       if (claimed.lock !== undefined) return await own(folder, options, claimed.lock, reception);
-      const url = await askOwner(claimed.owner, claimed.pid, options.as, dataDir);
-      if (url !== undefined) return joined(url, claimed.owner);
+      const { owner, pid } = claimed;
+      const inUse = `${dataDir} is already in use by the Sandmartin process with pid ${pid}, stop it or set DATA_DIR to another folder`;
+      const url = await askOwner(owner, options.as, new Problem('unavailable', inUse));
+      if (url === undefined) continue; // it is gone: now it may be our turn
+      owner.unref();
+      return { url, stop: async () => void owner.destroy() };
     }
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
-    const detail = `the database in ${dataDir} does not start: ${(cause as Error).message}`;
-    throw new Problem('unavailable', detail, { cause });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const advice =
+      code === 'EACCES' || code === 'EPERM'
+        ? '; run Sandmartin as the user it belongs to, or set DATA_DIR to another folder'
+        : '';
+    throw new Problem(
+      'unavailable',
+      `cannot open the database in ${dataDir}: ${message}${advice}`,
+      {
+        cause,
+      },
+    );
   }
 }
 
 function prepareFolder(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true });
-  const root = realpathSync(resolve(dataDir));
+  const root = realpathSync(dataDir);
   const folder = join(root, 'postgres');
-  // Open to all, unlike what lies in it: under root another uid runs binaries from here.
-  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o755 });
+  // Under root another uid may run binaries from here; what is secret in it has modes of its own.
+  makeOpenFolder(folder);
   giveToOwnerOf(root, 'postgres');
   mkdirSync(join(folder, 'lock'), { recursive: true, mode: 0o700 });
-  giveToOwnerOf(folder, 'lock');
+  writeFileSync(join(folder, 'server.log'), '', { flag: 'a', mode: 0o600 });
+  giveToOwnerOf(folder, 'lock', 'server.log');
   return folder;
 }
 
@@ -95,13 +111,13 @@ async function own(
     if (!existsSync(data)) {
       connection ??= saveConnection(folder, await newConnection());
       options.log('creating the database');
-      await createCluster(data, binaries, user, { user: 'sandmartin', ...connection });
+      await createCluster(data, binaries, user, { name: 'sandmartin', ...connection });
     }
     if (connection === undefined) {
       const detail = `${folder}/connection.json with the password of the database is missing, restore it from a backup`;
       throw new Problem('unavailable', detail);
     }
-    checkVersion(data, binaries);
+    adoptCluster(data, binaries, user);
     const { settings = {}, log } = options;
     const plan = { binaries, user, data, settings, log, logFile: join(folder, 'server.log') };
     while (server === undefined) {
@@ -140,9 +156,10 @@ async function newConnection(): Promise<Connection> {
 
 function saveConnection(folder: string, connection: Connection): Connection {
   const file = join(folder, 'connection.json');
-  writeFileSync(`${file}.new`, JSON.stringify(connection), { mode: 0o600 });
+  writeFileSync(`${file}.new`, JSON.stringify(connection), { mode: 0o600, flush: true });
   giveToOwnerOf(folder, 'connection.json.new');
   renameSync(`${file}.new`, file);
+  keepEntries(folder);
   return connection;
 }
 
@@ -173,84 +190,4 @@ async function ensureDatabase(connection: Connection): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-/** The owner's side of the lock socket: every visitor is told who owns the folder; guests are told the url once it is there. */
-function openReception(service: boolean) {
-  const guests = new Set<Socket>();
-  let url: string | undefined;
-  let closing = false;
-  return {
-    receive(visitor: Socket): void {
-      tell(visitor, { service });
-      listenTo(visitor, () => {
-        if (closing) return; // it will see the connection close, and try again
-        guests.add(visitor.once('close', () => guests.delete(visitor)));
-        if (url !== undefined) tell(visitor, { url });
-      });
-    },
-    open(serverUrl: string): void {
-      url = serverUrl;
-      for (const guest of guests) tell(guest, { url });
-    },
-    /** The service just stops; a command that owns the server for the moment lets its guests finish. */
-    async close(): Promise<void> {
-      closing = true;
-      for (const guest of service ? [] : guests) if (!guest.closed) await once(guest, 'close');
-    },
-  };
-}
-
-type Reception = ReturnType<typeof openReception>;
-
-/** Waits for the living owner to give the url, or to be gone (undefined). The service waits only for commands, never for another service. */
-async function askOwner(
-  owner: Socket,
-  pid: number,
-  as: 'owner' | 'guest',
-  dataDir: string,
-): Promise<string | undefined> {
-  const inUse = `${dataDir} is already in use by the Sandmartin process with pid ${pid}, stop it or set DATA_DIR to another folder`;
-  const answer = new Promise<string | undefined>((resolve, reject) => {
-    listenTo(owner, ({ service, url }) => {
-      if (service && as === 'owner') reject(new Problem('unavailable', inUse));
-      if (url !== undefined) resolve(url);
-    });
-    owner.once('close', () => resolve(undefined));
-    const patience = setTimeout(() => reject(new Problem('unavailable', inUse)), 60_000);
-    owner.once('close', () => clearTimeout(patience));
-  });
-  if (as === 'guest') tell(owner, {});
-  return answer.catch((problem) => {
-    owner.destroy();
-    throw problem;
-  });
-}
-
-function joined(url: string, owner: Socket): EmbeddedDatabase {
-  owner.unref();
-  return {
-    url,
-    async stop() {
-      owner.destroy();
-    },
-  };
-}
-
-interface Message {
-  service?: boolean;
-  url?: string;
-}
-
-function tell(socket: Socket, message: Message): void {
-  socket.write(`${JSON.stringify(message)}\n`);
-}
-
-function listenTo(socket: Socket, onMessage: (message: Message) => void): void {
-  let rest = '';
-  socket.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) onMessage(JSON.parse(line));
-  });
 }

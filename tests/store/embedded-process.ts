@@ -1,0 +1,24 @@
+// A process that opens the embedded database of a folder and holds it until its stdin ends or SIGTERM; embedded-support.ts starts it.
+
+import { openEmbedded } from '../../src/store/embedded.ts';
+
+const [dataDir = '', as] = process.argv.slice(2);
+const say = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);
+
+try {
+  const database = await openEmbedded(dataDir, {
+    as: as === 'guest' ? 'guest' : 'owner',
+    log: (log) => say({ log }),
+  });
+  say({ url: database.url });
+  const finish = async () => {
+    await database.stop();
+    process.exit(0);
+  };
+  process.once('SIGTERM', finish);
+  process.once('SIGUSR2', () => process.exit(3));
+  process.stdin.on('end', finish).resume();
+} catch (error) {
+  say({ problem: (error as Error).message });
+  process.exitCode = 1;
+}
