@@ -47,6 +47,8 @@ interface Entity {
   verbatim: Buffer[];
 }
 
+// One printable line that leaves room for its header's name.
+const MEDIA_TYPE = /^[\x20-\x7e]{3,255}$/;
 const CRLF = Buffer.from('\r\n');
 
 /** Composes the mail. Bcc is no part of it: those recipients exist in the envelope only. */
@@ -59,7 +61,9 @@ export function composeMail(mail: OutgoingMail): ComposedMail {
   head += textHeader('Subject', mail.subject);
   head += `Message-ID: ${mail.messageId}\r\nDate: ${mailDate(mail.date)}\r\n`;
   for (const [name, value] of mail.ownHeaders) head += textHeader(name, value);
-  for (const [name, value] of mail.headers) head += textHeader(name, value);
+  // Blanks mean nothing in a header that is not the subject, and References or the like must not end as encoded words.
+  for (const [name, value] of mail.headers)
+    head += textHeader(name, value.trim().replace(/[ \t]+/g, ' '));
   head += `MIME-Version: 1.0\r\n${content.head}`;
   const shown = [mail.from, ...mail.to, ...mail.cc];
   if (mail.replyTo !== undefined) shown.push(mail.replyTo);
@@ -95,7 +99,8 @@ function attachmentPart({ filename, contentType, content }: OutgoingAttachment):
   const composite = /^\s*(?:message|multipart)\//i.test(contentType);
   // RFC 2046 5.2.1: a message may not be base64. One that is plain text goes as it is, everything else of the kind as a file.
   const sevenBit = /^\s*message\//i.test(contentType) ? asSevenBit(content) : undefined;
-  const type = composite && sevenBit === undefined ? 'application/octet-stream' : contentType;
+  const usable = MEDIA_TYPE.test(contentType) && (!composite || sevenBit !== undefined);
+  const type = usable ? contentType : 'application/octet-stream';
   const named = /;\s*name\*?\d?\*?\s*=/i.test(type) ? '' : legacyParameter('name', filename);
   const encoding = sevenBit === undefined ? 'base64' : '7bit';
   return {

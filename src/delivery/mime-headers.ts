@@ -14,6 +14,8 @@ const WORD_FRAME = '=?UTF-8?Q??='.length;
 // What may stand in a header as it is: words of printable ASCII with one space between them and nothing that a reader
 // would take for an encoded word.
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
+// A URL may hold "=?" and must stay as it is.
+const ENCODED_WORD = /=\?[^ ?]+\?[BQ]\?/i;
 const MAX_PLAIN_WORD = 900;
 // RFC 2047 5 (3): the only characters that may stay in a Q word inside a display name. We keep to them everywhere.
 const Q_SAFE = table('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/');
@@ -133,7 +135,7 @@ function nameWords(name: string): string[] {
 }
 
 function isPlain(text: string): boolean {
-  return PLAIN.test(text) && !text.includes('=?');
+  return PLAIN.test(text) && !ENCODED_WORD.test(text);
 }
 
 function isPlainParameter(value: string): boolean {

@@ -107,7 +107,7 @@ export function createRelay(config: RelayConfig): Relay {
       session.wire.destroy();
       job.reject(bug);
     }
-    if (!session.wire.isUsable()) drop(session, false);
+    if (!session.wire.isQuiet()) drop(session, false);
     else if (session.mails >= maxMailsPerConnection) drop(session, true);
     else rest(session);
     pump();

@@ -98,24 +98,31 @@ export async function sendMail(
       await wire.reply('body', timeouts.finalMs);
       return { handOver: finished(envelope, verdicts, undefined), stale: false };
     }
+    if (isOk(go)) throw new SmtpFault('data', `the relay answered DATA with ${go.text}`);
     let final = go;
     if (go.code === 354) {
+      // A reply that is already there cannot be about the mail.
+      if (!wire.isQuiet())
+        throw new SmtpFault('data', 'the relay sent more replies than it was asked for');
       const data = dataChunks(chunks);
-      if (data.length === 1) {
-        dotSent = true;
-        wire.write(data[0]!);
-      } else {
-        await wire.writeAll(data, 'body', timeouts.blockMs);
-        dotSent = true;
-      }
+      let complete = true;
+      if (data.length === 1) wire.write(data[0]!);
+      else complete = await wire.writeAll(data, 'body', timeouts.blockMs);
+      dotSent = complete;
       final = await wire.reply('body', timeouts.finalMs);
       session.needsReset = !isOk(final);
-    } else if (isOk(go)) {
-      throw new SmtpFault('data', `the relay answered DATA with ${go.text}`);
+      if (!complete) {
+        if (isOk(final))
+          throw new SmtpFault('body', 'the relay accepted the mail before it had all of it');
+        wire.destroy();
+      }
     }
     for (const index of accepted) verdicts[index] = final;
     if (final.code === 421) wire.destroy();
-    return { handOver: finished(envelope, verdicts, dotSent ? final : undefined), stale: false };
+    return {
+      handOver: finished(envelope, verdicts, go.code === 354 ? final : undefined),
+      stale: false,
+    };
   } catch (fault) {
     if (!(fault instanceof SmtpFault)) throw fault;
     wire.destroy();

@@ -46,13 +46,17 @@ export interface WireAddress {
 
 export interface Wire {
   write(data: string | Buffer): void;
-  /** Writes many buffers; resolves when the system has taken them, fails when nothing moves for `stallMs`. */
-  writeAll(chunks: readonly Buffer[], stage: SmtpStage, stallMs: number): Promise<void>;
+  /**
+   * Writes many buffers; true when the system has taken them, false when a reply came before that, a fault when nothing
+   * moves for `stallMs`.
+   */
+  writeAll(chunks: readonly Buffer[], stage: SmtpStage, stallMs: number): Promise<boolean>;
   reply(stage: SmtpStage, timeoutMs: number): Promise<SmtpReply>;
   startTls(timeoutMs: number): Promise<void>;
   /** Called once when the relay says something unasked or the connection ends while nobody waits. */
   onDisturbed: (() => void) | undefined;
-  isUsable(): boolean;
+  /** Alive, and no reply is half-read or waits unasked. */
+  isQuiet(): boolean;
   end(): void;
   destroy(): void;
 }
@@ -146,6 +150,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       const forever = 2 ** 31 - 1;
       await waitUntil(stage, forever, () => flushed || received.length > 0);
       socket.setTimeout(0);
+      return flushed;
     },
     async reply(stage, timeoutMs) {
       if (received.length === 0) await waitUntil(stage, timeoutMs, () => received.length > 0);
@@ -178,7 +183,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       });
       attach(secure);
     },
-    isUsable: () => failure === undefined && received.length === 0 && reader.isEmpty(),
+    isQuiet: () => failure === undefined && received.length === 0 && reader.isEmpty(),
     end: () => void (failure === undefined && socket.end()),
     destroy: () => fail('the connection was given up'),
   };

@@ -355,6 +355,37 @@ describe('headers', () => {
     expect(parsed.headers.find((header) => header.key === 'list-unsubscribe')!.value).toBe(value);
   });
 
+  it('does not encode what has a syntax of its own', () => {
+    const url = '<https://example.com/?to=?utf-8?x=?>';
+    const composed = composeMail(
+      mail({
+        text: 'x',
+        ownHeaders: [['List-Unsubscribe', url]],
+        headers: [['References', ' <a@b.example>  \t<c@d.example> ']],
+      }),
+    );
+    expect(composed.head).toContain(`List-Unsubscribe: ${url}\r\n`);
+    expect(composed.head).toContain('References: <a@b.example> <c@d.example>\r\n');
+  });
+
+  it('attaches under a neutral type what has no usable one', () => {
+    for (const contentType of [
+      'x'.repeat(1000),
+      'text/plain\r\nX: y',
+      'text/plän',
+      'multipart/mixed; boundary=x',
+    ]) {
+      const composed = composeMail(
+        mail({
+          text: 'x',
+          attachments: [{ filename: 'a', contentType, content: Buffer.from('x') }],
+        }),
+      );
+      checkWire(composed);
+      expect(bytesOf(composed).toString()).toContain('Content-Type: application/octet-stream;');
+    }
+  });
+
   it('carries our headers and the sender’s', async () => {
     const parsed = await roundTrip({
       text: 'x',

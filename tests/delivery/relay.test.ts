@@ -412,12 +412,46 @@ it('takes the reply of a relay that stops in the middle of a big mail', async ()
       await peer.greet('PIPELINING');
       for (const command of [/^MAIL/, /^RCPT/, /^DATA/]) await peer.expect(command);
       peer.send('250 ok', '250 ok', '354 go');
+      await peer.expect(/^line$/);
+      peer.socket.pause();
       peer.send('552 5.3.4 too big after all');
       await peer.gone;
     }),
   );
   const handOver = await relay.hand(envelope(), [Buffer.alloc(20_000_000, 'line\r\n')]);
   expect(handOver.recipients[0]).toMatchObject({ result: 'refused', code: 552 });
+});
+
+it('does not believe a relay that accepts a mail before it has all of it', async () => {
+  const relay = relayTo(
+    await server(async (peer) => {
+      await peer.greet('PIPELINING');
+      for (const command of [/^MAIL/, /^RCPT/, /^DATA/]) await peer.expect(command);
+      peer.send('250 ok', '250 ok', '354 go');
+      await peer.expect(/^line$/);
+      peer.socket.pause();
+      peer.send('250 2.0.0 Ok: queued as TOOSOON');
+      await peer.gone;
+    }),
+  );
+  const handOver = await relay.hand(envelope(), [Buffer.alloc(30_000_000, 'line\r\n')]);
+  expect(handOver).toMatchObject({ connection: 'lost', relayMessageId: undefined });
+  expect(results(handOver)).toEqual(['deferred']);
+});
+
+it('does not take a reply for the mail’s that came before the mail', async () => {
+  const relay = relayTo(
+    await server(async (peer) => {
+      await peer.greet('PIPELINING');
+      for (const command of [/^MAIL/, /^RCPT/, /^DATA/]) await peer.expect(command);
+      peer.send('250 ok', '250 ok', '354 go', '250 2.0.0 Ok: queued as TOOSOON');
+      await peer.gone;
+    }),
+  );
+  expect(await relay.hand(envelope(), MAIL)).toMatchObject({
+    connection: 'lost',
+    fault: { stage: 'data' },
+  });
 });
 
 it('gives up on a relay that takes no data', async () => {
