@@ -1,0 +1,318 @@
+// Composing and handing over one 3.6 KB mail: our composer and SMTP client beside nodemailer's and beside a client that
+// only writes ready bytes, all into the same sink in a process of its own. Noise here lasts seconds, so the ways take
+// turns for ten rounds and what counts is the median of the ratios within a round.
+// Run: npm run bench handoff [-- --rounds 10 --seconds 1.5]
+import { type ChildProcess, fork } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { connect, createServer, type Socket } from 'node:net';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createTransport } from 'nodemailer';
+import { type Mailbox, parseMailbox } from '../src/addresses.ts';
+import { composeMail, mailChunks, type OutgoingMail } from '../src/delivery/compose.ts';
+import { signMail } from '../src/delivery/dkim.ts';
+import { createRelay } from '../src/delivery/relay.ts';
+
+const CONNECTIONS = 10;
+const IN_FLIGHT = 64;
+const SAMPLE = content();
+const mailDate = new Date();
+
+if (process.argv[2] === 'sink') runSink();
+else await main();
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(2).filter((word) => word !== '--'),
+    options: {
+      rounds: { type: 'string', default: '10' },
+      seconds: { type: 'string', default: '1.5' },
+    },
+  });
+  const rounds = Number(values.rounds);
+  const ms = Number(values.seconds) * 1000;
+  const size = mailChunks(composeMail(outgoing(0))).reduce((sum, chunk) => sum + chunk.length, 0);
+  console.log(
+    `Node ${process.version}, ${cpus().length} cores; the mail has ${size} bytes on the wire\n`,
+  );
+
+  const composers: Way[] = [
+    {
+      name: 'composer',
+      run: (until) => repeat(until, 1, async (n) => void mailChunks(composeMail(outgoing(n)))),
+    },
+    { name: 'nodemailer composer', run: (until) => repeat(until, 1, nodemailerCompose) },
+  ];
+  print('Composing', await takeTurns(composers, rounds, ms / 3), [
+    ['composer', 'nodemailer composer'],
+  ]);
+
+  const { child, port } = await startSink();
+  const url = `smtp://127.0.0.1:${port}?tls=off`;
+  const relay = createRelay({
+    url,
+    name: 'bench.example',
+    maxConnections: CONNECTIONS,
+    maxMailsPerConnection: 1e9,
+  });
+  const pool = createTransport({
+    host: '127.0.0.1',
+    port,
+    ignoreTLS: true,
+    pool: true,
+    maxConnections: CONNECTIONS,
+    maxMessages: Infinity,
+  });
+  const ready = mailChunks(composeMail(outgoing(0)));
+  const keyOf = {
+    ed25519: generateKeyPairSync('ed25519').privateKey,
+    rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+  };
+  const signedBy = (algorithm: 'ed25519' | 'rsa') => async (n: number) => {
+    const mail = composeMail(outgoing(n));
+    const key = {
+      domain: 'example.com',
+      selector: 's',
+      algorithm: `${algorithm}-sha256` as const,
+      privateKey: keyOf[algorithm],
+    };
+    await hand(mailChunks(mail, await signMail(mail, [key], mailDate)), n);
+  };
+  const hand = async (chunks: Buffer[], n: number) => {
+    const envelope = {
+      from: 'bounce@b.example',
+      recipients: [`jane${n}@example.org`],
+      envelopeId: `msg_${n}`,
+      smtputf8: false,
+    };
+    const { recipients } = await relay.hand(envelope, chunks);
+    if (recipients[0]!.result !== 'accepted') throw new Error(recipients[0]!.text);
+  };
+  const ways: Way[] = [
+    {
+      name: 'compose + hand over',
+      run: (until) =>
+        repeat(until, IN_FLIGHT, (n) => hand(mailChunks(composeMail(outgoing(n))), n)),
+    },
+    {
+      name: 'hand over ready bytes',
+      run: (until) => repeat(until, IN_FLIGHT, (n) => hand(ready, n)),
+    },
+    {
+      name: 'compose + Ed25519 + hand over',
+      run: (until) => repeat(until, IN_FLIGHT, signedBy('ed25519')),
+    },
+    {
+      name: 'compose + RSA-2048 + hand over',
+      run: (until) => repeat(until, IN_FLIGHT, signedBy('rsa')),
+    },
+    {
+      name: 'nodemailer pool',
+      run: (until) =>
+        repeat(until, IN_FLIGHT, async (n) => void (await pool.sendMail(nodemailerMail(n)))),
+    },
+    { name: 'bare bytes', run: (until) => bareClient(port, Buffer.concat(ready), until) },
+  ];
+  print('Handing over', await takeTurns(ways, rounds, ms), [
+    ['compose + hand over', 'nodemailer pool'],
+    ['compose + hand over', 'bare bytes'],
+    ['hand over ready bytes', 'bare bytes'],
+  ]);
+  await relay.close();
+  pool.close();
+  child.kill();
+}
+
+interface Way {
+  name: string;
+  /** Works until the clock (performance.now) says so; returns the number of mails. */
+  run: (until: number) => Promise<number>;
+}
+interface Figures {
+  perSecond: number[];
+  cpuMicros: number[];
+}
+
+async function takeTurns(ways: Way[], rounds: number, ms: number): Promise<Map<string, Figures>> {
+  const figures = new Map<string, Figures>(
+    ways.map(({ name }) => [name, { perSecond: [], cpuMicros: [] }]),
+  );
+  for (const { run } of ways) await run(performance.now() + Math.min(ms, 700));
+  for (let round = 0; round < rounds; round++) {
+    for (const { name, run } of ways) {
+      const start = performance.now();
+      const cpu = process.cpuUsage();
+      const mails = await run(start + ms);
+      const used = process.cpuUsage(cpu);
+      figures.get(name)!.perSecond.push((mails / (performance.now() - start)) * 1000);
+      figures.get(name)!.cpuMicros.push((used.user + used.system) / mails);
+    }
+  }
+  return figures;
+}
+
+function print(title: string, figures: Map<string, Figures>, ratios: [string, string][]): void {
+  console.log(`${title.padEnd(32)} mails/s (range)            CPU µs a mail`);
+  for (const [name, { perSecond, cpuMicros }] of figures) {
+    const range = `${median(perSecond).toFixed(0)} (${Math.min(...perSecond).toFixed(0)}–${Math.max(...perSecond).toFixed(0)})`;
+    console.log(`  ${name.padEnd(30)} ${range.padEnd(26)} ${median(cpuMicros).toFixed(0)}`);
+  }
+  for (const [one, other] of ratios) {
+    const each = figures
+      .get(one)!
+      .perSecond.map((value, round) => value / figures.get(other)!.perSecond[round]!);
+    const range = `${Math.min(...each).toFixed(2)}–${Math.max(...each).toFixed(2)}`;
+    console.log(`  ${one} : ${other} = ${median(each).toFixed(2)} (${range})`);
+  }
+  console.log('');
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
+}
+
+async function repeat(
+  until: number,
+  inFlight: number,
+  one: (n: number) => Promise<void>,
+): Promise<number> {
+  let count = 0;
+  const worker = async () => {
+    while (performance.now() < until) await one(count++);
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  return count;
+}
+
+function content(): { text: Buffer; html: Buffer } {
+  let html = '<!doctype html>\n<html><body>\n<table>\n';
+  while (html.length < 2100)
+    html += '  <tr><td class="item">Blue shoes – size 42</td><td>€ 59.90</td></tr>\n';
+  let text = 'Hello Jane,\n\nthank you for your order.\n\n';
+  while (text.length < 700) text += '1 x Blue shoes, size 42                 EUR 59.90\n';
+  return { text: Buffer.from(text), html: Buffer.from(`${html}</table>\n</body></html>\n`) };
+}
+
+function outgoing(n: number): OutgoingMail {
+  return {
+    messageId: `<01JABCDEFGHJKMNPQRSTVW${n}@mail.example>`,
+    date: mailDate,
+    from: parseMailbox('Shop <shop@example.com>') as Mailbox,
+    to: [parseMailbox(`Jane Doe <jane${n}@example.org>`) as Mailbox],
+    cc: [],
+    subject: 'Your order – thank you',
+    text: SAMPLE.text,
+    html: SAMPLE.html,
+    ownHeaders: [['X-SM-Id', `msg_${n}`]],
+    headers: [['X-Campaign', 'autumn']],
+    attachments: [],
+  };
+}
+
+function nodemailerMail(n: number) {
+  return {
+    messageId: `<01JABCDEFGHJKMNPQRSTVW${n}@mail.example>`,
+    date: mailDate,
+    from: 'Shop <shop@example.com>',
+    to: `Jane Doe <jane${n}@example.org>`,
+    subject: 'Your order – thank you',
+    text: SAMPLE.text,
+    html: SAMPLE.html,
+    headers: { 'X-SM-Id': `msg_${n}`, 'X-Campaign': 'autumn' },
+    envelope: { from: 'bounce@b.example', to: [`jane${n}@example.org`] },
+  };
+}
+
+function nodemailerCompose(n: number): Promise<void> {
+  const MailComposer = createRequire(import.meta.url)('nodemailer/lib/mail-composer');
+  return new Promise((resolve, reject) => {
+    new MailComposer(nodemailerMail(n))
+      .compile()
+      .build((error: Error | null) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** The least a client can do: commands and mail as two ready buffers, replies counted by their line ends. */
+async function bareClient(port: number, mail: Buffer, until: number): Promise<number> {
+  const commands = Buffer.from(
+    'MAIL FROM:<bounce@b.example>\r\nRCPT TO:<jane@example.org>\r\nDATA\r\n',
+  );
+  const data = Buffer.concat([mail, Buffer.from('.\r\n')]);
+  let count = 0;
+  const session = () =>
+    new Promise<void>((resolve, reject) => {
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      // Greeting, EHLO (three lines), then 3 lines for the commands and 1 for the mail, over and over.
+      let awaited = 1;
+      let step: 'greeting' | 'ehlo' | 'commands' | 'mail' = 'greeting';
+      const next = (name: typeof step, lines: number, bytes: Buffer | string) => {
+        step = name;
+        awaited = lines;
+        socket.write(bytes);
+      };
+      socket.on('error', reject).on('close', () => resolve());
+      socket.on('data', (chunk: Buffer) => {
+        for (const byte of chunk) if (byte === 10) awaited--;
+        if (awaited > 0) return;
+        if (step === 'greeting') return next('ehlo', 3, 'EHLO bench.example\r\n');
+        if (step === 'commands') return next('mail', 1, data);
+        if (step === 'mail') count++;
+        if (performance.now() < until) return next('commands', 3, commands);
+        socket.end();
+      });
+    });
+  await Promise.all(Array.from({ length: CONNECTIONS }, session));
+  return count;
+}
+
+async function startSink(): Promise<{ child: ChildProcess; port: number }> {
+  const child = fork(fileURLToPath(import.meta.url), ['sink'], { execArgv: process.execArgv });
+  const port = await new Promise<number>((resolve) =>
+    child.once('message', (message) => resolve(message as number)),
+  );
+  return { child, port };
+}
+
+/** Takes every mail and forgets it. */
+function runSink(): void {
+  const end = Buffer.from('\r\n.\r\n');
+  const server = createServer((socket: Socket) => {
+    let inData = false;
+    let rest: Buffer = Buffer.alloc(0);
+    socket.setNoDelay(true);
+    socket.write('220 sink\r\n');
+    socket.on('error', () => {});
+    socket.on('data', (chunk: Buffer) => {
+      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      let answer = '';
+      for (;;) {
+        if (inData) {
+          const at = rest.indexOf(end);
+          if (at < 0) break;
+          rest = rest.subarray(at + end.length);
+          inData = false;
+          answer += '250 2.0.0 Ok: queued as 4XyZ12abcD\r\n';
+        } else {
+          const at = rest.indexOf(10);
+          if (at < 0) break;
+          const verb = rest.toString('latin1', 0, 4).toUpperCase();
+          rest = rest.subarray(at + 1);
+          if (verb === 'EHLO') answer += '250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n';
+          else if (verb === 'DATA') {
+            inData = true;
+            answer += '354 go\r\n';
+          } else if (verb === 'QUIT') {
+            socket.end('221 bye\r\n');
+            return;
+          } else answer += '250 2.1.0 Ok\r\n';
+        }
+      }
+      if (answer !== '') socket.write(answer);
+    });
+  });
+  server.listen(0, '127.0.0.1', () => process.send!((server.address() as { port: number }).port));
+  process.once('disconnect', () => process.exit());
+}
