@@ -1,0 +1,49 @@
+// `sandmartin feedback parse FILE…`: why a report was judged so, with exactly the code of the feedback listener.
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { parseReport, type Report } from '../feedback/report.ts';
+
+export function registerFeedback(program: Command): void {
+  const feedback = program
+    .command('feedback')
+    .description('bounces and complaints that come by mail');
+  feedback
+    .command('parse')
+    .description(
+      'print one line of JSON for each report: what it is and what it says about each recipient',
+    )
+    .argument('<file...>', 'mails as they came (.eml)')
+    .action(async (files: string[]) => {
+      for (const file of files) await parseFile(file);
+    });
+}
+
+async function parseFile(file: string): Promise<void> {
+  let raw: Buffer;
+  try {
+    raw = await readFile(file);
+  } catch (error) {
+    process.stderr.write(`${file}: ${(error as Error).message}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  process.stdout.write(`${JSON.stringify(shownReport(file, parseReport(raw)))}\n`);
+}
+
+/** Exactly the fields of the documented line, in its order. */
+export function shownReport(file: string, report: Report): object {
+  return {
+    file,
+    kind: report.kind,
+    recipients: report.recipients.map((recipient) => ({
+      address: recipient.address,
+      action: recipient.action,
+      status: recipient.status,
+      bounce_type: recipient.bounce_type,
+      reason: recipient.reason,
+      smtp_response: recipient.smtp_response,
+      reporting_mta: recipient.reporting_mta,
+    })),
+    feedback_type: report.feedback_type,
+  };
+}

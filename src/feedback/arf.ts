@@ -1,0 +1,70 @@
+// Complaints: RFC 5965 (ARF), auth-failure of RFC 6591, and Microsoft's JMRP, which forwards the mail without a report part.
+// report.ts calls it. What a complaint does (complained, suppression, nothing) is the recorder's business.
+import { fieldGroups, hostOf, type RecipientResult } from './dsn.ts';
+import { type Mail, partText } from './mime.ts';
+import { type Original, parseDate } from './original.ts';
+import { bareAddress } from './report-address.ts';
+
+export interface Complaint {
+  feedbackType: string;
+  recipients: RecipientResult[];
+  envelopeId: string | null;
+  arrivedAt: Date | null;
+}
+
+export function readArf(mail: Mail, original: Original): Complaint | null {
+  const report = mail.parts.find((part) => part.type === 'message/feedback-report');
+  if (report === undefined) return readJunkReport(mail, original);
+  const fields = fieldGroups(partText(report)).at(0);
+  const all = (name: string) => fields?.get(name) ?? [];
+  const named = all('original-rcpt-to').map(bareAddress);
+  const addresses = named.filter((address) => address !== null && !isRedacted(address));
+  return {
+    // RFC 5965 3.1: the one field that must be there. Without it a complaint is still a complaint.
+    feedbackType: /^[\w-]{1,40}/.exec(all('feedback-type')[0] ?? '')?.[0].toLowerCase() ?? 'abuse',
+    recipients: complainers(addresses, original, hostOf(all('reporting-mta')[0] ?? '')),
+    envelopeId: all('original-envelope-id')[0] || null,
+    arrivedAt: parseDate(all('arrival-date')[0] ?? all('received-date')[0]),
+  };
+}
+
+/** Outlook.com's junk mail reporting: the mail attached, the recipient in a header of it. */
+function readJunkReport(mail: Mail, original: Original): Complaint | null {
+  const from = mail.headers.get('from')?.[0] ?? '';
+  if (!/\bstaff@(?:hotmail|outlook)\.com\b/i.test(from)) return null;
+  const returned = mail.parts.find((part) => part.type === 'message/rfc822');
+  if (returned === undefined) return null;
+  const head = returned.body.slice(0, 65_536);
+  const recipient = /^x-hmxmroriginalrecipient:[ \t]*(.{1,320})$/im.exec(head)?.[1];
+  const address = recipient === undefined ? null : bareAddress(recipient);
+  return {
+    feedbackType: 'abuse',
+    recipients: complainers(address === null ? [] : [address], original, null),
+    envelopeId: null,
+    arrivedAt: null,
+  };
+}
+
+/** Who complained; when the report hides it and the mail went to one person, that one. */
+function complainers(
+  named: readonly (string | null)[],
+  original: Original,
+  reportingMta: string | null,
+): RecipientResult[] {
+  const sentTo = original.recipients.filter((address) => !isRedacted(address));
+  const addresses = named.length > 0 ? named : [sentTo.length === 1 ? sentTo[0]! : null];
+  return addresses.map((address) => ({
+    address,
+    action: null,
+    status: null,
+    bounce_type: null,
+    reason: null,
+    smtp_response: null,
+    reporting_mta: reportingMta,
+  }));
+}
+
+/** RFC 6590: reporters may replace addresses by something that only looks like one. */
+function isRedacted(address: string): boolean {
+  return /redact|@.*\.invalid$|^x+@|undisclosed/i.test(address);
+}

@@ -1,0 +1,228 @@
+// Bounces without a delivery-status part: Exchange, qmail, Exim, old Gmail and sendmail, gateways with words of their own.
+// There is no format to follow, so: is it a bounce at all, which addresses failed, what is said about each.
+// report.ts calls it after dsn.ts found nothing; classify.ts judges what is said.
+import { hasAutoReplySubject } from './auto-reply.ts';
+import { classify, enhancedCodes, hasVerdict, replyStart } from './classify.ts';
+import { hostOf, type RecipientResult, readStatus } from './dsn.ts';
+import { headerText, type Mail } from './mime.ts';
+import { isReturned, type Original } from './original.ts';
+import { findAddresses, listedAddresses } from './report-address.ts';
+
+const MAX_RECIPIENTS = 100;
+const MAX_LINES = 1000;
+
+/** Null when the mail is no bounce. */
+export function readBounce(
+  mail: Mail,
+  notice: string,
+  original: Original,
+): RecipientResult[] | null {
+  if (!looksLikeBounce(mail, notice)) return null;
+  // Broken multiparts leave the status fields standing in the text.
+  const fields = notice.search(/^(?:reporting-mta|final-recipient):/im);
+  if (fields >= 0) {
+    const status = readStatus(notice.slice(fields), notice.slice(0, fields));
+    if (status !== null) return status.recipients;
+  }
+  const delayed = isDelay(mail, notice);
+  const addresses = failedAddresses(mail, notice, original);
+  const told = tellings(notice, addresses);
+  const results = addresses.map((address) =>
+    readResult(mail, address, told.get(address)!, notice, delayed),
+  );
+  return results.length > 0 ? results : [readResult(mail, null, notice, notice, delayed)];
+}
+
+// The words of subjects in the languages that servers speak.
+const SUBJECT = new RegExp(
+  [
+    'undeliver|returned (?:mail|to sender|message)|return(?:ing|ed)? message|mail delivery|delivery (?:status|failure|failed|error|problem|report|has failed|incomplete|delayed|notification|unsuccessful)|delivery of|failure (?:notice|notification|delivery)|failed (?:mail|delivery|to deliver)|message (?:delivery|status|not delivered|undeliverable|delayed)|mail (?:failure|system error|status report|could not)|non[- ]?delivery|not delivered|could not (?:be delivered|send)|unable to deliver|undelivered|bounced?\\b|warning: (?:message|could not)|user unknown|rejected (?:mail|message)|nondeliverable|notification d.état|e-?mail error',
+    'unzustellbar|nicht zugestellt|zustellung|zustellfehler|zurückgesendet|fehlgeschlagen|mail konnte nicht',
+    'non (?:remis|distribu)|échec de (?:la )?(?:remise|livraison|distribution)|message non|avis de non-|retour de mail',
+    'no se (?:ha )?(?:pudo|podido) entregar|error de entrega|correo no entregado|devuelto|non (?:recapitat|consegnat)|mancato recapito|não entregue|falha na entrega|devolvid[ao]|niet (?:afgeleverd|bezorgd)|onbestelbaar|niedostarcz|nie dostarczono|kunde inte levereras|ikke leveret',
+    'недоставлен|не доставлен|не может быть доставлен|退信|退件|投递失败|无法投递|傳送失敗|送信できません|配信不能|メールエラー|エラー通知|반송',
+  ].join('|'),
+  'iu',
+);
+const BODY =
+  /could not be delivered|(?:was|were) (?:undeliverable|not delivered|unable to deliver|rejected)|wasn't (?:able to deliver|delivered)|(?:wasn't|not) able to (?:be delivered|deliver)|delivery (?:to the following|has failed|failed|attempt)|did not reach the following|undeliverable|unable to deliver|permanent (?:fatal )?errors?|returned to (?:the )?sender|delivery (?:errors?|problems?)|following (?:address|recipient)|failed permanently|not delivered to|couldn't be delivered|failure reasons|cannot be delivered|has been delayed|not yet been delivered|delivery status|mail delivery|failed to deliver|user unknown|invalid (?:user|final)|server message|error message below|не может быть доставлен|konnte nicht zugestellt|n'a pas pu être|no (?:se )?pudo|送信できません|送信に失敗|投递/i;
+
+/** Several small signs make a bounce; one alone (a postmaster writes, somebody mentions "550") does not. */
+function looksLikeBounce(mail: Mail, notice: string): boolean {
+  if (mail.headers.has('x-failed-recipients')) return true;
+  if (hasAutoReplySubject(mail) || (mail.type === 'multipart/report' && isReceipt(mail)))
+    return false;
+  const from = headerText(mail.headers.get('from')?.[0]);
+  const returnPath = mail.headers.get('return-path')?.[0];
+  const subject = headerText(mail.headers.get('subject')?.[0]);
+  const opening = notice.slice(0, 4000);
+  let signs = 0;
+  if (
+    /mailer-?daemon|post_?master|mail delivery (?:sub)?system|mail ?daemon|mail administrator|system administrator/i.test(
+      from,
+    )
+  )
+    signs += 2;
+  if (returnPath !== undefined && /^<\s*>|^$|mailer-daemon/i.test(returnPath)) signs += 1;
+  if (SUBJECT.test(subject.slice(0, 500))) signs += 2;
+  if (BODY.test(opening)) signs += 1;
+  if (replyStart(opening) >= 0 || /[(#][45]\.\d\.\d{1,3}\)/.test(opening)) signs += 1;
+  if (mail.parts.some(isReturned)) signs += 1;
+  if (mail.type === 'multipart/report') signs += 1;
+  return signs >= 3;
+}
+
+/** Read receipts (RFC 8098) are reports too, but nothing failed. */
+function isReceipt(mail: Mail): boolean {
+  return mail.parameters.get('report-type')?.toLowerCase() === 'disposition-notification';
+}
+
+function isDelay(mail: Mail, notice: string): boolean {
+  const text = `${headerText(mail.headers.get('subject')?.[0]).slice(0, 300)}\n${notice.slice(0, 2500)}`;
+  if (
+    /permanent|given up|giving up|will be deleted|has failed|not going to try|could not be delivered for/i.test(
+      text,
+    )
+  )
+    return false;
+  return /\bdelay|warning: (?:message|could not)|not yet been delivered|will (?:be retried|retry|continue to (?:try|be)|keep trying)|still (?:being tried|trying)|(?:no action is required|do not need to resend)|retry for another|temporary failure|verzögert|retardé/i.test(
+    text,
+  );
+}
+
+/** The header of Exim and Gmail, else the addresses of the notice that the mail went to, else those that stand like recipients. */
+function failedAddresses(mail: Mail, notice: string, original: Original): string[] {
+  const declared = listedAddresses((mail.headers.get('x-failed-recipients') ?? []).join(', '));
+  if (declared.length > 0) return declared.slice(0, MAX_RECIPIENTS);
+  const keys = (addresses: readonly string[]) =>
+    new Set(addresses.map((address) => address.toLowerCase()));
+  const headerAddresses = ['to', 'from', 'reply-to', 'sender'].flatMap((name) =>
+    (mail.headers.get(name) ?? []).flatMap((value) => listedAddresses(headerText(value))),
+  );
+  const sentTo = keys(original.recipients);
+  const own = keys([...headerAddresses, ...original.senders]);
+  const named = findAddresses(notice).map((found) => ({
+    ...found,
+    key: found.address.toLowerCase(),
+  }));
+  const known = named.filter((found) => sentTo.has(found.key));
+  if (known.length > 0) return known.map((found) => found.address).slice(0, MAX_RECIPIENTS);
+  const foreign = named.filter((found) => !own.has(found.key) && !OFFICE.test(found.key));
+  const placed = foreign.filter((found) =>
+    standsLikeRecipient(notice, found.at, found.address.length),
+  );
+  const chosen = placed.length > 0 ? placed : foreign.slice(0, 1);
+  if (chosen.length > 0) return chosen.map((found) => found.address).slice(0, MAX_RECIPIENTS);
+  return original.recipients.length === 1 ? [...original.recipients] : [];
+}
+
+// Whom to ask for help is not who failed.
+const OFFICE =
+  /^(?:mailer-?daemon|post_?master|abuse|help(?:desk)?|support|hostmaster|webmaster|no-?reply|info-?mail|delist|tosa)@/;
+
+/** At the beginning of a line (after brackets, quotes, bullets) or after a word that announces a recipient. */
+function standsLikeRecipient(notice: string, at: number, length: number): boolean {
+  const lineStart = notice.lastIndexOf('\n', at - 1) + 1;
+  const before = notice.slice(Math.max(lineStart, at - 80), at);
+  if (/^[\s<"'([*>•-]*$/.test(before)) return true;
+  if (/(?:from|sender|reply-to|contact)[\s:=]*[<"'([]*$/i.test(before)) return false;
+  if (
+    /(?:rcpt to|recipients?(?: address(?:es)?)?|to|for|userid|user|address|delivered to|mailbox|an|à|destinatario|収信者)[\s:=]*[<"'([]*$/i.test(
+      before,
+    )
+  )
+    return true;
+  return /^[>"')\]]*\s*(?:\[|:|\.\.\.|$)/m.test(
+    notice.slice(at + length, at + length + 40).split('\n')[0]!,
+  );
+}
+
+/** What the notice tells about each address: from a line that names it to the next line that names another. */
+function tellings(notice: string, addresses: readonly string[]): Map<string, string> {
+  const told = new Map<string, string[]>(addresses.map((address) => [address, []]));
+  let about: string[] = [];
+  for (const line of notice.split('\n', MAX_LINES)) {
+    const lower = line.toLowerCase();
+    const named = lower.includes('@')
+      ? addresses.filter((address) => lower.includes(address.toLowerCase()))
+      : [];
+    if (named.length > 0) about = named;
+    for (const address of about) told.get(address)!.push(line);
+  }
+  return new Map([...told].map(([address, lines]) => [address, lines.join('\n')]));
+}
+
+function readResult(
+  mail: Mail,
+  address: string | null,
+  telling: string,
+  notice: string,
+  delayed: boolean,
+): RecipientResult {
+  // Some gateways give the reason first and the address after it.
+  const source = isTelling(telling) ? telling : notice;
+  const said = serverReply(source, address);
+  const codes = enhancedCodes(said ?? '');
+  const verdict = delayed ? null : classify(null, said ?? source);
+  return {
+    address,
+    action: delayed ? 'delayed' : 'failed',
+    status: codes.find((code) => code[0] !== '2') ?? null,
+    bounce_type: verdict?.bounceType ?? null,
+    reason: verdict?.reason ?? null,
+    smtp_response: said,
+    reporting_mta: remoteHost(source) ?? remoteHost(notice) ?? senderHost(mail),
+  };
+}
+
+function isTelling(text: string): boolean {
+  return replyStart(text) >= 0 || enhancedCodes(text).length > 0 || hasVerdict(text);
+}
+
+/** The reply as the server gave it, from its code to the end of the paragraph; without a code, the words about the address. */
+function serverReply(text: string, address: string | null): string | null {
+  const start = replyStart(text);
+  const from = start >= 0 ? paragraph(text.slice(start)) : withoutAddress(text, address);
+  const reply = from
+    .replace(/\s+/g, ' ')
+    .replace(/\s*\(in reply to [\w ]{1,30}\)?/i, '')
+    .trim();
+  return reply.slice(0, 1000) || null;
+}
+
+function paragraph(text: string): string {
+  return text.split(/\n\s*\n/, 1)[0]!;
+}
+
+/** The first paragraph that says something, the address at its head left out. */
+function withoutAddress(text: string, address: string | null): string {
+  const parts = text.split(/\n\s*\n/).slice(0, 50);
+  const telling =
+    parts.find((part) => enhancedCodes(part).length > 0) ??
+    parts.find((part) => hasVerdict(part)) ??
+    parts[0] ??
+    '';
+  const bare =
+    address === null
+      ? telling
+      : telling.replace(new RegExp(`[<"']?${literal(address)}[>"']?:?`, 'i'), '');
+  return bare.trim() === '' ? (parts[1] ?? '') : bare;
+}
+
+function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+/** `host mx.example.com [192.0.2.1]`, `while talking to mx.example.com.:`, `Generating server: …`, `Remote-MTA: <…>` */
+function remoteHost(text: string): string | null {
+  const match =
+    /(?:remote[- ]mta:\s{0,8}(?:dns;\s{0,4})?|\bhost:? |while talking to |generating server:\s{0,8}|\bby |remote (?:server|host|system):?\s{0,4}(?:dns;\s{0,4})?)[<[]?((?:[\w-]{1,63}\.){1,8}[\w-]{1,63})\.?[\]>]?(?=[\s:,;)[\]>]|$)/i.exec(
+      text,
+    );
+  return match ? hostOf(match[1]!) : null;
+}
+
+function senderHost(mail: Mail): string | null {
+  const from = listedAddresses(headerText(mail.headers.get('from')?.[0]))[0];
+  return from === undefined ? null : from.slice(from.lastIndexOf('@') + 1);
+}

@@ -1,0 +1,172 @@
+// Delivery status notifications: RFC 3464 and, for addresses that are not ASCII, RFC 6533. One result per recipient block.
+// report.ts calls it; classify.ts judges what failed.
+import { type BounceType, classify, hasVerdict, replyCode } from './classify.ts';
+import { type Headers, headerText, type Mail, partText, readHeaders } from './mime.ts';
+import { parseDate } from './original.ts';
+import type { Reason } from './reasons.ts';
+import { decodeXtext, typedAddress } from './report-address.ts';
+
+export const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** What one report says about one recipient; unknown is null. */
+export interface RecipientResult {
+  address: string | null;
+  action: Action | null;
+  status: string | null;
+  bounce_type: BounceType | null;
+  reason: Reason | null;
+  smtp_response: string | null;
+  reporting_mta: string | null;
+}
+
+export interface DeliveryStatus {
+  recipients: RecipientResult[];
+  envelopeId: string | null;
+  arrivedAt: Date | null;
+}
+
+const MAX_RECIPIENTS = 1000;
+const STATUS_PART = /^message\/(?:global-)?delivery-status$/;
+
+/** Null when there is no delivery-status part with at least one recipient in it. */
+export function readDsn(mail: Mail, notice: string): DeliveryStatus | null {
+  const parts = mail.parts.filter((part) => STATUS_PART.test(part.type));
+  return parts.length === 0
+    ? null
+    : readStatus(parts.map((part) => partText(part)).join('\n\n'), notice);
+}
+
+/** The text of a delivery-status part, wherever it stands. */
+export function readStatus(text: string, notice: string): DeliveryStatus | null {
+  const groups = fieldGroups(text);
+  const recipients = groups.filter(isRecipient).slice(0, MAX_RECIPIENTS);
+  if (recipients.length === 0) return null;
+  const message = groups[0]!;
+  return {
+    recipients: recipients.map((fields) => readRecipient(fields, message, notice)),
+    envelopeId: field(message, 'original-envelope-id') || null,
+    arrivedAt: parseDate(field(message, 'arrival-date')),
+  };
+}
+
+/**
+ * Groups of fields between empty lines, forgiving the usual faults: a group that goes on after an empty line,
+ * recipients without one between them.
+ */
+export function fieldGroups(text: string): Headers[] {
+  const groups: Map<string, string[]>[] = [];
+  let at = 0;
+  while (at < text.length && groups.length < MAX_RECIPIENTS + 1) {
+    const { headers, end } = readHeaders(text, at);
+    const next = end > at ? end : text.indexOf('\n', at) + 1 || text.length;
+    const last = groups.at(-1);
+    if (last !== undefined && isTorn(last, headers)) {
+      for (const [name, values] of headers) last.set(name, [...values]);
+    } else if (headers.size > 0) groups.push(...splitRecipients(headers));
+    at = next;
+  }
+  return groups;
+}
+
+/** Fields that belong to the recipient before them: they name none and repeat nothing. */
+function isTorn(last: Headers, headers: Headers): boolean {
+  if (!isRecipient(last) || headers.has('final-recipient') || headers.has('original-recipient'))
+    return false;
+  return !(headers.has('action') && last.has('action'));
+}
+
+function splitRecipients(headers: Headers): Map<string, string[]>[] {
+  const count = headers.get('final-recipient')?.length ?? 1;
+  return Array.from({ length: Math.min(count, MAX_RECIPIENTS) }, (_, index) => {
+    const group = new Map<string, string[]>();
+    for (const [name, values] of headers) {
+      const value = values[count === 1 ? 0 : index];
+      if (value !== undefined) group.set(name, [value]);
+    }
+    return group;
+  });
+}
+
+function isRecipient(fields: Headers): boolean {
+  return fields.has('final-recipient') || fields.has('original-recipient') || fields.has('action');
+}
+
+function readRecipient(fields: Headers, message: Headers, notice: string): RecipientResult {
+  const address = recipientAddress(fields);
+  const status =
+    /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.])/.exec(field(fields, 'status'))?.[0] ?? null;
+  const diagnostic = diagnosticText(field(fields, 'diagnostic-code'));
+  const action = readAction(field(fields, 'action'), status, diagnostic);
+  const said = diagnostic ?? saidInNotice(notice, address);
+  const verdict = action === 'failed' ? classify(status, said ?? '') : null;
+  return {
+    address,
+    action,
+    status,
+    bounce_type: verdict?.bounceType ?? null,
+    reason: verdict?.reason ?? null,
+    smtp_response: diagnostic ?? (said !== null && replyCode(said) !== null ? said : null),
+    reporting_mta: hostOf(field(fields, 'remote-mta')) ?? hostOf(field(message, 'reporting-mta')),
+  };
+}
+
+/**
+ * The address we sent to: Original-Recipient where the server kept it (RFC 3461 4.2), for forwarding may have
+ * made another one of it; else Final-Recipient.
+ */
+function recipientAddress(fields: Headers): string | null {
+  const original = typedAddress(field(fields, 'original-recipient'));
+  const final = typedAddress(field(fields, 'final-recipient'));
+  if (original === null || final === null) return original ?? final;
+  return decodeXtext(original).toLowerCase() === final.toLowerCase() ? final : original;
+}
+
+/** `expired` is no action of RFC 3464, but some servers write it. Without any action the status tells. */
+function readAction(
+  written: string,
+  status: string | null,
+  diagnostic: string | null,
+): Action | null {
+  const word = /[a-z]+/.exec(written.toLowerCase())?.[0] ?? '';
+  const action = ACTIONS.find((known) => known === word);
+  if (action !== undefined) return action;
+  if (word === 'expired' || word === 'fail' || word === 'failure') return 'failed';
+  if (status?.startsWith('2')) return 'delivered';
+  if (word === 'delay' || word === 'warning') return 'delayed';
+  return status !== null || diagnostic !== null ? 'failed' : null;
+}
+
+/** `smtp; 550 5.1.1 …` without its type. */
+function diagnosticText(value: string): string | null {
+  const text = headerText(Buffer.from(value).toString('latin1'));
+  return (
+    text
+      .replace(/^\s*[\w-]{1,40}\s*;\s*/, '')
+      .trim()
+      .slice(0, 4000) || null
+  );
+}
+
+/** Without a Diagnostic-Code the human part often quotes the server: the paragraph that names the recipient. */
+function saidInNotice(notice: string, address: string | null): string | null {
+  if (address === null) return null;
+  const key = address.toLowerCase();
+  for (const paragraph of notice.split(/\n\s*\n/)) {
+    if (paragraph.toLowerCase().includes(key)) {
+      const said = paragraph.replace(/\s+/g, ' ').trim().slice(0, 2000);
+      if (replyCode(said) !== null || hasVerdict(said)) return said;
+    }
+  }
+  return null;
+}
+
+/** `dns; mx.example.com (192.0.2.1)` → `mx.example.com` */
+export function hostOf(value: string): string | null {
+  const text = value.replace(/^\s*[\w-]{1,40}\s*;/, '').trim();
+  return /^[<[]?([\p{L}\p{N}_.:-]{1,255})/u.exec(text)?.[1]?.replace(/[.:]$/, '') || null;
+}
+
+function field(fields: Headers, name: string): string {
+  return fields.get(name)?.[0] ?? '';
+}

@@ -1,0 +1,255 @@
+// MIME, as far as reports need it: bytes of any quality in, headers and leaf parts out. report.ts calls it first.
+// Own code, because reports need the structure (which part is the delivery status, which the returned mail) that
+// readers for people throw away, synchronously, with every size bounded: nothing here throws or is slower than linear.
+/** What is read of a mail: what a report says comes before the mail it returns, which may be long. */
+const MAX_BYTES = 2 * 1024 * 1024;
+const MAX_DEPTH = 10;
+const MAX_PARTS = 100;
+const MAX_FIELDS = 1000;
+const MAX_FIELD_CHARS = 16_384;
+/** What is decoded of one part. Every notice and status list found in the wild fits in a tenth of it. */
+const MAX_TEXT_CHARS = 262_144;
+
+/** Fields in the order they came, names in lower case, values unfolded; bytes as Latin-1 until decodeText. */
+export type Headers = ReadonlyMap<string, readonly string[]>;
+
+export interface Part {
+  /** `text/plain` and the like, lower case. */
+  type: string;
+  parameters: ReadonlyMap<string, string>;
+  headers: Headers;
+  /** The body still encoded, one character a byte. */
+  body: string;
+}
+
+export interface Mail {
+  headers: Headers;
+  type: string;
+  parameters: ReadonlyMap<string, string>;
+  /** All parts that are not multipart themselves, in order. A returned mail is one part; it is not opened. */
+  parts: Part[];
+}
+
+interface Entity {
+  headers: Headers;
+  type: string;
+  parameters: ReadonlyMap<string, string>;
+  bodyStart: number;
+}
+
+export function readMail(raw: Buffer): Mail {
+  const text = newlines(raw.subarray(0, MAX_BYTES)).toString('latin1');
+  const top = readEntity(text, firstField(text));
+  const boundary = boundaryOf(text, top);
+  const mail: Mail = {
+    headers: top.headers,
+    type: top.type,
+    parameters: top.parameters,
+    parts: [],
+  };
+  if (boundary === undefined) mail.parts.push(leaf(text, top, text.length));
+  else walkMultipart(text, top, boundary, mail.parts);
+  // A boundary that never comes: the whole body is the notice.
+  if (mail.parts.length === 0)
+    mail.parts.push({ ...leaf(text, top, text.length), type: 'text/plain' });
+  return mail;
+}
+
+/** One pass over the lines: the open boundaries are a stack, so depth costs nothing but its own limit. */
+function walkMultipart(text: string, top: Entity, boundary: string, parts: Part[]): void {
+  const open = [boundary];
+  let current: Entity | undefined;
+  let at = top.bodyStart;
+  while (at < text.length && parts.length < MAX_PARTS) {
+    const next = lineEnd(text, at);
+    const hit = text.startsWith('--', at) ? delimiter(text, at, next, open) : undefined;
+    if (hit !== undefined) {
+      if (current !== undefined) parts.push(leaf(text, current, at));
+      current = undefined;
+      open.length = hit.level + (hit.closing ? 0 : 1);
+      if (open.length === 0) return;
+      if (!hit.closing) {
+        const entity = readEntity(text, next);
+        const inner = boundaryOf(text, entity);
+        if (inner !== undefined && open.length < MAX_DEPTH) open.push(inner);
+        else current = entity;
+        at = Math.max(next, entity.bodyStart);
+        continue;
+      }
+    }
+    at = next;
+  }
+  if (current !== undefined && parts.length < MAX_PARTS)
+    parts.push(leaf(text, current, text.length));
+}
+
+/** Which open multipart the line `--boundary` or `--boundary--` belongs to, innermost first. */
+function delimiter(text: string, at: number, next: number, open: readonly string[]) {
+  const line = text.slice(at + 2, Math.min(next, at + 2048)).trimEnd();
+  for (let level = open.length - 1; level >= 0; level--) {
+    const boundary = open[level]!;
+    if (line === boundary) return { level, closing: false };
+    if (line === `${boundary}--`) return { level, closing: true };
+  }
+  return undefined;
+}
+
+function readEntity(text: string, start: number): Entity {
+  const { headers, end } = readHeaders(text, start);
+  const { value, parameters } = parseParameters(headers.get('content-type')?.[0] ?? '');
+  const type = value.includes('/') ? value.toLowerCase() : 'text/plain';
+  return { headers, type, parameters, bodyStart: end };
+}
+
+function boundaryOf(text: string, entity: Entity): string | undefined {
+  if (!entity.type.startsWith('multipart/')) return undefined;
+  const declared = entity.parameters.get('boundary');
+  if (declared) return declared;
+  // Lost in a header folded wrongly: the first line that looks like one.
+  const opening = text.slice(entity.bodyStart, entity.bodyStart + 4096);
+  return /^--(\S{3,70})\s*$/m.exec(opening)?.[1];
+}
+
+function leaf(text: string, entity: Entity, end: number): Part {
+  const { type, parameters, headers, bodyStart } = entity;
+  return { type, parameters, headers, body: text.slice(bodyStart, Math.max(bodyStart, end)) };
+}
+
+/** Reads fields up to the empty line, or up to a line that is no field: some reports forget the empty line. */
+export function readHeaders(text: string, start = 0): { headers: Headers; end: number } {
+  const headers = new Map<string, string[]>();
+  let at = start;
+  let last: string[] | undefined;
+  for (let count = 0; at < text.length && count < MAX_FIELDS; count++) {
+    const next = lineEnd(text, at);
+    const line = lineAt(text, at, next);
+    if (line === '') return { headers, end: next };
+    const field = /^[ \t]/.test(line) ? undefined : splitField(line);
+    if (field !== undefined) {
+      last = headers.get(field.name) ?? [];
+      last.push(field.value);
+      headers.set(field.name, last);
+    } else if (last !== undefined && continues(text, line, next, last.at(-1)!)) {
+      const value = last.pop()!;
+      const longer = value === '' ? line.trim() : `${value} ${line.trim()}`;
+      last.push(value.length < MAX_FIELD_CHARS ? longer : value);
+    } else if (!/^[ \t]/.test(line)) {
+      return { headers, end: at };
+    }
+    at = next;
+  }
+  return { headers, end: at };
+}
+
+/** A folded line (RFC 5322 2.2.3), or one that lost its indentation on the way: after a semicolon, or with fields still to come. */
+function continues(text: string, line: string, next: number, value: string): boolean {
+  if (/^[ \t]/.test(line) || value.endsWith(';')) return true;
+  let at = next;
+  for (let ahead = 0; ahead < 3 && !line.startsWith('--'); ahead++) {
+    const end = lineEnd(text, at);
+    const following = lineAt(text, at, end);
+    if (following === '') return false;
+    if (splitField(following) !== undefined) return true;
+    at = end;
+  }
+  return false;
+}
+
+function splitField(line: string): { name: string; value: string } | undefined {
+  const colon = line.indexOf(':');
+  const name = line.slice(0, Math.max(colon, 0)).trimEnd().toLowerCase();
+  return FIELD_NAME.test(name) ? { name, value: line.slice(colon + 1).trim() } : undefined;
+}
+const FIELD_NAME = /^[!-9;-~]{1,100}$/;
+
+/** `value; name=token; name="quoted"` (RFC 2045 5.1), forgiving about everything. */
+export function parseParameters(field: string): {
+  value: string;
+  parameters: ReadonlyMap<string, string>;
+} {
+  const parameters = new Map<string, string>();
+  const semicolon = field.indexOf(';');
+  const value = (semicolon < 0 ? field : field.slice(0, semicolon)).trim();
+  if (semicolon >= 0) {
+    const rest = field.slice(semicolon, semicolon + 4096);
+    for (const match of rest.matchAll(/([\w*-]{1,60}) ?= ?(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g)) {
+      const name = match[1]!.toLowerCase();
+      if (!parameters.has(name)) {
+        parameters.set(name, match[3] ?? match[2]!.replace(/\\(.)/g, '$1'));
+      }
+    }
+  }
+  return { value, parameters };
+}
+
+/** The part's text: transfer encoding and charset undone, line ends as \n. */
+export function partText(part: Part, maxChars = MAX_TEXT_CHARS): string {
+  const encoded = part.body.slice(0, maxChars);
+  const encoding = (part.headers.get('content-transfer-encoding')?.[0] ?? '').toLowerCase();
+  let bytes: Buffer;
+  if (encoding.startsWith('base64')) bytes = Buffer.from(encoded, 'base64');
+  else if (encoding.startsWith('quoted-printable')) bytes = quotedPrintable(encoded);
+  else bytes = Buffer.from(encoded, 'latin1');
+  return decodeText(bytes, part.parameters.get('charset')).replaceAll('\r\n', '\n');
+}
+
+function quotedPrintable(text: string): Buffer {
+  const joined = text.replace(/=[ \t]*\r?\n/g, '');
+  const plain = joined.replace(/=([\dA-Fa-f]{2})/g, (_, hex) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(plain, 'latin1');
+}
+
+/** Declared charset, else UTF-8, else Windows-1252: one of them always gives a text. */
+export function decodeText(bytes: Buffer, charset: string | undefined): string {
+  const declared = charset?.toLowerCase() ?? '';
+  if (declared !== '' && declared !== 'us-ascii' && declared !== 'utf-8') {
+    try {
+      return new TextDecoder(declared).decode(bytes);
+    } catch {
+      // Not a charset anybody knows: as if none had been declared.
+    }
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
+/** A header's value for people: raw UTF-8 (RFC 6532) and encoded words (RFC 2047) decoded. */
+export function headerText(value: string | undefined): string {
+  if (value === undefined) return '';
+  const text = decodeText(Buffer.from(value, 'latin1'), undefined);
+  return text
+    .replace(/(\?=)\s{1,100}(?==\?)/g, '$1')
+    .replace(/=\?([\w:.-]{1,40})(?:\*[\w-]{0,20})?\?([bq])\?([^?\s]{0,1000})\?=/gi, encodedWord);
+}
+
+function encodedWord(_: string, charset: string, encoding: string, word: string): string {
+  const bytes =
+    encoding.toLowerCase() === 'b'
+      ? Buffer.from(word, 'base64')
+      : quotedPrintable(word.replaceAll('_', ' '));
+  return decodeText(bytes, charset);
+}
+
+/** Past empty lines and the `From ` line of mbox. */
+export function firstField(text: string): number {
+  return /^\s*(?:From [^\n]*\n)?/.exec(text.slice(0, 4096))?.[0].length ?? 0;
+}
+
+function lineAt(text: string, at: number, next: number): string {
+  return text.slice(at, Math.min(next, at + MAX_FIELD_CHARS)).trimEnd();
+}
+
+function lineEnd(text: string, at: number): number {
+  const newline = text.indexOf('\n', at);
+  return newline < 0 ? text.length : newline + 1;
+}
+
+/** Old Mac files end lines with \r alone. */
+function newlines(raw: Buffer): Buffer {
+  return raw.includes(10) ? raw : Buffer.from(raw.map((byte) => (byte === 13 ? 10 : byte)));
+}

@@ -1,0 +1,114 @@
+// What a report says to people, without the mail it quotes. report.ts cuts it out; dsn.ts and bounce-text.ts read it.
+import { type Mail, partText } from './mime.ts';
+import { isReturned } from './original.ts';
+
+export interface Notice {
+  notice: string;
+  /** From the line on where the quoted mail begins. */
+  unsent: string;
+}
+
+const MAX_CHARS = 65_536;
+
+export function cutNotice(mail: Mail): Notice {
+  const text = noticeText(mail).slice(0, MAX_CHARS);
+  const cut = quoteStart(text);
+  return { notice: text.slice(0, cut.from), unsent: text.slice(cut.to) };
+}
+
+/** The plain texts before the returned mail; HTML only when there is nothing plain. */
+function noticeText(mail: Mail): string {
+  const returned = mail.parts.findIndex(isReturned);
+  const own = returned < 0 ? mail.parts : mail.parts.slice(0, returned);
+  const plain = own
+    .filter((part) => part.type === 'text/plain')
+    .map((part) => partText(part, MAX_CHARS));
+  const text = plain.join('\n\n');
+  if (text.trim() !== '') return text;
+  const html = own.find((part) => part.type === 'text/html');
+  if (html !== undefined) return htmlText(partText(html));
+  const any = own.find((part) => part.type.startsWith('text/'));
+  return any === undefined ? '' : partText(any, MAX_CHARS);
+}
+
+const QUOTED =
+  '(?:(?:this is )?(?:a )?copy of (?:the|your) (?:original )?(?:message|mail|e-?mail)|original (?:message|mail)|unsent message|returned (?:message|mail)|undelivered (?:message|mail)|headers? of the original|original message header|message headers?|below this line|bounced message|message (?:text )?follows|ursprüngliche nachricht|message d.origine|mensaje original|messaggio originale)';
+// A ruled line with one of these words in it, or the words alone on their line.
+const RULED = new RegExp(`^[ \\t>]{0,20}[-=_*#]{2,}[^\\n]{0,40}?${QUOTED}`, 'i');
+const ALONE =
+  /^[ \t]{0,20}(?:original message(?: headers?)?(?: follows)?|(?:below|here) is a copy of (?:the|your) (?:original )?message|(?:your|the) original message(?: headers?)?(?: follows| is (?:included|attached) below)?|(?:message )?headers? follows?|included is a copy of the message header|unsent message (?:follows|below)|returned message follows)[ \t]{0,20}[:.]?[ \t]*$/i;
+const HEADER =
+  /^(received|return-path|message-id|from|to|subject|date|mime-version|dkim-signature|content-type|delivered-to|x-[\w-]{1,60}):/i;
+
+/** Line by line, so that the cost is the length of the text. */
+function quoteStart(text: string): { from: number; to: number } {
+  let run = 0;
+  let runStart = 0;
+  const names = new Set<string>();
+  for (let at = 0; at < text.length; ) {
+    const newline = text.indexOf('\n', at);
+    const next = newline < 0 ? text.length : newline + 1;
+    const line = text.slice(at, Math.min(next, at + 300)).trimEnd();
+    if (RULED.test(line) || ALONE.test(line)) return { from: at, to: next };
+    // Four headers in a row, one of them only servers write, are a quoted mail even without any ruler.
+    const header = HEADER.exec(line)?.[1]?.toLowerCase();
+    if (header !== undefined) {
+      if (run === 0) runStart = at;
+      run++;
+      names.add(header);
+      if (
+        run >= 4 &&
+        (names.has('received') || names.has('message-id') || names.has('mime-version'))
+      ) {
+        return { from: runStart, to: runStart };
+      }
+    } else if (run > 0 && !/^[ \t]/.test(line)) {
+      run = 0;
+      names.clear();
+    }
+    at = next;
+  }
+  return { from: text.length, to: text.length };
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  amp: '&',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};
+
+/** Tags out, line breaks where blocks end. By hand, because expressions over unclosed tags are quadratic. */
+export function htmlText(html: string): string {
+  let text = '';
+  let at = 0;
+  while (at < html.length) {
+    const open = html.indexOf('<', at);
+    if (open < 0) break;
+    text += html.slice(at, open);
+    const name = /^<(\/?[a-z!][a-z\d]{0,10})/i
+      .exec(html.slice(open, open + 14))?.[1]
+      ?.toLowerCase();
+    if (name === undefined) {
+      text += '<';
+      at = open + 1;
+      continue;
+    }
+    const closing = name === 'style' || name === 'script' ? html.indexOf(`</${name}`, open) : open;
+    const end = html.indexOf('>', Math.max(closing, open));
+    if (/^\/?(?:br|p|div|tr|table|li|ul|ol|h\d|pre|title|blockquote)$/.test(name)) text += '\n';
+    else if (/^\/?td$/.test(name)) text += ' ';
+    at = end < 0 ? html.length : end + 1;
+  }
+  text += html.slice(at);
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,8}));/gi,
+    (written, decimal, hex, name) => {
+      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? written;
+      const code = Number.parseInt(decimal ?? hex, decimal === undefined ? 16 : 10);
+      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : written;
+    },
+  );
+}

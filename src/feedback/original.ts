@@ -1,0 +1,90 @@
+// The mail a report is about: what it takes to find our message again. report.ts and the recorder after it use it.
+import {
+  firstField,
+  type Headers,
+  headerText,
+  type Mail,
+  type Part,
+  partText,
+  readHeaders,
+} from './mime.ts';
+import { listedAddresses } from './report-address.ts';
+
+/** The header that compose writes into every mail; it comes back in returned headers, also of redacted reports. */
+export const OUR_HEADER = 'x-sm-message-id';
+
+export interface Original {
+  /** Message-ID without its brackets. */
+  messageId: string | null;
+  /** `msg_…` from our own header. */
+  ourId: string | null;
+  /** ENVID of RFC 3461, which is our message id too. */
+  envelopeId: string | null;
+  /** To and Cc of the mail, as far as they came back. */
+  recipients: string[];
+  /** From and Return-Path: never the address that failed. */
+  senders: string[];
+  /** When the reporting server got the mail. */
+  arrivedAt: Date | null;
+}
+
+const RETURNED = new Set([
+  'message/rfc822',
+  'text/rfc822-headers',
+  'message/rfc822-headers',
+  'message/global',
+  'message/global-headers',
+]);
+const MAX_RETURNED_CHARS = 131_072;
+
+export function isReturned(part: Part): boolean {
+  return RETURNED.has(part.type);
+}
+
+/** `unsent`: the text of a notice from where it quotes the mail, when there is no part of its own. */
+export function findOriginal(mail: Mail, unsent = ''): Original {
+  const returned = mail.parts.find(isReturned);
+  const text = returned ? partText(returned, MAX_RETURNED_CHARS) : unsent;
+  const { headers } = readHeaders(text, firstField(text));
+  return {
+    messageId: messageId(headers.get('message-id')?.[0]),
+    ourId: ourId(headers) ?? scanForOurId(mail, text),
+    envelopeId: null,
+    recipients: addressesIn(headers, ['to', 'cc', 'x-original-to']),
+    senders: addressesIn(headers, ['from', 'sender', 'return-path', 'reply-to']),
+    arrivedAt: null,
+  };
+}
+
+export function messageId(value: string | undefined): string | null {
+  const bracketed = /<([^<>\s]{1,500})>/.exec(value ?? '')?.[1];
+  return bracketed ?? (/^[^\s<>]{3,500}$/.exec(value?.trim() ?? '')?.[0] || null);
+}
+
+/** RFC 5322 3.3, whose comments (time zone names) Date.parse must not see. */
+export function parseDate(value: string | undefined): Date | null {
+  const time = Date.parse((value ?? '').slice(0, 100).replace(/\(.*/, ''));
+  return Number.isNaN(time) ? null : new Date(time);
+}
+
+function ourId(headers: Headers): string | null {
+  return /^msg_\w{1,64}$/.exec(headers.get(OUR_HEADER)?.[0] ?? '')?.[0] ?? null;
+}
+
+/** Some servers quote, indent or attach the headers as plain text; ours is still legible in it. */
+function scanForOurId(mail: Mail, text: string): string | null {
+  const pattern = /^[> \t]{0,20}x-sm-message-id:[ \t]{0,20}(msg_\w{1,64})/im;
+  const found = pattern.exec(text);
+  if (found) return found[1]!;
+  for (const part of mail.parts) {
+    if (!part.type.startsWith('text/') && !isReturned(part)) continue;
+    const match = pattern.exec(partText(part));
+    if (match) return match[1]!;
+  }
+  return null;
+}
+
+function addressesIn(headers: Headers, names: readonly string[]): string[] {
+  const values = names.flatMap((name) => headers.get(name) ?? []);
+  return listedAddresses(values.map(headerText).join(', '));
+}

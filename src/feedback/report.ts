@@ -1,0 +1,80 @@
+// One entry for every report that comes by mail: the feedback listener and `sandmartin feedback parse` both call parseReport.
+// Before it: raw bytes, hostile or not. After it: record.ts, which finds our message and writes events. It never throws.
+import { createHash } from 'node:crypto';
+import { readArf } from './arf.ts';
+import { isAutoReply } from './auto-reply.ts';
+import { readBounce } from './bounce-text.ts';
+import { type RecipientResult, readDsn } from './dsn.ts';
+import { readMail } from './mime.ts';
+import { cutNotice } from './notice.ts';
+import { findOriginal, type Original } from './original.ts';
+
+export type ReportKind = 'dsn' | 'bounce' | 'arf' | 'auto-reply' | 'other';
+
+export interface ReportedRecipient extends RecipientResult {
+  /** The same for every copy of the same statement about the same recipient, however often it comes. */
+  fingerprint: string;
+}
+
+export interface Report {
+  kind: ReportKind;
+  recipients: ReportedRecipient[];
+  /** RFC 5965: abuse, opt-out, not-spam, auth-failure …; null unless the kind is arf. */
+  feedback_type: string | null;
+  original: Original;
+  fingerprint: string;
+}
+
+export function parseReport(raw: Buffer): Report {
+  const mail = readMail(raw);
+  const { notice, unsent } = cutNotice(mail);
+  const original = findOriginal(mail, unsent);
+
+  const complaint = readArf(mail, original);
+  if (complaint !== null) {
+    const { recipients, feedbackType, envelopeId, arrivedAt } = complaint;
+    return makeReport('arf', recipients, { ...original, envelopeId, arrivedAt }, feedbackType);
+  }
+  const status = readDsn(mail, notice);
+  if (status !== null) {
+    const { recipients, envelopeId, arrivedAt } = status;
+    return makeReport('dsn', recipients, { ...original, envelopeId, arrivedAt });
+  }
+  const bounced = readBounce(mail, notice, original);
+  if (bounced !== null) return makeReport('bounce', bounced, original);
+  return makeReport(isAutoReply(mail, notice) ? 'auto-reply' : 'other', [], original);
+}
+
+export function makeReport(
+  kind: ReportKind,
+  recipients: readonly RecipientResult[],
+  original: Original,
+  feedbackType: string | null = null,
+): Report {
+  // What the report says, not the envelope it came in: a relay that sends it again writes a new Message-ID and Date.
+  const about = [kind, feedbackType, original.envelopeId, original.ourId, original.messageId];
+  return {
+    kind,
+    recipients: recipients.map((recipient) => ({
+      ...recipient,
+      fingerprint: fingerprint([
+        ...about,
+        recipient.address?.toLowerCase(),
+        recipient.action,
+        recipient.status,
+        recipient.smtp_response,
+        recipient.reporting_mta,
+      ]),
+    })),
+    feedback_type: feedbackType,
+    original,
+    fingerprint: fingerprint(about),
+  };
+}
+
+export function fingerprint(values: readonly (string | null | undefined)[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify(values.map((value) => value ?? null)))
+    .digest('hex')
+    .slice(0, 32);
+}
