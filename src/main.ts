@@ -89,24 +89,18 @@ async function startRoles(
 
   let worker: Worker | undefined;
   if (config.roles.has('delivery')) {
-    const relayUrl =
-      config.relayUrl ??
-      opened(
-        await startSandboxRelay({
-          database,
-          log,
-          feedback: { host: '127.0.0.1', port: feedbackPort ?? config.feedbackPort },
-        }),
-        (sandbox) => sandbox.stop(),
-      ).url;
-    const relay = opened(
-      createRelay({
-        url: relayUrl,
-        name: bounceDomain,
-        maxConnections: config.relayConnections,
+    const { url: sandboxUrl } = opened(
+      await startSandboxRelay({
+        database,
+        log,
+        feedback: { host: '127.0.0.1', port: feedbackPort ?? config.feedbackPort },
       }),
-      (it) => it.close(),
+      (it) => it.stop(),
     );
+    const relayUrl = config.relayUrl ?? sandboxUrl;
+    const openRelay = (url: string, maxConnections: number) =>
+      opened(createRelay({ url, name: bounceDomain, maxConnections }), (it) => it.close());
+    const relay = openRelay(relayUrl, config.relayConnections);
     const reporting = opened(openRelayReporting({ database, clock, log }), (it) => it.close());
     worker = opened(
       await startWorker({
@@ -115,6 +109,8 @@ async function startRoles(
         log,
         metrics,
         relay,
+        // Mail of sandbox-only keys is captured also where a real relay is configured.
+        sandbox: relayUrl === sandboxUrl ? relay : openRelay(sandboxUrl, 2),
         reporting,
         circuit: createCircuit({
           now: () => clock.nowMs(),

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/pool.ts';
+import { type AgentLimits, LIMIT_COLUMNS, limitsOf } from './agent-limits.ts';
 import { accountOfKey, hashOfKey, type Scope } from './keys.ts';
 import { PLANS, type Plan } from './plans.ts';
 
@@ -20,6 +21,8 @@ export interface Caller {
   accountId: number;
   keyId: string;
   scopes: ReadonlySet<Scope>;
+  /** Rules this key carries; null: none. */
+  limits: AgentLimits | null;
 }
 
 export interface Directory {
@@ -98,13 +101,19 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
   async function callerOf(entry: Entry, hash: string): Promise<Caller | undefined> {
     const known = entry.keys.get(hash);
     if (known) return known;
-    const [row] = await database.prepared<{ id: string; scopes: Scope[] }>(
+    const [row] = await database.prepared<{ id: string; scopes: Scope[] } & AgentLimits>(
       'directory-key',
-      'SELECT id, scopes FROM api_keys WHERE account_id = $1 AND hash = $2 AND revoked_at IS NULL',
+      `SELECT id, scopes, ${LIMIT_COLUMNS} FROM api_keys
+       WHERE account_id = $1 AND hash = $2 AND revoked_at IS NULL`,
       [entry.id, Buffer.from(hash, 'hex')],
     );
     if (row === undefined) return undefined;
-    const caller = { accountId: entry.id, keyId: row.id, scopes: new Set(row.scopes) };
+    const caller = {
+      accountId: entry.id,
+      keyId: row.id,
+      scopes: new Set(row.scopes),
+      limits: limitsOf(row),
+    };
     entry.keys.set(hash, caller);
     return caller;
   }

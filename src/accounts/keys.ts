@@ -4,8 +4,10 @@ import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
+import { type AgentLimits, LIMIT_COLUMNS, limitsOf, readLimits } from './agent-limits.ts';
 
-export const SCOPES = ['email:send', 'email:read'] as const;
+/** `admin` is for managing the account through MCP; it includes neither of the others. */
+export const SCOPES = ['email:send', 'email:read', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface ApiKey {
@@ -14,6 +16,7 @@ export interface ApiKey {
   name: string | null;
   prefix: string;
   scopes: Scope[];
+  limits: AgentLimits | null;
   createdAt: string;
   lastUsedAt: string | null;
   revokedAt: string | null;
@@ -45,16 +48,23 @@ function newKey(accountId: number): string {
 export async function createKey(
   database: Queryable,
   clock: Clock,
-  wanted: { accountId: number; scopes: readonly Scope[]; name?: string },
+  wanted: {
+    accountId: number;
+    scopes: readonly Scope[];
+    name?: string;
+    limits?: Partial<AgentLimits>;
+  },
 ): Promise<{ id: string; key: string }> {
   if (wanted.scopes.length === 0) {
     throw new Problem('invalid', `A key needs at least one scope: ${SCOPES.join(', ')}.`);
   }
+  const limits = await readLimits(database, wanted.accountId, wanted.limits ?? {});
   const key = newKey(wanted.accountId);
   const uuid = bytesToUuid(newIdBytes(clock.nowMs()));
   const made = await database.query(
-    `INSERT INTO api_keys (account_id, id, name, hash, prefix, scopes)
-     SELECT id, $2, $3, $4, $5, $6 FROM accounts WHERE id = $1 RETURNING id`,
+    `INSERT INTO api_keys (account_id, id, name, hash, prefix, scopes,
+                           allowed_recipients, templates_only, no_bcc, daily_cap, sandbox_only)
+     SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM accounts WHERE id = $1 RETURNING id`,
     [
       wanted.accountId,
       uuid,
@@ -62,6 +72,11 @@ export async function createKey(
       Buffer.from(hashOfKey(key), 'hex'),
       key.slice(0, 18),
       [...new Set(wanted.scopes)],
+      limits.allowedRecipients,
+      limits.templatesOnly,
+      limits.noBcc,
+      limits.dailyCap,
+      limits.sandboxOnly,
     ],
   );
   if (made.length === 0) {
@@ -74,25 +89,34 @@ export async function createKey(
 }
 
 export async function listKeys(database: Queryable, accountId?: number): Promise<ApiKey[]> {
-  const rows = await database.query<
-    Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'revokedAt'> & {
-      createdAt: Date;
-      lastUsedAt: Date | null;
-      revokedAt: Date | null;
-    }
-  >(
-    `SELECT id, account_id AS "accountId", name, prefix, scopes,
+  const rows = await database.query<KeyRow>(
+    `SELECT id, account_id AS "accountId", name, prefix, scopes, ${LIMIT_COLUMNS},
             created_at AS "createdAt", last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
      FROM api_keys WHERE $1::bigint IS NULL OR account_id = $1 ORDER BY account_id, id`,
     [accountId ?? null],
   );
   return rows.map((row) => ({
-    ...row,
     id: showUuid('key_', row.id),
+    accountId: row.accountId,
+    name: row.name,
+    prefix: row.prefix,
+    scopes: row.scopes,
+    limits: limitsOf(row),
     createdAt: row.createdAt.toISOString(),
     lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
     revokedAt: row.revokedAt?.toISOString() ?? null,
   }));
+}
+
+interface KeyRow extends AgentLimits {
+  id: string;
+  accountId: number;
+  name: string | null;
+  prefix: string;
+  scopes: Scope[];
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  revokedAt: Date | null;
 }
 
 /** From the next second on, in every process, the key is unknown. */

@@ -1,9 +1,18 @@
 // sandmartin key: API keys, shown once.
 import type { Command } from 'commander';
+import type { AgentLimits } from '../accounts/agent-limits.ts';
 import { createKey, listKeys, revokeKey, SCOPES, type Scope } from '../accounts/keys.ts';
 import { systemClock } from '../clock.ts';
 import { Problem } from '../errors.ts';
-import { accountNumber, collect, print, table, withDatabase, withJson } from './command.ts';
+import {
+  accountNumber,
+  collect,
+  print,
+  table,
+  wholeNumber,
+  withDatabase,
+  withJson,
+} from './command.ts';
 
 interface KeyOptions {
   account?: number;
@@ -12,18 +21,33 @@ interface KeyOptions {
   json?: boolean;
 }
 
+interface LimitOptions {
+  allowRecipient?: string[];
+  templatesOnly?: boolean;
+  /** False when --no-bcc was given. */
+  bcc: boolean;
+  dailyCap?: number;
+  sandboxOnly?: boolean;
+}
+
 export function registerKey(program: Command): void {
   const key = program.command('key').description('API keys');
 
   withJson(key.command('create').description('make a key; it is shown this once'))
     .requiredOption('--account <id>', 'the account it belongs to', accountNumber)
-    .option('--scope <scope>', `${SCOPES.join(' or ')}; repeat for both`, collect)
+    .option('--scope <scope>', `${SCOPES.join(', ')}; repeat for several`, collect)
     .option('--name <name>', 'to recognise it in lists')
-    .action((options: KeyOptions & { account: number }) =>
+    .option('--allow-recipient <who>', 'may only write to this address or domain; repeat', collect)
+    .option('--templates-only', 'may only send templates, with no words of its own')
+    .option('--no-bcc', 'may not send hidden copies')
+    .option('--daily-cap <n>', 'recipients it may write to a day', wholeNumber('--daily-cap', 1))
+    .option('--sandbox-only', 'its mail goes to the sandbox and never leaves')
+    .action((options: KeyOptions & LimitOptions & { account: number }) =>
       withDatabase(async (database) => {
         const made = await createKey(database, systemClock, {
           accountId: options.account,
           scopes: (options.scope ?? []).map(readScope),
+          limits: wishedLimits(options),
           ...(options.name === undefined ? {} : { name: options.name }),
         });
         print(options.json, made, () => [
@@ -40,13 +64,14 @@ export function registerKey(program: Command): void {
         const keys = await listKeys(database, options.account);
         print(options.json, keys, () =>
           table(
-            ['ID', 'ACCOUNT', 'NAME', 'KEY', 'SCOPES', 'LAST USED', 'STATE'],
+            ['ID', 'ACCOUNT', 'NAME', 'KEY', 'SCOPES', 'LIMITS', 'LAST USED', 'STATE'],
             keys.map((it) => [
               it.id,
               String(it.accountId),
               it.name ?? '',
               `${it.prefix}…`,
               it.scopes.join(' '),
+              showLimits(it.limits),
               it.lastUsedAt ?? 'never',
               it.revokedAt ? 'revoked' : 'active',
             ]),
@@ -64,10 +89,32 @@ export function registerKey(program: Command): void {
   );
 }
 
+function wishedLimits(options: LimitOptions): Partial<AgentLimits> {
+  return {
+    allowedRecipients: options.allowRecipient ?? null,
+    templatesOnly: options.templatesOnly ?? false,
+    noBcc: !options.bcc,
+    dailyCap: options.dailyCap ?? null,
+    sandboxOnly: options.sandboxOnly ?? false,
+  };
+}
+
+function showLimits(limits: AgentLimits | null): string {
+  if (limits === null) return '';
+  const parts = [
+    limits.allowedRecipients && `to ${limits.allowedRecipients.join(' ')}`,
+    limits.templatesOnly && 'templates only',
+    limits.noBcc && 'no bcc',
+    limits.dailyCap !== null && `${limits.dailyCap} a day`,
+    limits.sandboxOnly && 'sandbox only',
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
 function readScope(text: string): Scope {
   const scope = SCOPES.find((known) => known === text);
   if (scope === undefined) {
-    throw new Problem('invalid', `--scope must be ${SCOPES.join(' or ')}, not "${text}".`);
+    throw new Problem('invalid', `--scope must be one of ${SCOPES.join(', ')}, not "${text}".`);
   }
   return scope;
 }

@@ -15,6 +15,8 @@ import type { StoredMail } from './stored-mail.ts';
 
 export interface AttemptDeps {
   relay: Pick<Relay, 'hand'>;
+  /** Where mail of sandbox-only keys goes, whatever the relay is. */
+  sandbox: Pick<Relay, 'hand'>;
   /** Signs return paths. */
   returnPathKey: Buffer;
   bounceDomain: string;
@@ -44,7 +46,8 @@ export async function attempt(
   if (allowed.length === 0) return { claimed, events, retry: null, handOver: null };
 
   const { chunks, smtputf8 } = compose(deps, mail);
-  const handOver = await deps.relay.hand(envelopeOf(deps, mail, allowed, smtputf8), chunks);
+  const relay = mail.head.sandbox ? deps.sandbox : deps.relay;
+  const handOver = await relay.hand(envelopeOf(deps, mail, allowed, smtputf8), chunks);
   return judge(deps, claimed, mail, events, handOver, nowMs);
 }
 

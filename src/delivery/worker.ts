@@ -159,7 +159,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     const stopClock = deps.metrics.handoff.startTimer();
     try {
       const outcome = await attempt(deps, claimed, mail, suppressed, clock.nowMs());
-      noteConnection(outcome);
+      // What became of sandbox mail says nothing of the relay.
+      if (!mail.head.sandbox) noteConnection(outcome);
       return outcome;
     } catch (error) {
       log.error({ err: error, message: showId('msg_', claimed.messageId) }, 'an attempt failed');

@@ -1,5 +1,6 @@
 // Accepting a send: from a well-formed request to a mail on disk. Doors call it through operations/send-email.ts;
 // after it, delivery/attempt.ts finds the due row. The order of the steps is the contract's order of checks.
+import { checkLimits, overCap } from '../accounts/agent-limits.ts';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import type { Mailbox } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
@@ -10,7 +11,7 @@ import { type Attachment, readAttachments } from './attachments.ts';
 import type { Allowance, Batcher, PackedSend, Verdict } from './batch.ts';
 import { type Content, checkBody, makeContent } from './content.ts';
 import { readHeaders, readTags } from './headers.ts';
-import { type IdempotencyClaim, readIdempotencyKey } from './idempotency.ts';
+import { guardAgainstRepeat, type IdempotencyClaim, readIdempotencyKey } from './idempotency.ts';
 import { type Recipients, readMailbox, readRecipients } from './recipients.ts';
 import type { SendAnswer, SendRequest } from './request.ts';
 import { type StoredHead, writeHead } from './stored-head.ts';
@@ -27,11 +28,15 @@ export interface AcceptDeps {
 export interface SendVia {
   door: PackedSend['door'];
   idempotencyKey?: string | undefined;
+  /** Take an identical send through the same key within a minute for a repeat, when there is no idempotency key. */
+  guardRepeats?: boolean;
 }
 
 /** The answer, with how the daily quota stands for the doors that show it. */
 export interface Accepted {
   answer: SendAnswer;
+  /** The answer is that of an earlier send; nothing was queued now. */
+  repeated: boolean;
   limit: LimitState | null;
 }
 
@@ -41,11 +46,14 @@ export async function acceptSend(
   request: SendRequest,
   via: SendVia,
 ): Promise<Accepted> {
-  const checked = checkRequest(request, via);
+  const checked = checkRequest(caller, request, via);
+  if (caller.limits !== null) {
+    checkLimits(caller.limits, { envelope: checked.recipients.envelope, request });
+  }
   await requireVerifiedSender(deps.directory, caller, checked.from);
   const content = await makeContent(deps.render, caller.accountId, request);
   const send = pack(deps.clock, caller, checked, content, via);
-  return answer(deps, await deps.batcher.add(send));
+  return answer(deps, send, await deps.batcher.add(send));
 }
 
 interface Checked {
@@ -58,7 +66,7 @@ interface Checked {
   idempotency: IdempotencyClaim | null;
 }
 
-function checkRequest(request: SendRequest, via: SendVia): Checked {
+function checkRequest(caller: Caller, request: SendRequest, via: SendVia): Checked {
   checkBody(request);
   return {
     from: readMailbox('from_email', request.from_email),
@@ -67,7 +75,10 @@ function checkRequest(request: SendRequest, via: SendVia): Checked {
     headers: readHeaders(request.headers),
     tags: readTags(request.tags),
     attachments: readAttachments(request.attachments),
-    idempotency: readIdempotencyKey(via.idempotencyKey, request),
+    idempotency:
+      via.guardRepeats && via.idempotencyKey === undefined
+        ? guardAgainstRepeat(caller.keyId, request)
+        : readIdempotencyKey(via.idempotencyKey, request),
   };
 }
 
@@ -101,6 +112,7 @@ function pack(
       contentType,
       size: content.length,
     })),
+    ...(caller.limits?.sandboxOnly ? { sandbox: true } : {}),
   };
   return {
     id: newIdBytes(clock.nowMs()),
@@ -120,6 +132,7 @@ function pack(
     text: content.text === null ? null : Buffer.from(content.text),
     attachments: joinBytes(checked.attachments),
     idempotency: checked.idempotency,
+    keyCap: caller.limits?.dailyCap ?? null,
   };
 }
 
@@ -130,12 +143,13 @@ function joinBytes(attachments: Attachment[]): Buffer | null {
   return Buffer.concat(attachments.map((attachment) => attachment.content));
 }
 
-function answer(deps: AcceptDeps, verdict: Verdict): Accepted {
+function answer(deps: AcceptDeps, send: PackedSend, verdict: Verdict): Accepted {
   switch (verdict.kind) {
     case 'accepted':
     case 'repeated':
       return {
         answer: { id: showId('msg_', verdict.id), status: 'queued' },
+        repeated: verdict.kind === 'repeated',
         limit: verdict.allowance && dailyLimit(verdict.allowance, secondsToMidnight(deps.clock)),
       };
     case 'conflict':
@@ -143,6 +157,8 @@ function answer(deps: AcceptDeps, verdict: Verdict): Accepted {
         'invalid',
         'This Idempotency-Key was used with another request within the last 24 hours. Use a new key for a new mail.',
       );
+    case 'over-cap':
+      throw overCap(send.keyCap ?? 0, verdict.capLeft, verdict.retryAfterSeconds);
     case 'over-quota':
       throw new Problem(
         'over-limit',

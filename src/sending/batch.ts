@@ -15,6 +15,7 @@ import {
   uuidArray,
 } from '../store/binary.ts';
 import type { Database } from '../store/pool.ts';
+import type { IdempotencyClaim } from './idempotency.ts';
 
 /** A checked and rendered send, ready to be written. */
 export interface PackedSend {
@@ -34,7 +35,9 @@ export interface PackedSend {
   html: Buffer | null;
   text: Buffer | null;
   attachments: Buffer | null;
-  idempotency: { key: string; requestHash: Buffer } | null;
+  idempotency: IdempotencyClaim | null;
+  /** Recipients a day that the API key may write to; null: only the account's quota counts. */
+  keyCap: number | null;
 }
 
 /** What is left of the account's allowance; null where the send did not ask for it. */
@@ -47,7 +50,8 @@ export interface Allowance {
 export type Verdict =
   | { kind: 'accepted' | 'repeated'; id: Buffer; allowance: Allowance | null }
   | { kind: 'conflict' | 'relay-down' }
-  | { kind: 'over-quota' | 'over-rate'; retryAfterSeconds: number; allowance: Allowance };
+  | { kind: 'over-quota' | 'over-rate'; retryAfterSeconds: number; allowance: Allowance }
+  | { kind: 'over-cap'; retryAfterSeconds: number; capLeft: number };
 
 export type Batcher = GroupCommit<PackedSend, Verdict>;
 
@@ -91,8 +95,8 @@ const sizeOf = (send: PackedSend): number =>
 const ACCEPT_SQL = `SELECT * FROM accept_sends(
   $1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],
   $8::text[], $9::integer[], $10::integer[], $11::text[], $12::uuid[],
-  $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::text[], $18::bytea[], $19::integer[],
-  $20, $21, $22)`;
+  $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::text[], $18::bytea[], $19::integer[], $20::integer[],
+  $21::integer[], $22, $23, $24)`;
 
 async function acceptSends(
   database: Database,
@@ -118,6 +122,8 @@ async function acceptSends(
     byteaArray(sends.map((send) => send.attachments)),
     textArray(sends.map((send) => send.idempotency?.key ?? null)),
     byteaArray(sends.map((send) => send.idempotency?.requestHash ?? null)),
+    int4Array(sends.map((send) => send.idempotency?.keptSeconds ?? null)),
+    int4Array(sends.map((send) => send.keyCap)),
     int4Array(sends.map(sizeOf)),
     relayDown,
     PLANS.paid.dailyQuota,
@@ -147,6 +153,8 @@ function toVerdict(row: VerdictRow): Verdict {
     case 'over-quota':
     case 'over-rate':
       return { kind: row.verdict, retryAfterSeconds: row.retry_after!, allowance: allowance! };
+    case 'over-cap':
+      return { kind: row.verdict, retryAfterSeconds: row.retry_after!, capLeft: row.quota_left! };
     default:
       return { kind: row.verdict };
   }

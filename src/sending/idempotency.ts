@@ -1,4 +1,5 @@
 // Idempotency: a key the caller chooses makes a repeated send answer as the first did, for 24 hours.
+// Without one, an agent's identical send within a minute is taken for a repeat: agents retry what they did already.
 import { createHash } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import type { SendRequest } from './request.ts';
@@ -7,7 +8,11 @@ export interface IdempotencyClaim {
   key: string;
   /** Tells a repeat from another request under the same key. */
   requestHash: Buffer;
+  keptSeconds: number;
 }
+
+const KEPT_SECONDS = 24 * 3600;
+export const GUARD_SECONDS = 60;
 
 export function readIdempotencyKey(
   key: string | undefined,
@@ -20,7 +25,16 @@ export function readIdempotencyKey(
       'Idempotency-Key: use 1 to 255 characters without control characters, such as a UUID.',
     );
   }
-  // The parsed request, in the schema's order of fields: white space and field order make no other request.
-  const requestHash = createHash('sha256').update(JSON.stringify(request)).digest();
-  return { key, requestHash };
+  return { key, requestHash: hashOf(request), keptSeconds: KEPT_SECONDS };
 }
+
+/** Under a key that nobody can choose: control characters are refused above. */
+export function guardAgainstRepeat(keyId: string, request: SendRequest): IdempotencyClaim {
+  const requestHash = hashOf(request);
+  const key = `\u0001${keyId} ${requestHash.toString('base64')}`;
+  return { key, requestHash, keptSeconds: GUARD_SECONDS };
+}
+
+/** Of the parsed request, in the schema's order of fields: white space and field order make no other request. */
+const hashOf = (request: SendRequest): Buffer =>
+  createHash('sha256').update(JSON.stringify(request)).digest();

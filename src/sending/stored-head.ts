@@ -9,6 +9,8 @@ export interface StoredHead {
   headers: [string, string][];
   /** Their bytes stand one after the other in the column `attachments`. */
   attachments: { filename: string; contentType: string; size: number }[];
+  /** Goes to the sandbox relay, whatever relay is configured: its API key is sandbox only. */
+  sandbox?: true;
 }
 
 export const writeHead = (head: StoredHead): Buffer => Buffer.from(JSON.stringify(head));
