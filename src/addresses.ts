@@ -28,7 +28,7 @@ const MAX_TEXT = 998;
 
 // Nearly every address is this: ASCII dot-atom, at least two LDH labels, an ending of two or more that has
 // no digit at its end, nothing that looks like punycode.
-// One linear expression (0.2 µs); whatever it does not take goes the long way and gets a reason.
+// One linear expression (0.4 µs with all that follows); whatever it does not take goes the long way and gets a reason.
 const PLAIN =
   /^[\w!#$%&'*+\-/=?^`{|}~]+(?:\.[\w!#$%&'*+\-/=?^`{|}~]+)*@(?:(?![a-z\d]{2}--)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?![a-z\d]{2}--)[a-z](?:[a-z\d-]{0,61}[a-z\d])?(?<!\.[a-z]|\d)$/i;
 

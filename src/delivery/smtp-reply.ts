@@ -77,7 +77,8 @@ function makeReply(code: number, lines: string[]): SmtpReply {
 }
 
 function printable(text: string, length: number): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, length);
+  const safe = /[^\x20-\x7e]/.test(text) ? text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ') : text;
+  return safe.length > length ? safe.slice(0, length) : safe;
 }
 
 function fromUtf8(latin1: string): string {
