@@ -149,6 +149,7 @@ async function startRoles(
     render: createRenderer(),
     relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
     baseUrl: () => baseUrl,
+    mounts: {},
     checkReady: async () => {
       await database.query('SELECT 1');
     },

@@ -21,19 +21,29 @@ const timestamp = z
   .describe('When it was recorded: ISO 8601, UTC, microseconds, no zone suffix.')
   .meta({ example: '2026-11-15T10:22:33.123456' });
 
-const event = z.discriminatedUnion(
-  'type',
-  Object.entries(EVENT_KINDS).map(([type, kind]) =>
-    z.object({ type: z.literal(type), timestamp, ...kind.fields }).describe(kind.summary),
-  ) as unknown as [z.ZodObject<{ type: z.ZodLiteral<string> }>],
-);
+/** The timeline, and what else a door may say about each event. */
+export const timelineOutput = (more: z.ZodRawShape = {}) =>
+  z.strictObject({
+    sm_mail_id: z.string().describe('The message id.'),
+    user_id: z.string().describe('The owning account, as a string.'),
+    status: z.enum(STATUSES).describe('The current status: the highest rank seen.'),
+    events: z
+      .array(
+        z.discriminatedUnion(
+          'type',
+          Object.entries(EVENT_KINDS).map(([type, kind]) =>
+            z
+              .object({ type: literal(type), timestamp, ...more, ...kind.fields })
+              .describe(kind.summary),
+          ) as unknown as [z.ZodObject<{ type: z.ZodLiteral<string> }>],
+        ),
+      )
+      .describe('What happened, oldest first.'),
+  });
 
-const output = z.strictObject({
-  sm_mail_id: z.string().describe('The message id.'),
-  user_id: z.string().describe('The owning account, as a string.'),
-  status: z.enum(STATUSES).describe('The current status: the highest rank seen.'),
-  events: z.array(event).describe('What happened, oldest first.'),
-});
+const literal = (type: string) => z.literal(type).describe('What happened.');
+
+const output = timelineOutput();
 
 async function run(
   deps: { database: Database },

@@ -1,16 +1,6 @@
-// Problems as HTTP: the one table of codes and statuses. `detail` is public; the cause is only logged.
-import { Problem, type ProblemCode } from '../errors.ts';
-
-export const STATUS_OF: Record<ProblemCode, number> = {
-  invalid: 400,
-  unauthenticated: 401,
-  'not-paying': 402,
-  forbidden: 403,
-  'not-found': 404,
-  'over-limit': 429,
-  'relay-down': 502,
-  unavailable: 503,
-};
+// Problems as HTTP answers. `detail` is public; the cause is only logged.
+import { Problem } from '../errors.ts';
+import { STATUS_OF } from '../operations/status.ts';
 
 export interface ErrorAnswer {
   status: number;

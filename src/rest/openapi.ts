@@ -6,7 +6,7 @@ const ERROR_CAUSES: Record<number, string> = {
   400: 'The request is not valid; `detail` says what to change.',
   401: 'X-API-Key is missing or unknown.',
   402: 'The key belongs to a non-paying account.',
-  403: 'from_email is no verified identity of the account, or the key lacks the scope.',
+  403: 'from_email is no verified identity of the account, the key lacks the scope, or a rule of the key forbids it.',
   404: 'Not found among what this account can see.',
   429: 'Daily quota or rate limit exceeded. Wait for `retry-after` seconds.',
   502: 'The upstream SMTP relay cannot be reached. Try again after `retry-after` seconds.',

@@ -1,17 +1,19 @@
 // The REST door: keys, bodies and errors as HTTP; what is done is in the operations. Also health, metrics and /openapi.json.
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
+import { createBodyBudget, parseJson, readBody } from '../http-body.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { getMessage } from '../operations/get-message.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
 import { sendEmail } from '../operations/send-email.ts';
+import { OUR_FAULT } from '../operations/status.ts';
 import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
-import { createBodyBudget, parseJson, readBody } from './body.ts';
 import { answerProblem, asProblem, limitHeaders } from './errors.ts';
 import { describeApi } from './openapi.ts';
 
@@ -25,6 +27,8 @@ export interface RestDeps extends AcceptDeps {
   checkReady: () => Promise<void>;
   /** Called before /metrics answers, to bring gauges up to date. */
   refreshGauges: () => Promise<void>;
+  /** Other doors on the same port, by path; they read and answer the bare request. */
+  mounts: Record<string, (request: IncomingMessage, response: ServerResponse) => void>;
 }
 
 declare module 'fastify' {
@@ -49,6 +53,7 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
   readJsonBodies(server);
   serveOperations(server, deps);
   serveHealth(server, deps);
+  serveMounts(server, deps.mounts);
   server.get('/openapi.json', () => describeApi(deps.baseUrl()));
   return server;
 }
@@ -108,6 +113,19 @@ function readJsonBodies(server: FastifyInstance): void {
   });
 }
 
+function serveMounts(server: FastifyInstance, mounts: RestDeps['mounts']): void {
+  server.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    for (const [path, answer] of Object.entries(mounts)) {
+      scope.all(path, (request, reply) => {
+        reply.hijack();
+        answer(request.raw, reply.raw);
+      });
+    }
+  });
+}
+
 function answerErrors(server: FastifyInstance, deps: RestDeps): void {
   server.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error);
@@ -116,9 +134,7 @@ function answerErrors(server: FastifyInstance, deps: RestDeps): void {
         { request: request.id, account: request.caller?.accountId, err: error },
         'a request failed',
       );
-      return reply
-        .code(500)
-        .send({ detail: 'Something went wrong on our side. It was logged; try again shortly.' });
+      return reply.code(OUR_FAULT.status).send({ detail: OUR_FAULT.detail });
     }
     deps.metrics.refused.inc({ code: problem.code });
     deps.log.info(

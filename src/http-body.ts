@@ -1,8 +1,8 @@
-// Reading request bodies: counted while they stream in, never past the limit, and only as many large ones at a time as memory allows.
+// Reading request bodies, for every door that speaks HTTP: counted while they stream in, never past the limit, and only as many large ones at a time as memory allows.
 // The rest wait in TCP: their sockets are simply not read. Backpressure, not errors.
 import type { IncomingMessage } from 'node:http';
-import { type ByteBudget, createByteBudget } from '../byte-budget.ts';
-import { Problem } from '../errors.ts';
+import { type ByteBudget, createByteBudget } from './byte-budget.ts';
+import { Problem } from './errors.ts';
 
 /** 25 MB of HTTP request body. */
 export const MOST_BODY_BYTES = 26_214_400;
