@@ -48,11 +48,7 @@ export async function createCluster(
   login: { name: string; password: string },
 ): Promise<void> {
   const parent = dirname(data);
-  const prefix = `${basename(data)}.new-`;
-  for (const name of readdirSync(parent)) {
-    if (name.startsWith(prefix)) discard(join(parent, name));
-  }
-  const draft = mkdtempSync(join(parent, prefix));
+  const draft = mkdtempSync(`${data}.new-`);
   if (user !== undefined) chownSync(draft, user.uid, user.gid);
   const passwordFile = openForUser(`${draft}.password`, `${login.password}\n`, user);
   const { dataArgument, spawnOptions } = onData(draft, user);
@@ -72,7 +68,7 @@ export async function createCluster(
     initdb.on('error', (error) => resolve(error.message)).on('close', resolve);
   });
   if (code !== 0) {
-    discard(draft);
+    discardDrafts(data);
     throw new Problem(
       'unavailable',
       `cannot create the database in ${data}: ${said.trim()} (${code})`,
@@ -83,11 +79,14 @@ export async function createCluster(
   keepEntries(dirname(parent));
 }
 
-/** Unfinished, and the initdb of a killed owner may still be writing there: what resists now goes at the next first run. */
-function discard(draft: string): void {
-  try {
-    rmSync(draft, { recursive: true, force: true });
-  } catch {}
+/** Unfinished folders. The initdb of a killed owner may still be writing there: what resists now goes at the next start. */
+export function discardDrafts(data: string): void {
+  for (const name of readdirSync(dirname(data))) {
+    if (!name.startsWith(`${basename(data)}.new-`)) continue;
+    try {
+      rmSync(join(dirname(data), name), { recursive: true, force: true });
+    } catch {}
+  }
 }
 
 /** A rename survives a power cut only once the folder itself is on disk. */
@@ -141,7 +140,8 @@ export async function stopLeftover(data: string, log: (message: string) => void)
   if (!existsSync(file)) return;
   const lines = readFileSync(file, 'utf8').split('\n');
   const pid = Number(lines[0]);
-  if (!(pid > 0) || !isAlive(pid)) return;
+  if (!(pid > 0)) return unlinkSync(file); // cut short by a power cut; PostgreSQL would refuse it for ever
+  if (!isAlive(pid)) return;
   const mark = folderMark(data);
   const command = commandLine(pid);
   if (!command.includes(mark)) {

@@ -78,6 +78,10 @@ function listenTo(socket: Socket, onMessage: (message: Message) => void): void {
   socket.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) onMessage(JSON.parse(line));
+    try {
+      for (const line of lines) onMessage(JSON.parse(line));
+    } catch {
+      socket.destroy(); // not one of us
+    }
   });
 }

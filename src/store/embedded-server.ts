@@ -38,34 +38,40 @@ const logLimitBytes = 5_000_000;
 
 /** Starts the server and starts it again whenever it ends by itself; always on the same port, so that its URL stays valid. */
 export async function startServer(plan: ServerPlan): Promise<{ stop: () => Promise<void> }> {
-  let stopping = false;
+  const mark = folderMark(plan.data);
+  const stopping = new AbortController();
   let recovery = Promise.resolve();
-  let server = await launchPatiently(plan);
-  const watch = () => {
-    server.once('exit', (code, signal) => {
-      if (!stopping) recovery = recover(`${signal ?? `exit code ${code}`}`);
-    });
-  };
-  watch();
+  let pauseMs = 0;
+  let server: ChildProcess;
 
-  async function recover(reason: string): Promise<void> {
-    plan.log(`the database server ended (${reason}), starting it again`);
-    for (let pauseMs = 0; !stopping; pauseMs = Math.min(5_000, 100 + 2 * pauseMs)) {
-      await setTimeout(pauseMs);
+  async function start(): Promise<void> {
+    server = await launchPatiently(plan, mark);
+    const startedAt = Date.now();
+    server.once('exit', (code, signal) => {
+      if (stopping.signal.aborted) return;
+      plan.log(`the database server ended (${signal ?? `exit code ${code}`}), starting it again`);
+      if (Date.now() - startedAt > 10_000) pauseMs = 0;
+      recovery = recover();
+    });
+  }
+
+  async function recover(): Promise<void> {
+    while (!stopping.signal.aborted) {
       try {
-        server = await launchPatiently(plan);
-        watch();
-        plan.log('the database server runs again');
-        return;
+        await setTimeout(pauseMs, undefined, stopping);
+        pauseMs = Math.min(5_000, 100 + 2 * pauseMs);
+        await start();
+        return plan.log('the database server runs again');
       } catch (error) {
-        plan.log(`the database server does not start: ${(error as Error).message}`);
+        if (!stopping.signal.aborted) plan.log(`no database server: ${(error as Error).message}`);
       }
     }
   }
 
+  await start();
   return {
     async stop() {
-      stopping = true;
+      stopping.abort();
       await recovery;
       await shutDown(server);
     },
@@ -73,12 +79,14 @@ export async function startServer(plan: ServerPlan): Promise<{ stop: () => Promi
 }
 
 /** After kill -9 the last processes of the old server need up to 2 s to leave; until then PostgreSQL refuses to start. */
-async function launchPatiently(plan: ServerPlan): Promise<ChildProcess> {
+async function launchPatiently(plan: ServerPlan, mark: string): Promise<ChildProcess> {
   const deadline = Date.now() + 30_000;
   for (;;) {
+    // Deleted and made anew by another process, it is no longer ours, and neither is the server on it.
+    if (folderMark(plan.data) !== mark) throw new Error(`${plan.data} was replaced`);
     try {
       await stopLeftover(plan.data, plan.log);
-      return await launch(plan);
+      return await launch(plan, mark);
     } catch (error) {
       const passing = /shared memory block|lock file/.test((error as Error).message);
       if (!passing || Date.now() > deadline) throw error;
@@ -87,13 +95,13 @@ async function launchPatiently(plan: ServerPlan): Promise<ChildProcess> {
   }
 }
 
-async function launch(plan: ServerPlan): Promise<ChildProcess> {
+async function launch(plan: ServerPlan, mark: string): Promise<ChildProcess> {
   const { dataArgument, spawnOptions } = onData(plan.data, plan.user);
   const settings = { ...standardSettings, ...plan.settings, port: String(plan.port) };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const server = spawn(
     plan.binaries.postgres,
-    ['-D', dataArgument, '-c', folderMark(plan.data), ...args],
+    ['-D', dataArgument, '-c', mark, ...args],
     // Detached: Ctrl-C in a terminal goes to the whole process group, but the server must end after us, not with us.
     { ...spawnOptions, detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
   );

@@ -1,6 +1,6 @@
 // Under which system user the embedded PostgreSQL runs. Before: embedded.ts asks; after: embedded-binaries.ts and embedded-server.ts spawn as it.
 
-import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, lchownSync, mkdirSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -54,7 +54,7 @@ export function canReach(user: SystemUser | undefined, path: string): boolean {
 export function giveToOwnerOf(folder: string, ...names: string[]): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(folder);
-  for (const name of names) chownSync(join(folder, name), uid, gid);
+  for (const name of names) lchownSync(join(folder, name), uid, gid);
 }
 
 /** A folder every user may enter, whatever our umask. */

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { Problem } from '../errors.ts';
 import { checkPlatform, findBinaries } from './embedded-binaries.ts';
-import { adoptCluster, createCluster, keepEntries } from './embedded-cluster.ts';
+import { adoptCluster, createCluster, discardDrafts, keepEntries } from './embedded-cluster.ts';
 import { askOwner, openReception, type Reception } from './embedded-guests.ts';
 import { claim, type Lock } from './embedded-lock.ts';
 import { startServer } from './embedded-server.ts';
@@ -108,6 +108,7 @@ async function own(
     const user = serverUser(folder, data);
     const binaries = findBinaries(folder, user);
     let connection = readConnection(folder);
+    discardDrafts(data);
     if (!existsSync(data)) {
       connection ??= saveConnection(folder, await newConnection());
       options.log('creating the database');

@@ -2,10 +2,13 @@
 
 import { spawn } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -132,11 +135,13 @@ describe('kill -9 of the owner', () => {
     owner.kill('SIGKILL');
     await owner.ended;
     expect(existsSync(join(fresh, 'postgres/data'))).toBe(false);
-    const next = await open(fresh, 'owner');
-    expect(await query(next.url, 'select 1 as one')).toEqual(one);
-    expect(readdirSync(join(fresh, 'postgres')).filter((name) => name.includes('.new'))).toEqual(
-      [],
-    );
+    // The orphaned initdb may write on for a moment; a later start clears that away too.
+    await until(async () => {
+      const next = await open(fresh, 'owner');
+      expect(await query(next.url, 'select 1 as one')).toEqual(one);
+      await next.stop();
+      return !readdirSync(join(fresh, 'postgres')).some((name) => name.includes('.new'));
+    });
   });
 });
 
@@ -158,6 +163,15 @@ describe('leftovers', () => {
     const { url } = await open(folder, 'owner');
     expect(await query(url, 'select 1 as one')).toEqual(one);
     expect(stranger.exitCode ?? stranger.signalCode).toBe(null);
+  });
+
+  it('a pid file cut short by a power cut does not stop the start', async () => {
+    for (const text of ['', 'x\n']) {
+      writeFileSync(pidFile, text);
+      const { url, stop } = await open(folder, 'owner');
+      expect(await query(url, 'select 1 as one')).toEqual(one);
+      await stop();
+    }
   });
 
   it('a lock of a dead process whose pid lives again does not count', async () => {
@@ -184,10 +198,26 @@ describe('leftovers', () => {
   });
 });
 
+describe('a data folder that was deleted and made anew', () => {
+  it('is left to its new owner', async () => {
+    const owner = openElsewhere(folder);
+    await owner.opened;
+    const server = serverPid(folder);
+    const aside = `${folder}.deleted`;
+    renameSync(folder, aside);
+    cpSync(aside, folder, { recursive: true, filter: (path) => !/\/lock\/|\.pid$/.test(path) });
+    const { url } = await open(folder, 'owner');
+    process.kill(server, 'SIGKILL');
+    await until(() => owner.logs.some((line) => line.includes('was replaced')));
+    expect(await query(url, 'select 1 as one')).toEqual(one);
+    rmSync(aside, { recursive: true });
+  });
+});
+
 describe('many at once', () => {
   it('of ten owners exactly one wins, also when the one before was killed', async () => {
-    for (let round = 0; round < 2; round += 1) {
-      const openers = Array.from({ length: 10 }, () => openElsewhere(folder));
+    for (const count of [10, 5]) {
+      const openers = Array.from({ length: count }, () => openElsewhere(folder));
       const results = await Promise.all(openers.map(({ opened }) => opened));
       const winners = openers.filter((_, index) => results[index]?.url !== undefined);
       expect(winners).toHaveLength(1);
@@ -201,13 +231,13 @@ describe('many at once', () => {
     await open(folder, 'owner'); // stops the last one's server
   });
 
-  it('a lock changes hands a thousand times and never has two', async () => {
+  it('a lock changes hands hundreds of times and never has two', async () => {
     const lockFolder = join(newFolder(), 'lock');
     mkdirSync(lockFolder);
     let holders = 0;
     let terms = 0;
     const contender = async () => {
-      while (terms < 1_000) {
+      while (terms < 400) {
         const claimed = await claim(lockFolder, () => undefined);
         if (claimed.lock === undefined) {
           await new Promise((resolve) => claimed.owner.once('close', resolve));
@@ -223,7 +253,7 @@ describe('many at once', () => {
       }
     };
     await Promise.all(Array.from({ length: 8 }, contender));
-    expect(terms).toBeGreaterThanOrEqual(1_000);
+    expect(terms).toBeGreaterThanOrEqual(400);
     expect(readdirSync(lockFolder)).toHaveLength(1);
   });
 });

@@ -10,13 +10,13 @@ try {
     as: as === 'guest' ? 'guest' : 'owner',
     log: (log) => say({ log }),
   });
-  say({ url: database.url });
   const finish = async () => {
     await database.stop();
     process.exit(0);
   };
   process.once('SIGTERM', finish);
   process.once('SIGUSR2', () => process.exit(3));
+  say({ url: database.url });
   process.stdin.on('end', finish).resume();
 } catch (error) {
   say({ problem: (error as Error).message });

@@ -25,9 +25,9 @@ export const isRoot = process.getuid?.() === 0;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A new folder that every user may enter, gone after the test, or in beforeAll after the last test. */
+/** A new folder that every user may enter, with a name that has to be quoted, gone after the test, or in beforeAll after the last test. */
 export function newFolder(atEnd: (clean: () => void) => void = onTestFinished): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sandmartin-embedded-'));
+  const folder = mkdtempSync(join(tmpdir(), 'sandmartin embedded ü-'));
   chmodSync(folder, 0o755);
   atEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
