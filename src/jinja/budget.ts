@@ -1,0 +1,155 @@
+// The budget of one render: what a template may use before it is stopped. Every loop, call and growing value pays here.
+import { LimitExceeded, tooDeep } from './errors.ts';
+
+export interface Limits {
+  /** Units of work: one per loop turn, call or filter, more in proportion to the size of what is touched. */
+  steps: number;
+  /** Macros, includes, blocks and recursive loops inside one another. */
+  depth: number;
+  /** Bytes of UTF-8 in the rendered text. */
+  outputBytes: number;
+  /** Characters in any one string a template builds. */
+  stringLength: number;
+  /** Elements in any one list, tuple or dictionary a template builds. */
+  items: number;
+  /** Characters in the source of one template. */
+  sourceLength: number;
+  /** Milliseconds of wall-clock time. */
+  timeMs: number;
+}
+
+/** Chosen so that any render ends within 250 ms and 64 MB; an order mail of 1,000 lines uses under a tenth of each. */
+export const defaultLimits: Limits = {
+  steps: 1_000_000,
+  depth: 200,
+  outputBytes: 8 * 1024 * 1024,
+  stringLength: 1024 * 1024,
+  items: 250_000,
+  sourceLength: 256 * 1024,
+  timeMs: 200,
+};
+
+/** Thrown when a template is about to change data it was given: the render starts again on a copy of that data. */
+export class NeedsOwnData extends Error {}
+
+/** How many steps may pass between two looks at the clock. */
+const CLOCK_EVERY = 2_000;
+
+export class Budget {
+  /** Text rendered so far in the current capture (the whole page, or a macro's or block's own buffer). */
+  out = '';
+  readonly limits: Limits;
+  private left: number;
+  private nextClock: number;
+  private readonly deadline: number;
+  written = 0;
+  private depth = 0;
+  /** True once the context was copied, so that list.append and friends may change it in place. */
+  readonly ownsData: boolean;
+
+  constructor(limits: Limits, ownsData = false) {
+    this.limits = limits;
+    this.left = limits.steps;
+    this.nextClock = limits.steps - CLOCK_EVERY;
+    this.deadline = performance.now() + limits.timeMs;
+    this.ownsData = ownsData;
+  }
+
+  /** Pays for work. */
+  step(cost: number): void {
+    this.left -= cost;
+    if (this.left < this.nextClock) this.look();
+  }
+
+  private look(): void {
+    if (this.left < 0)
+      throw new LimitExceeded(
+        'steps',
+        `render stopped: more than ${this.limits.steps} steps of work`,
+      );
+    if (performance.now() > this.deadline)
+      throw new LimitExceeded(
+        'timeMs',
+        `render stopped: it took longer than ${this.limits.timeMs} ms`,
+      );
+    this.nextClock = this.left - CLOCK_EVERY;
+  }
+
+  /** Pays for a string about to be built, before it is built. */
+  text(length: number): void {
+    if (length > this.limits.stringLength)
+      throw new LimitExceeded(
+        'stringLength',
+        `string too long: more than ${this.limits.stringLength} characters`,
+      );
+    if (length > 15) this.step(length >> 4);
+  }
+
+  /** Pays for reading or writing a string of which no new one is kept. */
+  scan(length: number): void {
+    if (length > 63) this.step(length >> 6);
+  }
+
+  /** Pays for a collection about to be built. */
+  list(length: number): void {
+    if (length > this.limits.items)
+      throw new LimitExceeded(
+        'items',
+        `collection too large: more than ${this.limits.items} items`,
+      );
+    this.step(2 + (length >> 1));
+  }
+
+  /** Appends rendered text. */
+  write(text: string): void {
+    this.out += text;
+    this.written += text.length;
+    // The cheap count is of UTF-16 units, which never exceeds the bytes; finish() counts those exactly.
+    if (this.written > this.limits.outputBytes) this.tooMuchOutput();
+    this.step(1 + (text.length >> 6));
+  }
+
+  private tooMuchOutput(): never {
+    throw new LimitExceeded(
+      'outputBytes',
+      `output too large: more than ${this.limits.outputBytes} bytes`,
+    );
+  }
+
+  /** Runs `body` with a buffer of its own and answers what it wrote. */
+  capture(body: () => void): string {
+    const { out, written } = this;
+    this.out = '';
+    body();
+    const captured = this.out;
+    this.out = out;
+    this.written = written;
+    return captured;
+  }
+
+  /** One level deeper: a macro, include, block or recursive loop. Pair with leave(). */
+  enter(): void {
+    if (++this.depth > this.limits.depth) throw tooDeep(`limit: depth ${this.limits.depth}`);
+    this.step(4);
+  }
+
+  leave(): void {
+    this.depth--;
+  }
+
+  /** Called before a list or dict is changed in place. The caller's own data must never be. */
+  mutate(): void {
+    if (!this.ownsData) throw new NeedsOwnData();
+    this.step(2);
+  }
+
+  finish(): string {
+    const text = this.out;
+    if (
+      text.length * 3 > this.limits.outputBytes &&
+      Buffer.byteLength(text) > this.limits.outputBytes
+    )
+      this.tooMuchOutput();
+    return text;
+  }
+}

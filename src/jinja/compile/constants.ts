@@ -1,0 +1,224 @@
+// Evaluating constant expressions while compiling, where and as Jinja2's optimizer does. It shows: `"<"|safe ~ "<"` folds to
+// plain text, so leaving it out would change what templates print.
+import { Budget } from '../budget.ts';
+import { Context, type EvalContext } from '../context.ts';
+import type { Environment } from '../environment.ts';
+import { invoke } from '../methods/signature.ts';
+import type * as n from '../syntax/nodes.ts';
+import { getAttribute, getItem } from '../values/access.ts';
+import { toList, truthy } from '../values/iterate.ts';
+import { str } from '../values/repr.ts';
+import {
+  Dict,
+  dictEntries,
+  Float,
+  GroupTuple,
+  isDict,
+  type Kwargs,
+  Markup,
+  PyObject,
+  Range,
+  Slice,
+  Tuple,
+  type Value,
+} from '../values/types.ts';
+import { binary, compare, unary } from './operations.ts';
+
+export const NOT_CONSTANT = Symbol('not constant');
+type Constant = Value | typeof NOT_CONSTANT;
+
+/** Compile-time escaping mode; volatile when only a render can know it. */
+export interface StaticEvalContext {
+  autoescape: boolean;
+  volatile: boolean;
+}
+
+/** Folding happens once per template and must stay small: what is bigger waits for a render and its budget. */
+const FOLD_LIMITS = {
+  steps: 20_000,
+  depth: 10,
+  outputBytes: 0,
+  stringLength: 10_000,
+  items: 1_000,
+  sourceLength: 0,
+  timeMs: 50,
+};
+
+export class Folder {
+  private readonly env: Environment;
+  private readonly evalCtx: StaticEvalContext;
+  /** Nodes known not to be constant, so that each is tried only once. */
+  private readonly failed = new WeakSet<object>();
+
+  constructor(env: Environment, evalCtx: StaticEvalContext) {
+    this.env = env;
+    this.evalCtx = evalCtx;
+  }
+
+  /** The value of a constant expression, whatever its type. */
+  fold(node: n.Expr): Constant {
+    if (node.type === 'Const') return node.value;
+    if (this.failed.has(node)) return NOT_CONSTANT;
+    const value = this.evaluate(node);
+    if (value === NOT_CONSTANT) this.failed.add(node);
+    return value;
+  }
+
+  /** The same, only for values a compiled template may hold: no iterators, nothing undefined. */
+  foldSafe(node: n.Expr): Constant {
+    if (this.evalCtx.volatile) return NOT_CONSTANT;
+    const value = this.fold(node);
+    return value !== NOT_CONSTANT && isPlain(value) ? value : NOT_CONSTANT;
+  }
+
+  private context(): Context {
+    const evalCtx: EvalContext = { autoescape: this.evalCtx.autoescape };
+    const modules = { templates: new Map(), imported: new Map() };
+    return new Context(
+      { env: this.env, budget: new Budget(FOLD_LIMITS), modules },
+      null,
+      { get: () => undefined },
+      evalCtx,
+      new Map(),
+    );
+  }
+
+  private evaluate(node: n.Expr): Constant {
+    switch (node.type) {
+      case 'Const':
+        return node.value;
+      case 'TemplateData':
+        if (this.evalCtx.volatile) return NOT_CONSTANT;
+        return this.evalCtx.autoescape ? new Markup(node.data) : node.data;
+      case 'Tuple':
+      case 'List': {
+        const items = this.all(node.items);
+        return items === null ? NOT_CONSTANT : node.type === 'Tuple' ? new Tuple(items) : items;
+      }
+      case 'Dict':
+        return this.dict(node);
+      case 'And':
+      case 'Or': {
+        const left = this.fold(node.left);
+        if (left === NOT_CONSTANT) return NOT_CONSTANT;
+        return this.attempt(() =>
+          truthy(left) === (node.type === 'And') ? this.fold(node.right) : left,
+        );
+      }
+      case 'CondExpr': {
+        const test = this.fold(node.test);
+        if (test === NOT_CONSTANT) return NOT_CONSTANT;
+        return this.attempt(() => {
+          const branch = truthy(test) ? node.expr1 : node.expr2;
+          return branch === null ? NOT_CONSTANT : this.fold(branch);
+        });
+      }
+      case 'Binary':
+        return this.apply([node.left, node.right], (ctx, [a, b]) =>
+          binary(node.op)(ctx.budget, a, b),
+        );
+      case 'Not':
+      case 'Neg':
+      case 'Pos':
+        return this.apply([node.node], (_ctx, [value]) => unary(node.type)(value));
+      case 'Concat':
+        return this.apply(node.nodes, (ctx, values) =>
+          values.map((value) => str(ctx.budget, value)).join(''),
+        );
+      case 'Compare':
+        return this.apply([node.expr, ...node.ops.map((op) => op.expr)], (ctx, values) => {
+          let result: Value = true;
+          for (const [i, { op }] of node.ops.entries()) {
+            result = compare(op)(ctx.budget, values[i], values[i + 1]);
+            if (!result) return false;
+          }
+          return result;
+        });
+      case 'Getattr':
+        return this.apply([node.node], (ctx, [value]) => getAttribute(ctx, value, node.attr));
+      case 'Getitem':
+        return this.apply([node.node, node.arg], (ctx, [value, arg]) => getItem(ctx, value, arg));
+      case 'Slice': {
+        const parts = this.all([node.start, node.stop, node.step].map((part) => part ?? NONE));
+        return parts === null ? NOT_CONSTANT : new Slice(parts[0], parts[1], parts[2]);
+      }
+      case 'Filter':
+      case 'Test':
+        return this.filterOrTest(node);
+      default:
+        return NOT_CONSTANT;
+    }
+  }
+
+  private attempt(evaluate: () => Constant): Constant {
+    try {
+      return evaluate();
+    } catch {
+      // Whatever goes wrong goes wrong again while rendering, and is reported there.
+      return NOT_CONSTANT;
+    }
+  }
+
+  private all(nodes: n.Expr[]): Value[] | null {
+    const values: Value[] = [];
+    for (const node of nodes) {
+      const value = this.fold(node);
+      if (value === NOT_CONSTANT) return null;
+      values.push(value);
+    }
+    return values;
+  }
+
+  private apply(nodes: n.Expr[], evaluate: (ctx: Context, values: Value[]) => Value): Constant {
+    const values = this.all(nodes);
+    return values === null ? NOT_CONSTANT : this.attempt(() => evaluate(this.context(), values));
+  }
+
+  private dict(node: n.DictNode): Constant {
+    const pairs = node.items.map((pair) => this.all([pair.key, pair.value]));
+    if (pairs.includes(null)) return NOT_CONSTANT;
+    return this.attempt(() => {
+      const dict = new Dict();
+      for (const pair of pairs) dict.set(pair![0], pair![1]);
+      return dict;
+    });
+  }
+
+  private filterOrTest(node: n.Filter | n.Test): Constant {
+    if (this.evalCtx.volatile || node.node === null) return NOT_CONSTANT;
+    const entry = (node.type === 'Filter' ? this.env.filters : this.env.tests).get(node.name);
+    if (entry === undefined || entry.usesContext) return NOT_CONSTANT;
+    const args = this.all([...node.args, ...(node.dynArgs === null ? [] : [node.dynArgs])]);
+    const kwargs = this.all([
+      ...node.kwargs.map((kw) => kw.value),
+      ...(node.dynKwargs === null ? [] : [node.dynKwargs]),
+    ]);
+    if (args === null || kwargs === null) return NOT_CONSTANT;
+    return this.apply([node.node], (ctx, [value]) => {
+      const extra = node.dynArgs === null ? [] : toList(ctx.budget, args.pop());
+      const named: Kwargs = new Map(node.kwargs.map((kw, i) => [kw.key, kwargs[i]]));
+      if (node.dynKwargs !== null)
+        for (const [key, item] of dictEntries(kwargs.at(-1) as Dict)) named.set(String(key), item);
+      return invoke(ctx, node.name, entry.fn, value, [...args, ...extra], named);
+    });
+  }
+}
+
+const NONE: n.Const = { type: 'Const', value: null, at: 0 };
+
+/** Values Python code could spell out: what Jinja2 lets stand in compiled templates. */
+function isPlain(value: Value): boolean {
+  if (typeof value !== 'object' || value === null)
+    return value !== undefined && typeof value !== 'function';
+  if (value instanceof Float || value instanceof Markup || value instanceof Range) return true;
+  if (Array.isArray(value)) return value.every(isPlain);
+  if (value instanceof Tuple) return !(value instanceof GroupTuple) && value.items.every(isPlain);
+  if (value instanceof PyObject && !(value instanceof Dict)) return false;
+  return isDict(value) && dictEntries(value).every(([key, item]) => isPlain(key) && isPlain(item));
+}
+
+/** True for constants that can be handed out again and again: those that nothing can change. */
+export function isImmutable(value: Value): boolean {
+  if (Array.isArray(value) || isDict(value)) return false;
+  return value instanceof Tuple ? value.items.every(isImmutable) : true;
+}

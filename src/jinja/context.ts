@@ -1,0 +1,123 @@
+// What compiled code runs against: the names a template sees, its blocks, its escaping mode, and the budget they share.
+// Made by Template for every render, include and import; passed to filters, tests and functions.
+import type { Budget } from './budget.ts';
+import type { Environment } from './environment.ts';
+import type { Template } from './template.ts';
+import { attributeOf, subscript } from './values/access.ts';
+import { Dict, Undefined, type Value } from './values/types.ts';
+
+/** Names below the ones a template sets itself: the caller's data, the globals, what an include inherits. */
+export interface Lookup {
+  get(name: string): Value | undefined;
+}
+
+export class DataLookup implements Lookup {
+  private readonly data: Dict | Record<string, Value>;
+  private readonly globals: ReadonlyMap<string, Value>;
+  constructor(data: Dict | Record<string, Value>, globals: ReadonlyMap<string, Value>) {
+    this.data = data;
+    this.globals = globals;
+  }
+  get(name: string): Value | undefined {
+    const { data } = this;
+    const found =
+      data instanceof Dict ? data.get(name) : Object.hasOwn(data, name) ? data[name] : undefined;
+    return found === undefined ? this.globals.get(name) : found;
+  }
+}
+
+class Layer implements Lookup {
+  private readonly names: Map<string, Value>;
+  private readonly below: Lookup;
+  constructor(names: Map<string, Value>, below: Lookup) {
+    this.names = names;
+    this.below = below;
+  }
+  get(name: string): Value | undefined {
+    const found = this.names.get(name);
+    return found === undefined ? this.below.get(name) : found;
+  }
+}
+
+/** One definition of a block; the list of a name starts with the most derived. */
+export interface BlockCode {
+  readonly run: (ctx: Context) => void;
+}
+export type Blocks = Map<string, BlockCode[]>;
+
+/** Mutable: {% autoescape %} changes it for the time of its body. */
+export interface EvalContext {
+  autoescape: boolean;
+}
+
+export class Context {
+  readonly env: Environment;
+  readonly budget: Budget;
+  /** Name of the template this context was made for. */
+  readonly name: string | null;
+  readonly evalCtx: EvalContext;
+  readonly blocks: Blocks;
+  readonly modules: Modules;
+  /** Names set at the top level of the template. */
+  readonly vars = new Map<string, Value>();
+  readonly exported = new Set<string>();
+  private readonly parent: Lookup;
+
+  constructor(
+    shared: { env: Environment; budget: Budget; modules: Modules },
+    name: string | null,
+    parent: Lookup,
+    evalCtx: EvalContext,
+    blocks: Blocks,
+  ) {
+    this.env = shared.env;
+    this.budget = shared.budget;
+    this.modules = shared.modules;
+    this.name = name;
+    this.parent = parent;
+    this.evalCtx = evalCtx;
+    this.blocks = blocks;
+  }
+
+  /** The value of a name, or undefined when nothing has it. */
+  resolve(name: string): Value | undefined {
+    if (this.vars.size > 0) {
+      const own = this.vars.get(name);
+      if (own !== undefined) return own;
+    }
+    return this.parent.get(name);
+  }
+
+  /** Everything visible now, plus `locals`: what an include, an import with context or a scoped block starts from. */
+  visible(locals: Map<string, Value>): Lookup {
+    const below = this.vars.size === 0 ? this.parent : new Layer(new Map(this.vars), this.parent);
+    return locals.size === 0 ? below : new Layer(locals, below);
+  }
+
+  /** A context for a scoped block: same template, own names. */
+  derived(locals: Map<string, Value>): Context {
+    const blocks: Blocks = new Map();
+    for (const [name, stack] of this.blocks) blocks.set(name, stack.slice());
+    return new Context(this, this.name, this.visible(locals), this.evalCtx, blocks);
+  }
+
+  undefined(name: string): Undefined {
+    return new Undefined(this.env.undefinedKind, { name });
+  }
+  undefinedBecause(hint: string, name?: string): Undefined {
+    return new Undefined(this.env.undefinedKind, name === undefined ? { hint } : { hint, name });
+  }
+
+  attributeOf(value: Value, name: string): Value | undefined {
+    return attributeOf(this, value, name);
+  }
+  subscript(value: Value, key: Value): Value {
+    return subscript(this, value, key);
+  }
+}
+
+/** Templates loaded and modules imported without context in one render: each is evaluated once. */
+export interface Modules {
+  readonly templates: Map<string, Template>;
+  readonly imported: Map<Template, Value>;
+}

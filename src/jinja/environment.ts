@@ -1,0 +1,213 @@
+// The environment: configuration, loader, and the templates compiled so far. What a program makes first.
+import { Budget, defaultLimits, type Limits } from './budget.ts';
+import { type HostFunction, hostFilter } from './calls.ts';
+import { Context } from './context.ts';
+import { LimitExceeded, TemplateNotFound, typeError } from './errors.ts';
+import { contextFilters, filters } from './filters/table.ts';
+import { defaultGlobals } from './globals.ts';
+import type { Native } from './methods/signature.ts';
+import type { Syntax } from './syntax/lexer.ts';
+import type { Extension } from './syntax/parser.ts';
+import { Template } from './template.ts';
+import { tests } from './tests.ts';
+import { isIterable, readList } from './values/iterate.ts';
+import { str } from './values/repr.ts';
+import { Markup, typeName, Undefined, type UndefinedKind, type Value } from './values/types.ts';
+
+export interface EnvironmentOptions {
+  /** Finds the source of a template; undefined when there is none of that name. */
+  loader?: (name: string) => string | undefined;
+  /** Whether {{ … }} escapes HTML; true unless told otherwise. */
+  autoescape?: boolean | ((name: string | null) => boolean);
+  undefined?: UndefinedKind;
+  trimBlocks?: boolean;
+  lstripBlocks?: boolean;
+  keepTrailingNewline?: boolean;
+  newlineSequence?: '\n' | '\r\n' | '\r';
+  blockStart?: string;
+  blockEnd?: string;
+  variableStart?: string;
+  variableEnd?: string;
+  commentStart?: string;
+  commentEnd?: string;
+  lineStatementPrefix?: string;
+  lineCommentPrefix?: string;
+  /** Tags beyond the standard ones: `do`, and `loopcontrols` for break and continue. */
+  extensions?: readonly Extension[];
+  globals?: Record<string, Value>;
+  filters?: Record<string, HostFunction>;
+  tests?: Record<string, HostFunction>;
+  limits?: Partial<Limits>;
+}
+
+/** A filter or test; those that read the context are never evaluated while compiling. */
+export interface Registered {
+  readonly fn: Native;
+  readonly usesContext: boolean;
+}
+
+const CACHE_SIZE = 400;
+
+export class Environment {
+  readonly syntax: Syntax;
+  readonly extensions: readonly Extension[];
+  readonly undefinedKind: UndefinedKind;
+  readonly globals: ReadonlyMap<string, Value>;
+  readonly filters: ReadonlyMap<string, Registered>;
+  readonly tests: ReadonlyMap<string, Registered>;
+  readonly limits: Limits;
+  readonly newlineSequence: string;
+  private readonly loader: ((name: string) => string | undefined) | null;
+  private readonly autoescape: boolean | ((name: string | null) => boolean);
+  /** By name, then by content: a changed source is compiled anew, the same one never twice. */
+  private readonly cache = new Map<string, Map<string, Template>>();
+  private cached = 0;
+
+  constructor(options: EnvironmentOptions = {}) {
+    this.loader = options.loader ?? null;
+    this.autoescape = options.autoescape ?? true;
+    this.undefinedKind = options.undefined ?? 'default';
+    this.extensions = options.extensions ?? [];
+    this.limits = { ...defaultLimits, ...options.limits };
+    this.newlineSequence = options.newlineSequence ?? '\n';
+    this.syntax = {
+      blockStart: options.blockStart ?? '{%',
+      blockEnd: options.blockEnd ?? '%}',
+      variableStart: options.variableStart ?? '{{',
+      variableEnd: options.variableEnd ?? '}}',
+      commentStart: options.commentStart ?? '{#',
+      commentEnd: options.commentEnd ?? '#}',
+      lineStatementPrefix: options.lineStatementPrefix ?? null,
+      lineCommentPrefix: options.lineCommentPrefix ?? null,
+      trimBlocks: options.trimBlocks ?? false,
+      lstripBlocks: options.lstripBlocks ?? false,
+      keepTrailingNewline: options.keepTrailingNewline ?? false,
+      newlineSequence: this.newlineSequence,
+    };
+    this.globals = new Map([...defaultGlobals(), ...Object.entries(options.globals ?? {})]);
+    this.filters = register(filters, contextFilters, options.filters);
+    this.tests = register(tests, new Set(), options.tests);
+  }
+
+  autoescapeFor(name: string | null): boolean {
+    return typeof this.autoescape === 'function' ? this.autoescape(name) : this.autoescape;
+  }
+
+  /** Compiles a template given as text. */
+  fromString(source: string, name: string | null = null): Template {
+    return this.compiled(source, name);
+  }
+
+  /** Loads and compiles a template by name. */
+  getTemplate(name: string): Template {
+    const source = this.loader?.(name);
+    if (source === undefined) throw new TemplateNotFound(name, [name]);
+    return this.compiled(source, name);
+  }
+
+  private compiled(source: string, name: string | null): Template {
+    const key = name ?? '\u0000';
+    const known = this.cache.get(key)?.get(source);
+    if (known !== undefined) return known;
+    if (source.length > this.limits.sourceLength)
+      throw new LimitExceeded(
+        'sourceLength',
+        `template too long: more than ${this.limits.sourceLength} characters`,
+      );
+    const template = new Template(this, source, name);
+    if (this.cached >= CACHE_SIZE) {
+      this.cache.clear();
+      this.cached = 0;
+    }
+    const versions = this.cache.get(key) ?? new Map<string, Template>();
+    versions.set(source, template);
+    this.cache.set(key, versions);
+    this.cached++;
+    return template;
+  }
+
+  /** The template a running one asks for; the same name is the same template for a whole render. */
+  templateFor(ctx: Context, wanted: Value): Template {
+    if (wanted instanceof Undefined) return wanted.fail();
+    const name =
+      typeof wanted === 'string' ? wanted : wanted instanceof Markup ? wanted.text : null;
+    if (name === null) throw new TemplateNotFound(str(ctx.budget, wanted), []);
+    const known = ctx.modules.templates.get(name);
+    if (known !== undefined) return known;
+    ctx.budget.step(20);
+    const template = this.getTemplate(name);
+    ctx.budget.step(template.source.length >> 4);
+    ctx.modules.templates.set(name, template);
+    return template;
+  }
+
+  /** The template of an include: one name, or the first of several that exists; null when missing ones are ignored. */
+  includeFor(
+    ctx: Context,
+    wanted: Value,
+    form: 'list' | 'name' | 'either',
+    ignoreMissing: boolean,
+  ): Template | null {
+    const several =
+      form === 'list' ||
+      (form === 'either' && typeof wanted !== 'string' && !(wanted instanceof Markup));
+    try {
+      return several ? this.firstOf(ctx, wanted) : this.templateFor(ctx, wanted);
+    } catch (error) {
+      if (ignoreMissing && error instanceof TemplateNotFound && error.line === null) return null;
+      throw error;
+    }
+  }
+
+  private firstOf(ctx: Context, wanted: Value): Template {
+    if (wanted instanceof Undefined) return wanted.fail();
+    if (!isIterable(wanted)) throw typeError(`'${typeName(wanted)}' object is not iterable`);
+    const names = readList(ctx.budget, wanted);
+    if (names.length === 0)
+      throw new TemplateNotFound(
+        'Tried to select from an empty list of templates.',
+        [],
+        'TemplatesNotFound',
+      );
+    for (const name of names) {
+      if (typeof name !== 'string' && !(name instanceof Markup)) continue;
+      try {
+        return this.templateFor(ctx, name);
+      } catch (error) {
+        if (!(error instanceof TemplateNotFound) || error.line !== null) throw error;
+      }
+    }
+    const shown = names.map((name) =>
+      name instanceof Undefined ? name.error().message : str(ctx.budget, name),
+    );
+    throw new TemplateNotFound(
+      `none of the templates given were found: ${shown.join(', ')}`,
+      shown,
+      'TemplatesNotFound',
+    );
+  }
+
+  /** A context without data, for evaluating constants. */
+  bareContext(): Context {
+    const modules = { templates: new Map(), imported: new Map() };
+    return new Context(
+      { env: this, budget: new Budget(this.limits), modules },
+      null,
+      { get: () => undefined },
+      { autoescape: true },
+      new Map(),
+    );
+  }
+}
+
+function register(
+  builtin: ReadonlyMap<string, Native>,
+  context: ReadonlySet<string>,
+  own: Record<string, HostFunction> | undefined,
+): Map<string, Registered> {
+  const out = new Map<string, Registered>();
+  for (const [name, fn] of builtin) out.set(name, { fn, usesContext: context.has(name) });
+  for (const [name, fn] of Object.entries(own ?? {}))
+    out.set(name, { fn: hostFilter(fn), usesContext: true });
+  return out;
+}

@@ -1,0 +1,112 @@
+// The filters that make HTML and URLs: urlize, urlencode, xmlattr, tojson, pprint.
+import type { Context } from '../context.ts';
+import { filterArgumentError, TemplateRuntimeError, typeError, valueError } from '../errors.ts';
+import { type Native, native } from '../methods/signature.ts';
+import { compareText } from '../values/compare.ts';
+import { isIterable, iterator, toList, truthy } from '../values/iterate.ts';
+import { toIndex } from '../values/numbers.ts';
+import { escapeText, escapeValue, quote, str } from '../values/repr.ts';
+import { splitWords } from '../values/text.ts';
+import { DictView, isDict, Markup, typeName, Undefined, type Value } from '../values/types.ts';
+import { tojson } from './json.ts';
+import { pformat } from './pprint.ts';
+import { pairsOf } from './sequences.ts';
+import { urlize } from './urlize.ts';
+
+/** quote_from_bytes: letters, digits and _.-~ stay, and "/" unless for a query. */
+function urlQuote(ctx: Context, value: Value, forQuery: boolean): string {
+  const text = str(ctx.budget, value);
+  ctx.budget.text(text.length * 3);
+  let quoted: string;
+  try {
+    quoted = encodeURIComponent(text);
+  } catch {
+    throw new TemplateRuntimeError(
+      "'utf-8' codec can't encode character: surrogates not allowed",
+      'UnicodeEncodeError',
+    );
+  }
+  quoted = quoted.replace(
+    /[!'()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return forQuery ? quoted.replaceAll('%20', '+') : quoted.replaceAll('%2F', '/');
+}
+
+function urlencode(ctx: Context, value: Value): string {
+  if (typeof value === 'string' || value instanceof Markup || !isIterable(value))
+    return urlQuote(ctx, value, false);
+  const { budget } = ctx;
+  const source = iterator(budget, isDict(value) ? new DictView('items', value) : value);
+  const parts: string[] = [];
+  for (let pair = source.next(); pair !== undefined; pair = source.next()) {
+    budget.step(4);
+    if (!isIterable(pair)) throw typeError(`cannot unpack non-iterable ${typeName(pair)} object`);
+    const items = toList(budget, pair);
+    if (items.length < 2)
+      throw valueError(`not enough values to unpack (expected 2, got ${items.length})`);
+    if (items.length > 2) throw valueError('too many values to unpack (expected 2)');
+    parts.push(`${urlQuote(ctx, items[0], true)}=${urlQuote(ctx, items[1], true)}`);
+  }
+  return parts.join('&');
+}
+
+function xmlattr(ctx: Context, value: Value, autospace: Value = true): Value {
+  const parts: string[] = [];
+  for (const [key, item] of pairsOf(ctx, value)) {
+    ctx.budget.step(4);
+    if (item === null || item instanceof Undefined) continue;
+    const name = typeof key === 'string' ? key : key instanceof Markup ? key.text : null;
+    if (name === null)
+      throw typeError(`expected string or bytes-like object, got '${typeName(key)}'`);
+    if (/[ \t\n\r\f\v/>=]/.test(name))
+      throw valueError(`Invalid character in attribute name: ${quote(name)}`);
+    parts.push(`${escapeValue(ctx.budget, key)}="${escapeValue(ctx.budget, item)}"`);
+  }
+  const joined = parts.join(' ');
+  ctx.budget.text(joined.length);
+  const text = truthy(autospace) && joined !== '' ? ` ${joined}` : joined;
+  return ctx.evalCtx.autoescape ? new Markup(text) : text;
+}
+
+function urlizeFilter(
+  ctx: Context,
+  value: Value,
+  trimUrlLimit?: Value,
+  nofollow: Value = false,
+  target?: Value,
+  rel?: Value,
+  extraSchemes?: Value,
+): Value {
+  const { budget } = ctx;
+  const optional = (given: Value): string | null =>
+    given === undefined || given === null ? null : str(budget, given);
+  const parts = new Set([
+    ...splitWords(optional(rel) ?? ''),
+    ...(truthy(nofollow) ? ['nofollow'] : []),
+    'noopener',
+  ]);
+  const schemes =
+    extraSchemes === undefined || extraSchemes === null
+      ? []
+      : toList(budget, extraSchemes).map((s) => str(budget, s));
+  for (const scheme of schemes)
+    if (!/^[\p{L}\p{N}_.+-]{2,}:\/{0,2}$/u.test(scheme))
+      throw filterArgumentError(`${quote(scheme)} is not a valid URI scheme prefix.`);
+  const html = urlize(budget, escapeValue(budget, value), {
+    trimUrlLimit:
+      trimUrlLimit === undefined || trimUrlLimit === null ? null : toIndex(trimUrlLimit),
+    rel: escapeText([...parts].sort(compareText).join(' ')),
+    target: optional(target) === null ? null : escapeText(optional(target)!),
+    extraSchemes: schemes,
+  });
+  return ctx.evalCtx.autoescape ? new Markup(html) : html;
+}
+
+export const htmlFilters: Record<string, Native> = {
+  pprint: native('', pformat),
+  tojson: native('? indent', tojson),
+  urlencode: native('', urlencode),
+  urlize: native('? trim_url_limit nofollow target rel extra_schemes', urlizeFilter),
+  xmlattr: native('? autospace', xmlattr),
+};

@@ -1,0 +1,145 @@
+// The tojson filter: json.dumps with sorted keys, made safe to stand in HTML.
+import type { Context } from '../context.ts';
+import { tooDeep, typeError, valueError } from '../errors.ts';
+import { sortBy } from '../values/compare.ts';
+import { floatRepr } from '../values/decimal.ts';
+import { isFloat, toFloat, toIndex } from '../values/numbers.ts';
+import { intText } from '../values/repr.ts';
+import {
+  type Dict,
+  dictEntries,
+  Float,
+  isDict,
+  Markup,
+  orNone,
+  Tuple,
+  typeName,
+  type Value,
+} from '../values/types.ts';
+
+const MAX_NESTING = 300;
+
+export function tojson(ctx: Context, value: Value, indent?: Value): Markup {
+  let unit: string | null = null;
+  if (indent !== undefined && indent !== null)
+    unit =
+      typeof indent === 'string'
+        ? indent
+        : indent instanceof Markup
+          ? indent.text
+          : blanks(ctx, toIndex(indent));
+  const text = new JsonWriter(ctx, unit).write(value, 0);
+  ctx.budget.text(text.length);
+  return new Markup(text.replace(/[<>&']/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`));
+}
+
+const blanks = (ctx: Context, count: number): string => {
+  ctx.budget.text(Math.max(0, count));
+  return ' '.repeat(Math.max(0, count));
+};
+
+class JsonWriter {
+  private readonly ctx: Context;
+  /** One level of indentation; null for everything on one line. */
+  private readonly unit: string | null;
+  private readonly open: object[] = [];
+
+  constructor(ctx: Context, unit: string | null) {
+    this.ctx = ctx;
+    this.unit = unit;
+  }
+
+  write(value: Value, depth: number): string {
+    if (typeof value === 'string') return jsonString(value);
+    if (value === null || value === undefined) return 'null';
+    if (typeof value === 'boolean') return value ? 'true' : 'false';
+    if (typeof value === 'bigint') return intText(value);
+    if (typeof value === 'number' || value instanceof Float) return numberText(value);
+    if (value instanceof Markup) return jsonString(value.text);
+    const list = Array.isArray(value) ? value : value instanceof Tuple ? value.items : null;
+    if (list === null && !isDict(value))
+      throw typeError(`Object of type ${typeName(value)} is not JSON serializable`);
+    if (this.open.includes(value)) throw valueError('Circular reference detected');
+    if (depth >= MAX_NESTING) throw tooDeep('while encoding a JSON object');
+    this.open.push(value);
+    const text = list !== null ? this.list(list, depth) : this.dict(value as Dict, depth);
+    this.open.pop();
+    return text;
+  }
+
+  private list(items: Value[], depth: number): string {
+    this.ctx.budget.list(items.length);
+    if (items.length === 0) return '[]';
+    return this.enclose(
+      '[',
+      items.map((item) => this.write(orNone(item), depth + 1)),
+      ']',
+      depth,
+    );
+  }
+
+  private dict(dict: Dict | Record<string, Value>, depth: number): string {
+    const entries = dictEntries(dict);
+    this.ctx.budget.list(entries.length * 2);
+    if (entries.length === 0) return '{}';
+    const sorted = sortBy(
+      this.ctx.budget,
+      entries,
+      entries.map(([key]) => key),
+      false,
+    ) as [Value, Value][];
+    const parts = sorted.map(
+      ([key, value]) => `${jsonString(keyText(key))}: ${this.write(value, depth + 1)}`,
+    );
+    return this.enclose('{', parts, '}', depth);
+  }
+
+  private enclose(open: string, parts: string[], close: string, depth: number): string {
+    let size = 0;
+    for (const part of parts) size += part.length;
+    if (this.unit === null) {
+      this.ctx.budget.text(size);
+      return `${open}${parts.join(', ')}${close}`;
+    }
+    this.ctx.budget.text(size + parts.length * this.unit.length * (depth + 1));
+    const inner = `\n${this.unit.repeat(depth + 1)}`;
+    return `${open}${inner}${parts.join(`,${inner}`)}\n${this.unit.repeat(depth)}${close}`;
+  }
+}
+
+function numberText(value: number | Float): string {
+  if (!isFloat(value)) return String(value);
+  const number = toFloat(value);
+  if (Number.isFinite(number)) return floatRepr(number);
+  return Number.isNaN(number) ? 'NaN' : number > 0 ? 'Infinity' : '-Infinity';
+}
+
+function keyText(key: Value): string {
+  if (typeof key === 'string') return key;
+  if (key instanceof Markup) return key.text;
+  if (key === null) return 'null';
+  if (typeof key === 'boolean') return key ? 'true' : 'false';
+  if (typeof key === 'number' || key instanceof Float) return numberText(key);
+  if (typeof key === 'bigint') return intText(key);
+  throw typeError(`keys must be str, int, float, bool or None, not ${typeName(key)}`);
+}
+
+const NAMED: Record<string, string> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\f': '\\f',
+  '\b': '\\b',
+};
+
+/** ASCII only, as json.dumps writes by default. */
+function jsonString(text: string): string {
+  if (/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/.test(text)) return `"${text}"`;
+  const escaped = text.replace(
+    /[^\x20\x21\x23-\x5b\x5d-\x7e]/g,
+    (char) => NAMED[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `"${escaped}"`;
+}

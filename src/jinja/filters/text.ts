@@ -1,0 +1,225 @@
+// The filters that work on text: case, padding, wrapping, replacing, trimming.
+import type { Context } from '../context.ts';
+import { attributeError, filterArgumentError, TemplateRuntimeError, typeError } from '../errors.ts';
+import { formatPercent } from '../format/percent.ts';
+import { type Native, native, variadic } from '../methods/signature.ts';
+import { center, replace } from '../methods/str.ts';
+import { slice } from '../values/access.ts';
+import { length, truthy } from '../values/iterate.ts';
+import { isInt, toIndex } from '../values/numbers.ts';
+import { add } from '../values/operators.ts';
+import { escapeText, escapeValue, isHtml, str } from '../values/repr.ts';
+import * as text from '../values/text.ts';
+import {
+  Dict,
+  type Kwargs,
+  Markup,
+  Tuple,
+  typeName,
+  Undefined,
+  type Value,
+} from '../values/types.ts';
+import { wrap } from './textwrap.ts';
+import { striptags } from './unescape.ts';
+
+/** soft_str: text stays what it is, Markup included. */
+export const soft = (ctx: Context, value: Value): string | Markup =>
+  typeof value === 'string' || value instanceof Markup ? value : str(ctx.budget, value);
+
+/** Applies a change of text, keeping Markup Markup. */
+function change(ctx: Context, value: Value, fn: (text: string) => string): string | Markup {
+  const given = soft(ctx, value);
+  const whole = typeof given === 'string' ? given : given.text;
+  ctx.budget.text(whole.length);
+  const changed = fn(whole);
+  ctx.budget.text(changed.length >> 4);
+  return typeof given === 'string' ? changed : new Markup(changed);
+}
+
+const WORD_START =
+  /([-\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000({[<]+)/;
+
+function title(ctx: Context, value: Value): string {
+  const whole = String(soft(ctx, value));
+  ctx.budget.text(whole.length);
+  return whole
+    .split(WORD_START)
+    .map((word) => {
+      if (word === '') return '';
+      const first = String.fromCodePoint(word.codePointAt(0)!);
+      return first.toUpperCase() + word.slice(first.length).toLowerCase();
+    })
+    .join('');
+}
+
+function indent(
+  ctx: Context,
+  value: Value,
+  width: Value = 4,
+  first: Value = false,
+  blank: Value = false,
+): Value {
+  const { budget } = ctx;
+  if (value instanceof Undefined) return value.fail();
+  const markup = value instanceof Markup;
+  if (typeof value !== 'string' && !markup) add(budget, value, '\n');
+  let by: string;
+  if (typeof width === 'string' || width instanceof Markup) by = String(width);
+  else {
+    if (!isInt(width))
+      throw typeError(`can't multiply sequence by non-int of type '${typeName(width)}'`);
+    budget.text(Math.max(0, toIndex(width)));
+    by = ' '.repeat(Math.max(0, toIndex(width)));
+  }
+  const lines = text.splitLines(`${String(value)}\n`);
+  budget.text(String(value).length + lines.length * by.length);
+  const all = truthy(blank);
+  const body = lines
+    .map((line, i) => (i > 0 && (all || line !== '') ? by + line : line))
+    .join('\n');
+  const result = truthy(first) ? by + body : body;
+  return markup ? new Markup(result) : result;
+}
+
+function truncate(
+  ctx: Context,
+  value: Value,
+  size: Value = 255,
+  killwords: Value = false,
+  end: Value = '...',
+  leeway?: Value,
+): Value {
+  const { budget } = ctx;
+  const limit = toIndex(size);
+  const slack = leeway === undefined || leeway === null ? 5 : toIndex(leeway);
+  const endLength = length(budget, end);
+  if (limit < endLength)
+    throw new TemplateRuntimeError(
+      `expected length >= ${endLength}, got ${limit}`,
+      'AssertionError',
+    );
+  if (slack < 0)
+    throw new TemplateRuntimeError(`expected leeway >= 0, got ${slack}`, 'AssertionError');
+  if (length(budget, value) <= limit + slack) return value;
+  const cut = slice(ctx, value, 0, limit - endLength, null);
+  if (truthy(killwords)) return add(budget, cut, end);
+  if (typeof cut !== 'string' && !(cut instanceof Markup))
+    throw attributeError(`'${typeName(cut)}' object has no attribute 'rsplit'`);
+  const whole = String(cut);
+  const space = whole.lastIndexOf(' ');
+  const kept = space === -1 ? whole : whole.slice(0, space);
+  return add(budget, typeof cut === 'string' ? kept : new Markup(kept), end);
+}
+
+function wordwrap(
+  ctx: Context,
+  value: Value,
+  width: Value = 79,
+  breakLongWords: Value = true,
+  wrapstring?: Value,
+  breakOnHyphens: Value = true,
+): Value {
+  if (value instanceof Undefined) return value.fail();
+  if (typeof value !== 'string' && !(value instanceof Markup))
+    throw attributeError(`'${typeName(value)}' object has no attribute 'splitlines'`);
+  const glue =
+    wrapstring === undefined || wrapstring === null ? ctx.env.newlineSequence : wrapstring;
+  const size = toIndex(width);
+  const whole = String(value);
+  ctx.budget.text(whole.length * 2);
+  const lines = text
+    .splitLines(whole)
+    .map((line) => wrap(ctx.budget, line, size, truthy(breakLongWords), truthy(breakOnHyphens)));
+  const markup = glue instanceof Markup;
+  const mark = String(glue);
+  // The outer join sees finished text, the inner one the pieces; Markup escapes only the pieces.
+  const joined = lines
+    .map((pieces) => pieces.map((piece) => (markup ? escapeText(piece) : piece)).join(mark))
+    .join(mark);
+  ctx.budget.text(joined.length);
+  return markup ? new Markup(joined) : joined;
+}
+
+function replaceFilter(
+  ctx: Context,
+  value: Value,
+  old: Value,
+  replacement: Value,
+  count?: Value,
+): Value {
+  const { budget } = ctx;
+  const limit = count === undefined || count === null ? -1 : toIndex(count);
+  if (!ctx.evalCtx.autoescape)
+    return replace(ctx, str(budget, value), str(budget, old), str(budget, replacement), limit);
+  let subject: string | Markup;
+  if (isHtml(old) || (isHtml(replacement) && !isHtml(value)))
+    subject = new Markup(escapeValue(budget, value));
+  else subject = soft(ctx, value);
+  const from = String(soft(ctx, old));
+  const to = soft(ctx, replacement);
+  if (typeof subject === 'string') return replace(ctx, subject, from, String(to), limit);
+  return new Markup(replace(ctx, subject.text, from, escapeValue(budget, to), limit));
+}
+
+function formatFilter(ctx: Context, value: Value, args: Value[], kwargs: Kwargs | null): Value {
+  if (args.length > 0 && kwargs !== null && kwargs.size > 0)
+    throw filterArgumentError("can't handle positional and keyword arguments at the same time");
+  let values: Value = new Tuple(args);
+  if (kwargs !== null && kwargs.size > 0) {
+    const dict = new Dict();
+    for (const [key, item] of kwargs) dict.set(key, item);
+    values = dict;
+  }
+  const template = soft(ctx, value);
+  if (typeof template === 'string') return formatPercent(ctx.budget, template, values, false);
+  return new Markup(formatPercent(ctx.budget, template.text, values, true));
+}
+
+function trim(ctx: Context, value: Value, chars?: Value): Value {
+  const given = soft(ctx, value);
+  const method = ctx.attributeOf(given, 'strip') as {
+    call(ctx: Context, args: Value[], kwargs: null): Value;
+  };
+  return method.call(ctx, chars === undefined ? [] : [chars], null);
+}
+
+const html = (value: Value, ctx: Context): string =>
+  isHtml(value) ? escapeValue(ctx.budget, value) : str(ctx.budget, value);
+
+const escapeFilter = native('', (ctx, value) => {
+  const escaped = escapeValue(ctx.budget, value);
+  ctx.budget.text(escaped.length);
+  return new Markup(escaped);
+});
+
+export const textFilters: Record<string, Native> = {
+  capitalize: native('', (ctx, value) => change(ctx, value, text.capitalize)),
+  center: native('? width', (ctx, value, width = 80) => {
+    const given = soft(ctx, value);
+    return typeof given === 'string'
+      ? center(ctx, given, width)
+      : new Markup(center(ctx, given.text, width));
+  }),
+  e: escapeFilter,
+  escape: escapeFilter,
+  forceescape: native('', (ctx, value) => new Markup(escapeText(html(value, ctx)))),
+  format: variadic(formatFilter),
+  indent: native('? width first blank', indent),
+  lower: native('', (ctx, value) => change(ctx, value, (s) => s.toLowerCase())),
+  replace: native('old new ? count', replaceFilter),
+  safe: native('', (ctx, value) =>
+    value instanceof Markup ? value : new Markup(html(value, ctx)),
+  ),
+  string: native('', soft),
+  striptags: native('', (ctx, value) => striptags(ctx.budget, html(value, ctx))),
+  title: native('', title),
+  trim: native('? chars', trim),
+  truncate: native('? length killwords end leeway', truncate),
+  upper: native('', (ctx, value) => change(ctx, value, (s) => s.toUpperCase())),
+  wordcount: native('', (ctx, value) => {
+    const whole = String(soft(ctx, value));
+    ctx.budget.text(whole.length);
+    return whole.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0;
+  }),
+  wordwrap: native('? width break_long_words wrapstring break_on_hyphens', wordwrap),
+};

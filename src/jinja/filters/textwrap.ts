@@ -1,0 +1,130 @@
+// textwrap.wrap() as the wordwrap filter uses it: white space kept, words broken at hyphens. Linear in the text.
+import type { Budget } from '../budget.ts';
+import { valueError } from '../errors.ts';
+import { codePoints, hasAstral, strip } from '../values/text.ts';
+
+const isWhite = (char: string | undefined): boolean =>
+  char !== undefined && '\t\n\x0b\x0c\r '.includes(char);
+const isWord = (char: string | undefined): boolean =>
+  char !== undefined && /^[\p{L}\p{N}_]$/u.test(char);
+const isLetter = (char: string | undefined): boolean =>
+  char !== undefined && /^[\p{L}\p{Nl}\p{No}_]$/u.test(char);
+const isWordOrPunctuation = (char: string | undefined): boolean =>
+  char !== undefined && (isWord(char) || '!"\'&.,?'.includes(char));
+
+type Chars = string | string[];
+const cut = (chars: Chars, start: number, end: number): string =>
+  typeof chars === 'string' ? chars.slice(start, end) : chars.slice(start, end).join('');
+
+/** Pieces a line may be broken between: white space, em-dashes, words, parts of hyphenated words. */
+function chunks(chars: Chars, onHyphens: boolean): string[] {
+  const out: string[] = [];
+  for (let i = 0; i < chars.length; ) {
+    const end = isWhite(chars[i])
+      ? whiteEnd(chars, i)
+      : onHyphens
+        ? wordEnd(chars, i)
+        : plainEnd(chars, i);
+    out.push(cut(chars, i, end));
+    i = end;
+  }
+  return out;
+}
+
+function whiteEnd(chars: Chars, start: number): number {
+  let i = start;
+  while (isWhite(chars[i])) i++;
+  return i;
+}
+function plainEnd(chars: Chars, start: number): number {
+  let i = start;
+  while (i < chars.length && !isWhite(chars[i])) i++;
+  return i;
+}
+
+/** End of the dashes at `i` when they are an em-dash between words, else -1. */
+function emDashEnd(chars: Chars, i: number): number {
+  if (chars[i] !== '-' || chars[i + 1] !== '-' || !isWordOrPunctuation(chars[i - 1])) return -1;
+  let end = i;
+  while (chars[end] === '-') end++;
+  return isWord(chars[end]) ? end : -1;
+}
+
+function wordEnd(chars: Chars, start: number): number {
+  const dash = emDashEnd(chars, start);
+  if (dash !== -1) return dash;
+  for (let j = start + 1; ; j++) {
+    if (chars[j] === '-') {
+      const afterLetters = isLetter(chars[j - 2]) && isLetter(chars[j - 1]);
+      const afterPart =
+        isLetter(chars[j - 3]) && chars[j - 2] === '-' && isWordOrPunctuation(chars[j - 1]);
+      const beforeLetters =
+        isLetter(chars[j + 1]) && isLetter(chars[j + 2] === '-' ? chars[j + 3] : chars[j + 2]);
+      if ((afterLetters || afterPart) && beforeLetters) return j + 1;
+    }
+    if (j >= chars.length || isWhite(chars[j])) return j;
+    if (emDashEnd(chars, j) !== -1) return j;
+  }
+}
+
+export function wrap(
+  budget: Budget,
+  line: string,
+  width: number,
+  breakWords: boolean,
+  onHyphens: boolean,
+): string[] {
+  if (width <= 0) throw valueError(`invalid width ${width} (must be > 0)`);
+  budget.step(line.length >> 1);
+  const astral = hasAstral(line);
+  const pieces = chunks(astral ? codePoints(line) : line, onHyphens).reverse();
+  const size = (piece: string) => (astral ? codePoints(piece).length : piece.length);
+  const blank = (piece: string) => strip(piece) === '';
+  const lines: string[] = [];
+  while (pieces.length > 0) {
+    budget.step(2);
+    const current: string[] = [];
+    let used = 0;
+    if (lines.length > 0 && blank(pieces.at(-1)!)) pieces.pop();
+    while (pieces.length > 0 && used + size(pieces.at(-1)!) <= width) {
+      used += size(pieces.at(-1)!);
+      current.push(pieces.pop()!);
+    }
+    if (pieces.length > 0 && size(pieces.at(-1)!) > width)
+      longWord(pieces, current, width - used, breakWords, onHyphens, astral);
+    if (current.length > 0 && blank(current.at(-1)!)) current.pop();
+    if (current.length > 0) lines.push(current.join(''));
+  }
+  return lines;
+}
+
+/** A word longer than a line: broken to fill this one, or given a line of its own. */
+function longWord(
+  pieces: string[],
+  current: string[],
+  space: number,
+  breakWords: boolean,
+  onHyphens: boolean,
+  astral: boolean,
+): void {
+  if (!breakWords) {
+    if (current.length === 0) current.push(pieces.pop()!);
+    return;
+  }
+  const word = pieces.at(-1)!;
+  const chars: Chars = astral ? codePoints(word) : word;
+  let end = space;
+  if (onHyphens && chars.length > space) {
+    const hyphen = cutHyphen(chars, space);
+    if (hyphen > 0) end = hyphen + 1;
+  }
+  current.push(cut(chars, 0, end));
+  pieces[pieces.length - 1] = cut(chars, end, chars.length);
+}
+
+/** Last hyphen before `space` with something other than hyphens before it. */
+function cutHyphen(chars: Chars, space: number): number {
+  for (let i = Math.min(space, chars.length) - 1; i > 0; i--)
+    if (chars[i] === '-') return Array.from(cut(chars, 0, i)).some((char) => char !== '-') ? i : -1;
+  return -1;
+}

@@ -1,0 +1,17 @@
+// Front door of the engine: everything a program needs to render Jinja2 templates.
+export { defaultLimits, type Limits } from './budget.ts';
+export type { HostFunction } from './calls.ts';
+export { Environment, type EnvironmentOptions } from './environment.ts';
+export {
+  LimitExceeded,
+  SecurityError,
+  TemplateAssertionError,
+  TemplateError,
+  TemplateNotFound,
+  TemplateRuntimeError,
+  TemplateSyntaxError,
+  UndefinedError,
+} from './errors.ts';
+export { parseJson } from './json-data.ts';
+export type { Template } from './template.ts';
+export { Dict, Float, Markup, Tuple, type Value } from './values/types.ts';

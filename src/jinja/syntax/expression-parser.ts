@@ -1,0 +1,421 @@
+// Tokens to expression trees, with Jinja2's precedence (unary binds before filters, ~ between + and *). Base of parser.ts.
+import { tooDeep } from '../errors.ts';
+import { quote } from '../values/repr.ts';
+import { describeToken } from './lexer.ts';
+import type * as n from './nodes.ts';
+import { matches, type TokenStream } from './token-stream.ts';
+
+const COMPARE: Record<string, n.CompareOp> = {
+  eq: '==',
+  ne: '!=',
+  lt: '<',
+  lteq: '<=',
+  gt: '>',
+  gteq: '>=',
+};
+const TERM: Record<string, n.BinaryOp> = { mul: '*', div: '/', floordiv: '//', mod: '%' };
+
+/** Nesting and chains beyond this are refused; CPython gives up near a hundred levels. */
+const MAX_NESTING = 200;
+const MAX_CHAIN = 400;
+
+export class ExpressionParser {
+  protected readonly stream: TokenStream;
+  private nesting = 0;
+
+  constructor(stream: TokenStream) {
+    this.stream = stream;
+  }
+
+  /** Runs `parse` one level deeper. */
+  protected nested<T>(parse: () => T): T {
+    if (++this.nesting > MAX_NESTING)
+      this.stream.fail('', this.stream.current.at, tooDeep('the template is nested too deeply'));
+    const result = parse();
+    this.nesting--;
+    return result;
+  }
+
+  private chain(length: number): void {
+    if (length > MAX_CHAIN)
+      this.stream.fail('', this.stream.current.at, tooDeep('an expression is too long'));
+  }
+
+  parseExpression(withCondexpr = true): n.Expr {
+    return this.nested(() => (withCondexpr ? this.parseCondexpr() : this.parseOr()));
+  }
+
+  private parseCondexpr(): n.Expr {
+    let { at } = this.stream.current;
+    let expr1 = this.parseOr();
+    for (let i = 0; this.stream.skipIf('name:if'); i++) {
+      this.chain(i);
+      const test = this.parseOr();
+      const expr2 = this.stream.skipIf('name:else')
+        ? this.nested(() => this.parseCondexpr())
+        : null;
+      expr1 = { type: 'CondExpr', test, expr1, expr2, at };
+      at = this.stream.current.at;
+    }
+    return expr1;
+  }
+
+  private parseOr(): n.Expr {
+    let left = this.parseAnd();
+    for (let i = 0; this.stream.is('name:or'); i++) {
+      this.chain(i);
+      const { at } = this.stream.next();
+      left = { type: 'Or', left, right: this.parseAnd(), at };
+    }
+    return left;
+  }
+
+  private parseAnd(): n.Expr {
+    let left = this.parseNot();
+    for (let i = 0; this.stream.is('name:and'); i++) {
+      this.chain(i);
+      const { at } = this.stream.next();
+      left = { type: 'And', left, right: this.parseNot(), at };
+    }
+    return left;
+  }
+
+  private parseNot(): n.Expr {
+    if (!this.stream.is('name:not')) return this.parseCompare();
+    const { at } = this.stream.next();
+    return { type: 'Not', node: this.nested(() => this.parseNot()), at };
+  }
+
+  private parseCompare(): n.Expr {
+    const expr = this.parseMath1();
+    const ops: n.Compare['ops'] = [];
+    for (;;) {
+      const { at, type } = this.stream.current;
+      const op = COMPARE[type];
+      if (op !== undefined) {
+        this.stream.next();
+        ops.push({ op, expr: this.parseMath1(), at });
+      } else if (this.stream.skipIf('name:in')) ops.push({ op: 'in', expr: this.parseMath1(), at });
+      else if (this.stream.is('name:not') && matches(this.stream.look(), 'name:in')) {
+        this.stream.next();
+        this.stream.next();
+        ops.push({ op: 'not in', expr: this.parseMath1(), at });
+      } else break;
+    }
+    return ops.length === 0 ? expr : { type: 'Compare', expr, ops, at: ops[0]!.at };
+  }
+
+  private parseMath1(): n.Expr {
+    let left = this.parseConcat();
+    for (let i = 0; this.stream.current.type === 'add' || this.stream.current.type === 'sub'; i++) {
+      this.chain(i);
+      const { at, type } = this.stream.next();
+      left = {
+        type: 'Binary',
+        op: type === 'add' ? '+' : '-',
+        left,
+        right: this.parseConcat(),
+        at,
+      };
+    }
+    return left;
+  }
+
+  private parseConcat(): n.Expr {
+    const { at } = this.stream.current;
+    const nodes = [this.parseMath2()];
+    while (this.stream.skipIf('tilde')) nodes.push(this.parseMath2());
+    return nodes.length === 1 ? nodes[0]! : { type: 'Concat', nodes, at };
+  }
+
+  private parseMath2(): n.Expr {
+    let left = this.parsePow();
+    for (let i = 0; ; i++) {
+      const op = TERM[this.stream.current.type];
+      if (op === undefined) return left;
+      this.chain(i);
+      const { at } = this.stream.next();
+      left = { type: 'Binary', op, left, right: this.parsePow(), at };
+    }
+  }
+
+  private parsePow(): n.Expr {
+    let left = this.parseUnary();
+    for (let i = 0; this.stream.current.type === 'pow'; i++) {
+      this.chain(i);
+      const { at } = this.stream.next();
+      left = { type: 'Binary', op: '**', left, right: this.parseUnary(), at };
+    }
+    return left;
+  }
+
+  private parseUnary(withFilter = true): n.Expr {
+    const { type, at } = this.stream.current;
+    let node: n.Expr;
+    if (type === 'sub' || type === 'add') {
+      this.stream.next();
+      node = {
+        type: type === 'sub' ? 'Neg' : 'Pos',
+        node: this.nested(() => this.parseUnary(false)),
+        at,
+      };
+    } else node = this.parsePrimary();
+    node = this.parsePostfix(node);
+    return withFilter ? this.parseFilterExpr(node) : node;
+  }
+
+  protected parsePrimary(withNamespace = false): n.Expr {
+    const token = this.stream.current;
+    const { at } = token;
+    switch (token.type) {
+      case 'name':
+        this.stream.next();
+        return this.parseName(token.value as string, at, withNamespace);
+      case 'string': {
+        let value = '';
+        while (this.stream.current.type === 'string') value += this.stream.next().value;
+        return { type: 'Const', value, at };
+      }
+      case 'integer':
+      case 'float':
+        this.stream.next();
+        return { type: 'Const', value: token.value, at };
+      case 'lparen': {
+        this.stream.next();
+        const inner = this.nested(() => this.parseTuple({ explicitParentheses: true }));
+        this.stream.expect('rparen');
+        return inner;
+      }
+      case 'lbracket':
+        return this.parseList();
+      case 'lbrace':
+        return this.parseDict();
+    }
+    return this.stream.fail(`unexpected ${quote(describeToken(token))}`, at);
+  }
+
+  private parseName(name: string, at: number, withNamespace: boolean): n.Expr {
+    if (name === 'true' || name === 'True') return { type: 'Const', value: true, at };
+    if (name === 'false' || name === 'False') return { type: 'Const', value: false, at };
+    if (name === 'none' || name === 'None') return { type: 'Const', value: null, at };
+    if (withNamespace && this.stream.skipIf('dot'))
+      return { type: 'NSRef', name, attr: this.stream.expect('name').value as string, at };
+    return { type: 'Name', name, ctx: 'load', at };
+  }
+
+  parseTuple(
+    options: {
+      simplified?: boolean;
+      withCondexpr?: boolean;
+      extraEndRules?: string[];
+      explicitParentheses?: boolean;
+      withNamespace?: boolean;
+    } = {},
+  ): n.Expr {
+    const { at } = this.stream.current;
+    const items: n.Expr[] = [];
+    let isTuple = false;
+    for (;;) {
+      if (items.length > 0) this.stream.expect('comma');
+      if (this.isTupleEnd(options.extraEndRules)) break;
+      items.push(
+        options.simplified
+          ? this.parsePrimary(options.withNamespace)
+          : this.parseExpression(options.withCondexpr ?? true),
+      );
+      if (this.stream.current.type !== 'comma') break;
+      isTuple = true;
+    }
+    if (!isTuple) {
+      if (items.length > 0) return items[0]!;
+      if (!options.explicitParentheses)
+        this.stream.fail(
+          `Expected an expression, got ${quote(describeToken(this.stream.current))}`,
+        );
+    }
+    return { type: 'Tuple', items, at };
+  }
+
+  private isTupleEnd(extra: string[] | undefined): boolean {
+    const { type } = this.stream.current;
+    return (
+      type === 'variable_end' ||
+      type === 'block_end' ||
+      type === 'rparen' ||
+      (extra?.some((rule) => this.stream.is(rule)) ?? false)
+    );
+  }
+
+  private parseList(): n.Expr {
+    const { at } = this.stream.expect('lbracket');
+    const items: n.Expr[] = [];
+    while (this.stream.current.type !== 'rbracket') {
+      if (items.length > 0) this.stream.expect('comma');
+      if (this.stream.current.type === 'rbracket') break;
+      items.push(this.parseExpression());
+    }
+    this.stream.expect('rbracket');
+    return { type: 'List', items, at };
+  }
+
+  private parseDict(): n.Expr {
+    const { at } = this.stream.expect('lbrace');
+    const items: n.DictNode['items'] = [];
+    while (this.stream.current.type !== 'rbrace') {
+      if (items.length > 0) this.stream.expect('comma');
+      if (this.stream.current.type === 'rbrace') break;
+      const key = this.parseExpression();
+      this.stream.expect('colon');
+      items.push({ key, value: this.parseExpression() });
+    }
+    this.stream.expect('rbrace');
+    return { type: 'Dict', items, at };
+  }
+
+  private parsePostfix(start: n.Expr): n.Expr {
+    let node = start;
+    for (let i = 0; ; i++) {
+      const { type } = this.stream.current;
+      if (type === 'dot' || type === 'lbracket') node = this.parseSubscript(node);
+      else if (type === 'lparen') node = this.parseCall(node);
+      else return node;
+      this.chain(i);
+    }
+  }
+
+  private parseFilterExpr(start: n.Expr): n.Expr {
+    let node = start;
+    for (let i = 0; ; i++) {
+      const { type } = this.stream.current;
+      if (type === 'pipe') node = this.parseFilter(node)!;
+      else if (type === 'name' && this.stream.current.value === 'is') node = this.parseTest(node);
+      else if (type === 'lparen') node = this.parseCall(node);
+      else return node;
+      this.chain(i);
+    }
+  }
+
+  private parseSubscript(node: n.Expr): n.Expr {
+    const token = this.stream.next();
+    if (token.type === 'dot') {
+      const attr = this.stream.next();
+      if (attr.type === 'name')
+        return { type: 'Getattr', node, attr: attr.value as string, at: attr.at };
+      if (attr.type !== 'integer') this.stream.fail('expected name or number', attr.at);
+      return {
+        type: 'Getitem',
+        node,
+        arg: { type: 'Const', value: attr.value, at: attr.at },
+        at: attr.at,
+      };
+    }
+    const args: n.Expr[] = [];
+    while (this.stream.current.type !== 'rbracket') {
+      if (args.length > 0) this.stream.expect('comma');
+      args.push(this.parseSubscribed());
+    }
+    this.stream.expect('rbracket');
+    const arg: n.Expr = args.length === 1 ? args[0]! : { type: 'Tuple', items: args, at: token.at };
+    return { type: 'Getitem', node, arg, at: token.at };
+  }
+
+  private parseSubscribed(): n.Expr {
+    const { at } = this.stream.current;
+    let start: n.Expr | null = null;
+    if (!this.stream.skipIf('colon')) {
+      start = this.parseExpression();
+      if (!this.stream.skipIf('colon')) return start;
+    }
+    const open = () => !this.stream.is('rbracket') && !this.stream.is('comma');
+    const stop = !this.stream.is('colon') && open() ? this.parseExpression() : null;
+    const step = this.stream.skipIf('colon') && open() ? this.parseExpression() : null;
+    return { type: 'Slice', start, stop, step, at };
+  }
+
+  private parseCallArgs(): n.Args {
+    const token = this.stream.expect('lparen');
+    const out: n.Args = { args: [], kwargs: [], dynArgs: null, dynKwargs: null };
+    const ensure = (valid: boolean) => {
+      if (!valid) this.stream.fail('invalid syntax for function call expression', token.at);
+    };
+    let first = true;
+    while (this.stream.current.type !== 'rparen') {
+      if (!first) {
+        this.stream.expect('comma');
+        if (this.stream.is('rparen')) break;
+      }
+      first = false;
+      if (this.stream.current.type === 'mul') {
+        ensure(out.dynArgs === null && out.dynKwargs === null);
+        this.stream.next();
+        out.dynArgs = this.parseExpression();
+      } else if (this.stream.current.type === 'pow') {
+        ensure(out.dynKwargs === null);
+        this.stream.next();
+        out.dynKwargs = this.parseExpression();
+      } else if (this.stream.current.type === 'name' && this.stream.look().type === 'assign') {
+        ensure(out.dynKwargs === null);
+        const key = this.stream.next().value as string;
+        this.stream.next();
+        out.kwargs.push({ key, value: this.parseExpression() });
+      } else {
+        ensure(out.dynArgs === null && out.dynKwargs === null && out.kwargs.length === 0);
+        out.args.push(this.parseExpression());
+      }
+    }
+    this.stream.expect('rparen');
+    return out;
+  }
+
+  private parseCall(node: n.Expr): n.Call {
+    const { at } = node;
+    return { type: 'Call', node, ...this.parseCallArgs(), at };
+  }
+
+  /** A chain of filters; with `startInline` the first has no pipe before it. */
+  protected parseFilter(start: n.Expr | null, startInline = false): n.Filter | null {
+    let node = start as n.Filter | null;
+    for (let i = 0; this.stream.current.type === 'pipe' || (startInline && i === 0); i++) {
+      this.chain(i);
+      if (!startInline || i > 0) this.stream.next();
+      const { name, at } = this.dottedName();
+      node = { type: 'Filter', node, name, ...this.optionalArgs(), at };
+    }
+    return node;
+  }
+
+  private dottedName(): { name: string; at: number } {
+    const token = this.stream.expect('name');
+    let name = token.value as string;
+    while (this.stream.skipIf('dot')) name += `.${this.stream.expect('name').value}`;
+    return { name, at: token.at };
+  }
+
+  private optionalArgs(): n.Args {
+    return this.stream.is('lparen')
+      ? this.parseCallArgs()
+      : { args: [], kwargs: [], dynArgs: null, dynKwargs: null };
+  }
+
+  private parseTest(node: n.Expr): n.Expr {
+    const { at } = this.stream.next();
+    const negated = this.stream.skipIf('name:not');
+    const { name, at: nameAt } = this.dottedName();
+    let args = this.optionalArgs.bind(this);
+    if (!this.stream.is('lparen') && this.startsTestArgument()) {
+      if (this.stream.is('name:is')) this.stream.fail('You cannot chain multiple tests with is');
+      const argument = this.parsePostfix(this.parsePrimary());
+      args = () => ({ args: [argument], kwargs: [], dynArgs: null, dynKwargs: null });
+    }
+    const test: n.Expr = { type: 'Test', node, name, ...args(), at: nameAt };
+    return negated ? { type: 'Not', node: test, at } : test;
+  }
+
+  private startsTestArgument(): boolean {
+    return (
+      ['name', 'string', 'integer', 'float', 'lbracket', 'lbrace'].includes(
+        this.stream.current.type,
+      ) && !this.stream.isName('else', 'or', 'and')
+    );
+  }
+}

@@ -1,0 +1,117 @@
+// One compiled template: rendering it, including it, importing it. Made by Environment.
+import { Budget, type Limits, NeedsOwnData } from './budget.ts';
+import { compileTemplate } from './compile/functions.ts';
+import type { CompiledTemplate } from './compile/statements.ts';
+import { type Blocks, Context, DataLookup, type Lookup } from './context.ts';
+import type { Environment } from './environment.ts';
+import { locate } from './errors.ts';
+import { TemplateModule } from './runtime.ts';
+import { parseTemplate } from './syntax/parser.ts';
+import { ownCopy } from './values/copy.ts';
+import type { Dict, Value } from './values/types.ts';
+
+export class Template {
+  readonly name: string | null;
+  readonly source: string;
+  readonly compiled: CompiledTemplate;
+  private readonly env: Environment;
+  /** Learned from a render that had to start again: this template changes data, so it gets its own copy at once. */
+  private changesData = false;
+
+  constructor(env: Environment, text: string, name: string | null) {
+    const { source, body } = parseTemplate(text, name, env.syntax, env.extensions);
+    this.env = env;
+    this.name = name;
+    this.source = source;
+    try {
+      this.compiled = compileTemplate(env, { name, text: source }, body);
+    } catch (error) {
+      throw locate(error, { templateName: name, source, offset: 0 });
+    }
+  }
+
+  /** Renders the template with `data`: a plain object, or a Dict (as parseJson gives) where key order and floats matter. */
+  render(
+    data: Record<string, Value> | Dict = {},
+    options: { limits?: Partial<Limits> } = {},
+  ): string {
+    const limits = { ...this.env.limits, ...options.limits };
+    if (!this.changesData) {
+      try {
+        return this.renderOnce(data, new Budget(limits));
+      } catch (error) {
+        if (!(error instanceof NeedsOwnData)) throw error;
+        this.changesData = true;
+      }
+    }
+    return this.renderOnce(data, new Budget(limits, true));
+  }
+
+  private renderOnce(data: Record<string, Value> | Dict, budget: Budget): string {
+    try {
+      let { globals } = this.env;
+      let own = data;
+      if (budget.ownsData) {
+        own = ownCopy(budget, data) as Dict;
+        globals = new Map([...globals].map(([key, value]) => [key, ownCopy(budget, value)]));
+      }
+      const shared = {
+        env: this.env,
+        budget,
+        modules: { templates: new Map(), imported: new Map() },
+      };
+      const ctx = new Context(
+        shared,
+        this.name,
+        new DataLookup(own, globals),
+        this.newEvalContext(),
+        this.newBlocks(),
+      );
+      this.compiled.root(ctx);
+      return budget.finish();
+    } catch (error) {
+      throw locate(error, { templateName: this.name, source: this.source, offset: 0 });
+    }
+  }
+
+  private newEvalContext() {
+    return { autoescape: this.env.autoescapeFor(this.name) };
+  }
+
+  private newBlocks(): Blocks {
+    const blocks: Blocks = new Map();
+    for (const [name, code] of this.compiled.blocks) blocks.set(name, [code]);
+    return blocks;
+  }
+
+  private newContext(from: Context, names: Lookup): Context {
+    return new Context(from, this.name, names, this.newEvalContext(), this.newBlocks());
+  }
+
+  /** {% include %}: writes the template into the current output. */
+  renderInto(from: Context, names: Lookup): void {
+    from.budget.enter();
+    this.compiled.root(this.newContext(from, names));
+    from.budget.leave();
+  }
+
+  /** {% import … with context %}: a fresh module. */
+  makeModule(from: Context, names: Lookup): TemplateModule {
+    const ctx = this.newContext(from, names);
+    from.budget.enter();
+    const body = from.budget.capture(() => this.compiled.root(ctx));
+    from.budget.leave();
+    const exports = new Map<string, Value>();
+    for (const name of ctx.exported) exports.set(name, ctx.vars.get(name));
+    return new TemplateModule(this.name, body, exports);
+  }
+
+  /** {% import %}: the module without context, evaluated once in a render. */
+  moduleFor(from: Context): TemplateModule {
+    const known = from.modules.imported.get(this) as TemplateModule | undefined;
+    if (known !== undefined) return known;
+    const module = this.makeModule(from, { get: (name) => this.env.globals.get(name) });
+    from.modules.imported.set(this, module);
+    return module;
+  }
+}

@@ -1,0 +1,105 @@
+// All builtin tests by name: what may stand after `is`.
+import type { Context } from './context.ts';
+import { Joiner } from './globals.ts';
+import { type MethodTable, type Native, native, table } from './methods/signature.ts';
+import { BlockReference, LoopContext, Macro } from './runtime.ts';
+import { equals, type Order, ordered } from './values/compare.ts';
+import { contains, isIterable } from './values/iterate.ts';
+import { isFloat, isInt, isNumber } from './values/numbers.ts';
+import { modulo } from './values/operators.ts';
+import { isHtml, str } from './values/repr.ts';
+import { isLower, isUpper } from './values/text.ts';
+import {
+  Callable,
+  DictView,
+  isDict,
+  Markup,
+  Range,
+  Tuple,
+  Undefined,
+  type Value,
+  WithAttributes,
+} from './values/types.ts';
+
+const isString = (value: Value): boolean => typeof value === 'string' || value instanceof Markup;
+
+/** len() and [ ] both work. */
+function isSequence(value: Value): boolean {
+  if (value instanceof Undefined) return value.kind !== 'strict';
+  if (value instanceof DictView) return false;
+  return (
+    isString(value) ||
+    Array.isArray(value) ||
+    value instanceof Tuple ||
+    value instanceof Range ||
+    isDict(value)
+  );
+}
+
+function isCallable(value: Value): boolean {
+  if (typeof value === 'function' || value instanceof Undefined) return true;
+  if (!(value instanceof Callable)) return false;
+  return (
+    !(value instanceof WithAttributes) ||
+    value instanceof Macro ||
+    value instanceof LoopContext ||
+    value instanceof BlockReference ||
+    value instanceof Joiner
+  );
+}
+
+const divisible = (ctx: Context, value: Value, by: Value, rest: number): boolean =>
+  equals(ctx.budget, modulo(ctx.budget, value, by), rest);
+const order = (op: Order): Native =>
+  native('other', (ctx, value, other) => ordered(ctx.budget, op, value, other));
+const equal = native('other', (ctx, value, other) => equals(ctx.budget, value, other));
+const unequal = native('other', (ctx, value, other) => !equals(ctx.budget, value, other));
+const [less, lessEqual, greater, greaterEqual] = [order('<'), order('<='), order('>'), order('>=')];
+const is = (test: (value: Value) => boolean): Native => native('', (_ctx, value) => test(value));
+
+function iterable(value: Value): boolean {
+  if (value instanceof Undefined && value.kind === 'strict') return value.fail();
+  return isIterable(value);
+}
+
+export const tests: MethodTable = table({
+  odd: native('', (ctx, value) => divisible(ctx, value, 2, 1)),
+  even: native('', (ctx, value) => divisible(ctx, value, 2, 0)),
+  divisibleby: native('num', (ctx, value, by) => divisible(ctx, value, by, 0)),
+  defined: is((value) => !(value instanceof Undefined)),
+  undefined: is((value) => value instanceof Undefined),
+  filter: native('', (ctx, name) => ctx.env.filters.has(String(name))),
+  test: native('', (ctx, name) => ctx.env.tests.has(String(name))),
+  none: is((value) => value === null),
+  boolean: is((value) => typeof value === 'boolean'),
+  false: is((value) => value === false),
+  true: is((value) => value === true),
+  integer: is((value) => isInt(value) && typeof value !== 'boolean'),
+  float: is(isFloat),
+  lower: native('', (ctx, value) => isLower(str(ctx.budget, value))),
+  upper: native('', (ctx, value) => isUpper(str(ctx.budget, value))),
+  string: is(isString),
+  mapping: is(isDict),
+  number: is(isNumber),
+  sequence: is(isSequence),
+  iterable: is(iterable),
+  callable: is(isCallable),
+  sameas: native('other', (_ctx, value, other) => value === other),
+  escaped: is(isHtml),
+  in: native('seq', (ctx, value, seq) => contains(ctx.budget, seq, value)),
+  '==': equal,
+  eq: equal,
+  equalto: equal,
+  '!=': unequal,
+  ne: unequal,
+  '>': greater,
+  gt: greater,
+  greaterthan: greater,
+  ge: greaterEqual,
+  '>=': greaterEqual,
+  '<': less,
+  lt: less,
+  lessthan: less,
+  '<=': lessEqual,
+  le: lessEqual,
+});

@@ -1,0 +1,154 @@
+// The operators of expressions: + - * / // % ** ~ and the unary ones, for numbers, strings, lists, tuples and Markup.
+import type { Budget } from '../budget.ts';
+import { typeError } from '../errors.ts';
+import { formatPercent } from '../format/percent.ts';
+import * as numbers from './numbers.ts';
+import { escapeText, escapeValue, isHtml, str } from './repr.ts';
+import { Float, Markup, Tuple, typeName, Undefined, type Value } from './types.ts';
+
+function unsupported(op: string, a: Value, b: Value): never {
+  if (a instanceof Undefined) return a.fail();
+  if (b instanceof Undefined) return b.fail();
+  throw typeError(`unsupported operand type(s) for ${op}: '${typeName(a)}' and '${typeName(b)}'`);
+}
+
+export function add(budget: Budget, a: Value, b: Value): Value {
+  if (
+    typeof a === 'number' &&
+    typeof b === 'number' &&
+    Number.isSafeInteger(a) &&
+    Number.isSafeInteger(b)
+  ) {
+    const sum = a + b;
+    if (Number.isSafeInteger(sum)) return sum;
+  }
+  if (typeof a === 'string' && typeof b === 'string') {
+    budget.text(a.length + b.length);
+    return a + b;
+  }
+  if (numbers.isNumber(a) && numbers.isNumber(b)) return numbers.addNumbers(budget, a, b);
+  if (a instanceof Markup && (typeof b === 'string' || isHtml(b)))
+    return markup(budget, a.text, escapeValue(budget, b));
+  if (b instanceof Markup && (typeof a === 'string' || isHtml(a)))
+    return markup(budget, escapeValue(budget, a), b.text);
+  if (a instanceof Undefined || b instanceof Undefined) return unsupported('+', a, b);
+  if (Array.isArray(a) && Array.isArray(b)) {
+    budget.list(a.length + b.length);
+    return [...a, ...b];
+  }
+  if (a instanceof Tuple && b instanceof Tuple) {
+    budget.list(a.items.length + b.items.length);
+    return new Tuple([...a.items, ...b.items]);
+  }
+  const sequence =
+    typeof a === 'string' || a instanceof Markup
+      ? 'str'
+      : Array.isArray(a)
+        ? 'list'
+        : a instanceof Tuple
+          ? 'tuple'
+          : null;
+  if (sequence !== null)
+    throw typeError(`can only concatenate ${sequence} (not "${typeName(b)}") to ${sequence}`);
+  return unsupported('+', a, b);
+}
+
+function markup(budget: Budget, left: string, right: string): Markup {
+  budget.text(left.length + right.length);
+  return new Markup(left + right);
+}
+
+export function subtract(budget: Budget, a: Value, b: Value): Value {
+  if (
+    typeof a === 'number' &&
+    typeof b === 'number' &&
+    Number.isSafeInteger(a) &&
+    Number.isSafeInteger(b)
+  ) {
+    const difference = a - b;
+    if (Number.isSafeInteger(difference)) return difference;
+  }
+  if (numbers.isNumber(a) && numbers.isNumber(b)) return numbers.subtractNumbers(budget, a, b);
+  return unsupported('-', a, b);
+}
+
+export function multiply(budget: Budget, a: Value, b: Value): Value {
+  if (numbers.isNumber(a) && numbers.isNumber(b)) return numbers.multiplyNumbers(budget, a, b);
+  if (a instanceof Undefined || b instanceof Undefined) return unsupported('*', a, b);
+  if (isSequence(a)) return repeat(budget, a, b);
+  if (isSequence(b)) return repeat(budget, b, a);
+  return unsupported('*', a, b);
+}
+
+const isSequence = (value: Value): value is string | Markup | Value[] | Tuple =>
+  typeof value === 'string' ||
+  value instanceof Markup ||
+  Array.isArray(value) ||
+  value instanceof Tuple;
+
+function repeat(budget: Budget, sequence: string | Markup | Value[] | Tuple, times: Value): Value {
+  if (!numbers.isInt(times))
+    throw typeError(`can't multiply sequence by non-int of type '${typeName(times)}'`);
+  const count = Math.max(0, numbers.toIndex(times));
+  if (typeof sequence === 'string') {
+    budget.text(sequence.length * count);
+    return sequence.repeat(sequence === '' ? 0 : count);
+  }
+  if (sequence instanceof Markup) {
+    budget.text(sequence.text.length * count);
+    return new Markup(sequence.text.repeat(sequence.text === '' ? 0 : count));
+  }
+  const items = Array.isArray(sequence) ? sequence : sequence.items;
+  budget.list(items.length * count);
+  const out: Value[] = [];
+  if (items.length > 0) for (let i = 0; i < count; i++) for (const item of items) out.push(item);
+  return Array.isArray(sequence) ? out : new Tuple(out);
+}
+
+export function divide(budget: Budget, a: Value, b: Value): Value {
+  return numbers.isNumber(a) && numbers.isNumber(b)
+    ? numbers.divideNumbers(budget, a, b)
+    : unsupported('/', a, b);
+}
+export function floorDivide(budget: Budget, a: Value, b: Value): Value {
+  return numbers.isNumber(a) && numbers.isNumber(b)
+    ? numbers.floorDivide(budget, a, b)
+    : unsupported('//', a, b);
+}
+export function modulo(budget: Budget, a: Value, b: Value): Value {
+  if (numbers.isNumber(a) && numbers.isNumber(b)) return numbers.modulo(budget, a, b);
+  if (typeof a === 'string') return formatPercent(budget, a, b, false);
+  if (a instanceof Markup) return new Markup(formatPercent(budget, a.text, b, true));
+  return unsupported('%', a, b);
+}
+export function power(budget: Budget, a: Value, b: Value): Value {
+  return numbers.isNumber(a) && numbers.isNumber(b)
+    ? numbers.power(budget, a, b)
+    : unsupported('** or pow()', a, b);
+}
+
+export function negative(value: Value): Value {
+  if (typeof value === 'number') return value === 0 ? 0 : -value;
+  if (numbers.isNumber(value)) return numbers.negate(value);
+  if (value instanceof Undefined) return value.fail();
+  throw typeError(`bad operand type for unary -: '${typeName(value)}'`);
+}
+
+export function positive(value: Value): Value {
+  if (typeof value === 'boolean') return Number(value);
+  if (numbers.isNumber(value) || value instanceof Float) return value;
+  if (value instanceof Undefined) return value.fail();
+  throw typeError(`bad operand type for unary +: '${typeName(value)}'`);
+}
+
+/** `a ~ b`: all as text; with autoescape one Markup makes the result Markup and the others escaped. */
+export function concatenate(budget: Budget, values: Value[], autoescape: boolean): Value {
+  const html = autoescape && values.some((value) => value instanceof Markup);
+  let text = '';
+  for (const value of values) {
+    const part = str(budget, value);
+    text += html && !(value instanceof Markup) ? escapeText(part) : part;
+  }
+  budget.text(text.length);
+  return html ? new Markup(text) : text;
+}

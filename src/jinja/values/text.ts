@@ -1,0 +1,228 @@
+// Strings as Python sees them: sequences of code points, Python's white space, its case rules. Used by methods/str.ts and filters/.
+import { CASE_FOLD, NUMERIC_LETTERS, OTHER_DIGITS, TITLE_CASE } from './unicode-tables.ts';
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** False for the usual string, where UTF-16 units and code points are the same thing. */
+export const hasAstral = (text: string): boolean => SURROGATE.test(text);
+
+export const codePoints = (text: string): string[] =>
+  hasAstral(text) ? Array.from(text) : text.split('');
+
+export function textLength(text: string): number {
+  if (!hasAstral(text)) return text.length;
+  let length = 0;
+  for (const _ of text) length++;
+  return length;
+}
+
+/** text[start:stop] for bounds already clipped to the length. */
+export function textSlice(text: string, start: number, stop: number): string {
+  if (!hasAstral(text)) return text.slice(start, Math.max(start, stop));
+  return Array.from(text).slice(start, Math.max(start, stop)).join('');
+}
+
+/** Offset in UTF-16 units of the code point at `index`. */
+export function unitOffset(text: string, index: number): number {
+  if (!hasAstral(text)) return Math.min(index, text.length);
+  let offset = 0;
+  for (let i = 0; i < index && offset < text.length; i++)
+    offset += text.codePointAt(offset)! > 0xffff ? 2 : 1;
+  return offset;
+}
+
+/** The code-point index of a UTF-16 offset. */
+export const pointIndex = (text: string, offset: number): number =>
+  textLength(text.slice(0, offset));
+
+// str.isspace() and re's \s; JavaScript's \s has U+FEFF and lacks 1C-1F and 85.
+const WS = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
+const SPACE_RUNS = new RegExp(`[${WS}]+`);
+const ALL_SPACE = new RegExp(`^[${WS}]+$`);
+
+export function isSpaceCode(code: number): boolean {
+  if (code < 0x80)
+    return code === 0x20 || (code >= 9 && code <= 13) || (code >= 0x1c && code <= 0x1f);
+  return (
+    code === 0x85 ||
+    code === 0xa0 ||
+    code === 0x1680 ||
+    (code >= 0x2000 && code <= 0x200a) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0x202f ||
+    code === 0x205f ||
+    code === 0x3000
+  );
+}
+export const isSpace = (text: string): boolean => ALL_SPACE.test(text);
+
+export function stripStart(text: string, from = 0): number {
+  let i = from;
+  while (i < text.length && isSpaceCode(text.charCodeAt(i))) i++;
+  return i;
+}
+export function stripEnd(text: string, floor = 0): number {
+  let i = text.length;
+  while (i > floor && isSpaceCode(text.charCodeAt(i - 1))) i--;
+  return i;
+}
+export function strip(text: string): string {
+  const start = stripStart(text);
+  return text.slice(start, stripEnd(text, start));
+}
+
+/** str.split(): runs of white space separate, none at the ends. */
+export function splitWords(text: string): string[] {
+  const inner = strip(text);
+  return inner === '' ? [] : inner.split(SPACE_RUNS);
+}
+
+/** str.splitlines(): every line boundary Python knows. */
+export function splitLines(text: string, keepEnds = false): string[] {
+  const lines: string[] = [];
+  let start = 0;
+  for (let i = 0; i < text.length; ) {
+    if (!isLineBreak(text.charCodeAt(i))) {
+      i++;
+      continue;
+    }
+    const end = text.charCodeAt(i) === 13 && text.charCodeAt(i + 1) === 10 ? i + 2 : i + 1;
+    lines.push(text.slice(start, keepEnds ? end : i));
+    start = i = end;
+  }
+  if (start < text.length) lines.push(text.slice(start));
+  return lines;
+}
+const isLineBreak = (code: number): boolean =>
+  (code >= 10 && code <= 13) ||
+  (code >= 0x1c && code <= 0x1e) ||
+  code === 0x85 ||
+  code === 0x2028 ||
+  code === 0x2029;
+
+function pairs(table: string): Map<string, string> {
+  const map = new Map<string, string>();
+  for (const entry of table.split(' ')) {
+    const first = String.fromCodePoint(entry.codePointAt(0)!);
+    map.set(first, entry.slice(first.length));
+  }
+  return map;
+}
+const TITLE = pairs(TITLE_CASE);
+const FOLD = pairs(CASE_FOLD);
+const UNTITLED =
+  /[\u01c5\u01c8\u01cb\u01f2\u10d0-\u10fa\u10fd-\u10ff\u1f88-\u1f8f\u1f98-\u1f9f\u1fa8-\u1faf\u1fbc\u1fcc\u1ffc]/;
+
+/** Title case of one character. */
+export function titleChar(char: string): string {
+  const special = TITLE.get(char);
+  if (special !== undefined) return special;
+  return UNTITLED.test(char) ? char : char.toUpperCase();
+}
+
+export function capitalize(text: string): string {
+  if (text === '') return text;
+  const first = String.fromCodePoint(text.codePointAt(0)!);
+  // Lower-case in context, so that a final sigma is found; only the first character is replaced.
+  return titleChar(first) + text.slice(first.length).toLowerCase();
+}
+
+export function casefold(text: string): string {
+  if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase();
+  let out = '';
+  for (const char of text) {
+    const code = char.codePointAt(0)!;
+    if (code >= 0x13a0 && code <= 0x13f5) out += char;
+    else if (code >= 0xab70 && code <= 0xabbf) out += String.fromCodePoint(code - 0xab70 + 0x13a0);
+    else out += FOLD.get(char) ?? char.toLowerCase();
+  }
+  return out;
+}
+
+const isCasedChar = (char: string): boolean => /^[\p{Uppercase}\p{Lowercase}\p{Lt}]/u.test(char);
+
+/** str.title(): every run of cased characters starts with a capital. */
+export function titleWords(text: string): string {
+  let out = '';
+  let inside = false;
+  for (const char of text) {
+    out += inside ? char.toLowerCase() : titleChar(char);
+    inside = isCasedChar(char);
+  }
+  return out;
+}
+
+export function swapcase(text: string): string {
+  let out = '';
+  for (const char of text)
+    out += /^\p{Uppercase}$/u.test(char)
+      ? char.toLowerCase()
+      : /^\p{Lowercase}$/u.test(char)
+        ? char.toUpperCase()
+        : char;
+  return out;
+}
+
+function inRanges(code: number, ranges: number[]): boolean {
+  for (let i = 0; i < ranges.length; i += 2)
+    if (code >= ranges[i]! && code <= ranges[i + 1]!) return true;
+  return false;
+}
+const every = (text: string, test: (char: string) => boolean): boolean => {
+  if (text === '') return false;
+  for (const char of text) if (!test(char)) return false;
+  return true;
+};
+const decimalChar = (c: string) => /^\p{Nd}$/u.test(c);
+const digitChar = (c: string) => decimalChar(c) || inRanges(c.codePointAt(0)!, OTHER_DIGITS);
+const numericChar = (c: string) =>
+  /^\p{N}$/u.test(c) || inRanges(c.codePointAt(0)!, NUMERIC_LETTERS);
+const alphaChar = (c: string) => /^\p{L}$/u.test(c);
+
+export const isAlpha = (text: string) => every(text, alphaChar);
+export const isDecimal = (text: string) => every(text, decimalChar);
+export const isDigit = (text: string) => every(text, digitChar);
+export const isNumeric = (text: string) => every(text, numericChar);
+export const isAlnum = (text: string) => every(text, (c) => alphaChar(c) || numericChar(c));
+export const isAscii = (text: string) => /^[\x00-\x7f]*$/.test(text);
+export const isIdentifier = (text: string) => /^[\p{XID_Start}_]\p{XID_Continue}*$/u.test(text);
+export const isLower = (text: string) =>
+  /\p{Lowercase}/u.test(text) && !/[\p{Uppercase}\p{Lt}]/u.test(text);
+export const isUpper = (text: string) =>
+  /\p{Uppercase}/u.test(text) && !/[\p{Lowercase}\p{Lt}]/u.test(text);
+
+export function isTitle(text: string): boolean {
+  let inside = false;
+  let found = false;
+  for (const char of text) {
+    if (/^[\p{Uppercase}\p{Lt}]$/u.test(char)) {
+      if (inside) return false;
+      inside = found = true;
+    } else if (/^\p{Lowercase}$/u.test(char)) {
+      if (!inside) return false;
+      found = true;
+    } else inside = false;
+  }
+  return found;
+}
+
+// What repr() must escape: anything but letters, marks, numbers, punctuation, symbols and the plain space.
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|[^\P{Zs} ]/u;
+export const isPrintable = (text: string) => !UNPRINTABLE.test(text);
+
+/** Replaces decimal digits of any script by ASCII ones, as int() and float() read them. */
+export function asciiDigits(text: string): string {
+  if (isAscii(text)) return text;
+  return text.replace(/\p{Nd}/gu, (char) => {
+    let zero = char.codePointAt(0)!;
+    // Decimal digits come in runs of ten from a zero: step back to it. Mathematical digits are five runs without a gap.
+    if (zero >= 0x1d7ce && zero <= 0x1d7ff) return String((zero - 0x1d7ce) % 10);
+    let value = 0;
+    while (value < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) {
+      zero--;
+      value++;
+    }
+    return String(value);
+  });
+}
