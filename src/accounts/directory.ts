@@ -1,4 +1,4 @@
-// The directory: what a process remembers of accounts, keys and identities, so that a send asks the database nothing.
+// The directory: what a process remembers of accounts, keys, identities and more, so that a send asks the database nothing.
 // Every change raises the account's version; each process asks twice a second for the versions of the accounts it serves,
 // and trusts nothing that was not confirmed within the last second. So a revoked key dies everywhere within 1 s, also while polls fail.
 
@@ -30,6 +30,10 @@ export interface Directory {
   authenticate(key: string | undefined): Promise<Caller>;
   /** Whether the account may send from this mailbox: the exact address or its domain is verified. */
   maySendFrom(caller: Caller, from: Mailbox): Promise<boolean>;
+  /** One more thing to remember of every account: loaded when first asked for, forgotten as soon as the account changes. */
+  perAccount<Value>(
+    load: (accountId: number) => Promise<Value>,
+  ): (accountId: number) => Promise<Value>;
   /** Drops what is remembered of an account, for changes made by this very process. */
   forget(accountId: number): void;
   close(): Promise<void>;
@@ -43,6 +47,8 @@ interface Entry {
   keys: Map<string, Caller>;
   /** By address or domain. */
   senders: Map<string, boolean>;
+  /** What perAccount remembers, by how it is loaded. */
+  others: Map<unknown, Promise<unknown>>;
   confirmedAtMs: number;
   usedAtMs: number;
 }
@@ -91,6 +97,7 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       plan: row.plan,
       keys: new Map(),
       senders: new Map(),
+      others: new Map(),
       confirmedAtMs,
       usedAtMs,
     };
@@ -203,6 +210,18 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       const verified = rows.find((row) => row.value === from.domain) ?? rows[0];
       if (verified) entry.senders.set(verified.value, true);
       return verified !== undefined;
+    },
+
+    perAccount<Value>(load: (accountId: number) => Promise<Value>) {
+      return async (accountId: number): Promise<Value> => {
+        const entry = await entryOf(accountId);
+        const known = entry?.others.get(load) as Promise<Value> | undefined;
+        if (known !== undefined) return known;
+        const loading = load(accountId);
+        entry?.others.set(load, loading);
+        loading.catch(() => entry?.others.delete(load));
+        return loading;
+      };
     },
 
     forget(accountId) {

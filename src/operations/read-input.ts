@@ -1,6 +1,7 @@
 // Reading a caller's input: absent, null and "" are one; what does not fit is named in a sentence that says what to do.
 import type { z } from 'zod';
 import { Problem } from '../errors.ts';
+import { nearest } from '../nearest.ts';
 
 const MOST_FAULTS_SHOWN = 5;
 
@@ -38,7 +39,7 @@ function describe(schema: z.ZodObject, issue: z.core.$ZodIssue): string[] {
     }
     case 'invalid_type':
       return [
-        issue.input === undefined && !issue.message.includes('received')
+        issue.message.endsWith('received undefined')
           ? `${path} is missing`
           : `${path} must be ${article(issue.expected)}`,
       ];
@@ -80,36 +81,4 @@ function shapeAt(schema: z.ZodObject, path: PropertyKey[]): Record<string, unkno
   let here = at as { def?: { innerType?: unknown }; shape?: object };
   while (here.def?.innerType !== undefined) here = here.def.innerType as typeof here;
   return (here.shape ?? {}) as Record<string, unknown>;
-}
-
-/** The known name that is at most a third of its letters away. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestDistance = Number.POSITIVE_INFINITY;
-  for (const name of known) {
-    const distance = editDistance(word.toLowerCase().slice(0, 64), name.toLowerCase());
-    if (distance < bestDistance) {
-      best = name;
-      bestDistance = distance;
-    }
-  }
-  return best !== undefined && bestDistance <= Math.max(2, Math.ceil(best.length / 3))
-    ? best
-    : undefined;
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(
-        row[j]! + 1,
-        next[j - 1]! + 1,
-        row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
-      );
-    }
-    row = next;
-  }
-  return row[b.length]!;
 }

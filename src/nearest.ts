@@ -1,0 +1,51 @@
+// What somebody may have meant: the known name nearest to a mistyped one. For refusals that suggest a fix.
+
+/** The known name that is at most a third of its letters away. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Number.POSITIVE_INFINITY;
+  for (const name of known) {
+    const distance = editDistance(word.toLowerCase().slice(0, 64), name.toLowerCase());
+    if (distance < bestDistance) {
+      best = name;
+      bestDistance = distance;
+    }
+  }
+  return best !== undefined && bestDistance <= Math.max(2, Math.ceil(best.length / 3))
+    ? best
+    : undefined;
+}
+
+const MOST_SUGGESTIONS = 3;
+
+/** Typing errors first, then slugs that share words in any order: `reset-password` finds `password-reset`. */
+export function similarSlugs(slug: string, known: readonly string[]): string[] {
+  const words = new Set(
+    slug
+      .slice(0, 64)
+      .toLowerCase()
+      .split(/[^a-z0-9]+/),
+  );
+  const shared = (other: string) => other.split('-').filter((word) => words.has(word)).length;
+  const typo = nearest(slug, known);
+  const alike = known
+    .filter((other) => other !== typo && shared(other) > 0)
+    .sort((one, other) => shared(other) - shared(one));
+  return [...(typo === undefined ? [] : [typo]), ...alike].slice(0, MOST_SUGGESTIONS);
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(
+        row[j]! + 1,
+        next[j - 1]! + 1,
+        row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}
