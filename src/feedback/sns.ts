@@ -1,0 +1,117 @@
+// Amazon SNS messages: is it really from our topic? docs.aws.amazon.com/sns, "Verifying the signatures of Amazon SNS messages".
+// inbound/ses.ts hands over the body of the POST; what passes goes to ses.ts. Nothing is fetched before the topic is ours
+// and the address is one of SNS itself, for the body tells us where to fetch from.
+import { verify, X509Certificate } from 'node:crypto';
+import { z } from 'zod';
+import { Problem } from '../errors.ts';
+
+const snsMessage = z.object({
+  Type: z.enum(['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation']),
+  MessageId: z.string(),
+  TopicArn: z.string(),
+  Subject: z.string().nullish(),
+  Message: z.string(),
+  Timestamp: z.string(),
+  Token: z.string().optional(),
+  SubscribeURL: z.string().optional(),
+  SignatureVersion: z.enum(['1', '2']),
+  Signature: z.string(),
+  SigningCertURL: z.string(),
+});
+
+export type SnsMessage = z.infer<typeof snsMessage>;
+
+export interface SnsDeps {
+  /** ARNs of the topics we listen to. */
+  topics: readonly string[];
+  /** Gets the PEM at an address of SNS; follows no redirect. May keep what it got: the address changes with the key. */
+  fetchCertificate: (url: string) => Promise<string>;
+  nowMs: () => number;
+}
+
+/** The message, when it is from one of our topics and signed by Amazon; else a Problem. */
+export async function verifySns(deps: SnsDeps, body: string): Promise<SnsMessage> {
+  const message = parseSns(body);
+  if (!deps.topics.includes(message.TopicArn)) {
+    throw new Problem(
+      'forbidden',
+      `the topic ${message.TopicArn} is not on the list of allowed topics`,
+    );
+  }
+  if (!isSnsUrl(message.SigningCertURL)) {
+    throw new Problem('forbidden', 'SigningCertURL is not an address of Amazon SNS');
+  }
+  const pem = await deps.fetchCertificate(message.SigningCertURL);
+  if (!isSignedBy(pem, message, deps.nowMs())) {
+    throw new Problem('forbidden', 'the signature does not match the message');
+  }
+  return message;
+}
+
+/** What to fetch to confirm a subscription; undefined when there is nothing to confirm. */
+export function subscribeUrl(message: SnsMessage): string | undefined {
+  if (message.Type !== 'SubscriptionConfirmation') return undefined;
+  const url = message.SubscribeURL;
+  if (url === undefined || !isSnsUrl(url)) {
+    throw new Problem('forbidden', 'SubscribeURL is not an address of Amazon SNS');
+  }
+  return url;
+}
+
+function parseSns(body: string): SnsMessage {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch (cause) {
+    throw new Problem('invalid', 'the body is not JSON', { cause });
+  }
+  const parsed = snsMessage.safeParse(json);
+  if (!parsed.success) {
+    const path = parsed.error.issues[0]?.path.join('.') || 'the body';
+    throw new Problem('invalid', `not a message of Amazon SNS: ${path} is missing or wrong`);
+  }
+  return parsed.data;
+}
+
+/** `https://sns.<region>.amazonaws.com/…` and its Chinese sister, nothing that only looks like it. */
+export function isSnsUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  const isPlain = url.username === '' && url.password === '' && url.port === '';
+  return url.protocol === 'https:' && isPlain && SNS_HOST.test(url.hostname);
+}
+const SNS_HOST = /^sns\.[a-z]{2,4}(?:-[a-z]+){1,3}-\d{1,2}\.amazonaws\.com(?:\.cn)?$/;
+
+function isSignedBy(pem: string, message: SnsMessage, nowMs: number): boolean {
+  try {
+    const certificate = new X509Certificate(pem);
+    const isCurrent =
+      nowMs >= Date.parse(certificate.validFrom) && nowMs <= Date.parse(certificate.validTo);
+    const algorithm = message.SignatureVersion === '1' ? 'RSA-SHA1' : 'RSA-SHA256';
+    const signature = Buffer.from(message.Signature, 'base64');
+    const signed = Buffer.from(canonicalString(message));
+    return isCurrent && verify(algorithm, signed, certificate.publicKey, signature);
+  } catch {
+    return false; // not a certificate, or not an RSA key
+  }
+}
+
+/** Names and values a line each, in the order of the names; Subject only when there is one. */
+export function canonicalString(message: SnsMessage): string {
+  const names =
+    message.Type === 'Notification'
+      ? (['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'] as const)
+      : ([
+          'Message',
+          'MessageId',
+          'SubscribeURL',
+          'Timestamp',
+          'Token',
+          'TopicArn',
+          'Type',
+        ] as const);
+  return names
+    .filter((name) => message[name] !== undefined && message[name] !== null)
+    .map((name) => `${name}\n${message[name]}\n`)
+    .join('');
+}
