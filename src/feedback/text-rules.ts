@@ -129,7 +129,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   strong(
     'rate-limited',
     'rate[- ]?limit|throttl|\\bmessage rate\\b',
-    'too many (?:simultaneous |concurrent |open |smtp |recent )?(?:connections?|messages|recipients|e-?mails|mails|sessions|connects|requests|errors|commands|login|logins|rcpt|deliveries|mail\\b|bad commands|invalid recipients|unknown (?:users|recipients)|failed)',
+    'too many (?:(?:simultaneous|concurrent|open|smtp|recent|parallel) ){0,2}(?:connections?|messages|recipients|e-?mails|mails|sessions|connects|requests|errors|commands|login|logins|rcpt|deliveries|mail\\b|bad commands|invalid recipients|unknown (?:users|recipients)|failed)',
     'receiving (?:mail|messages) (?:at a rate|too)|receivingrate',
     '(?:sending|submission|smtp relay|relay|outbound|sender)(?: sending)? (?:limit|quota|rate)…exceed|exceed(?:ed|s|ing)?…(?:sending|submission|receiving) (?:limit|quota)',
     'quota for sending|daily (?:user )?(?:sending|limit|smtp|message|quota)|hourly (?:limit|quota|rate)',
@@ -173,7 +173,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   // A blocklist named by a lookup host, before anything that mentions the recipient: "mailbox unavailable, your IP is blacklisted".
   strong(
     'spam',
-    'spamhaus|spamcop|\\bsorbs\\b|barracudacentral|abuseat|uribl|surbl|uceprotect|mailspike|invaluement|ivmsip|proofpoint\\.com/(?:dnsbl|.*ip)|csi\\.cloudmark|senderbase|senderscore|talosintelligence|spamrl|mail-abuse|hostkarma|backscatterer|njabl|manitu|spameatingmonkey|trend ?micro rbl|attrbl',
+    'spamhaus|spamcop|\\bsorbs\\b|barracudacentral|abuseat|uribl|surbl|uceprotect|mailspike|invaluement|ivmsip|proofpoint\\.com/(?:dnsbl|.*ip)|cloudmark|senderbase|senderscore|talosintelligence|spamrl|mail-abuse|hostkarma|backscatterer|njabl|manitu|spameatingmonkey|trend ?micro rbl|attrbl',
     '\\bdnsbl\\b|\\brbl\\b|\\bdnsbls\\b|(?:realtime|real-time|dns|exploits|policy|customer)…block ?list',
     '(?<!may be )black-? ?list(?!ed by recipient)|\\bblock-? ?list(?:ed|ing)?\\b|deny ?list',
     '(?:client|host|server|ip|network|sender|connection)[^;]{0,80}? (?:blocked|rejected) (?:using|by [a-z0-9-]+\\.[a-z])',
@@ -191,7 +191,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   strong(
     'content',
     '\\bvirus(?:es)?\\b|malware|infected|trojan|\\bworm\\b',
-    '(?:illegal|forbidden|prohibited|banned|executable|dangerous|disallowed|unacceptable|potentially executable|suspicious) (?:attachment|file|content|extension|type)',
+    '(?:illegal|forbidden|prohibited|banned|blocked|executable|dangerous|disallowed|unacceptable|potentially executable|suspicious) (?:file )?(?:attachment|file|content|extension|type)',
     '(?:attachment|file type|file extension|extension|\\.(?:exe|zip|js|scr|rar|iso))…(?:not (?:allowed|accepted|permitted)|blocked|rejected|forbidden|prohibited|banned|denied|disallowed)',
     '(?:content|mail content|message content|body)(?: was| is| has been)? (?:rejected|denied|not (?:allowed|accepted|permitted)|refused|blocked|restriction|reject\\b|policy|examination)|rejected - content|banned content|content presents|due to content|content violat',
     'potential security issue|blockedmessage|security risk',
@@ -222,7 +222,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   ),
   strong(
     'moved',
-    '(?:user|recipient|person|mailbox|account|address|he|she|i)(?: name)?…(?:has|have) moved|(?:user|recipient) moved|has been replaced by|(?:is|was) replaced by',
+    '(?:user|recipient|person|mailbox|account|address|he|she|i)(?: name)?…(?:has|have) moved|(?:user|recipient) moved|has moved to|has been replaced by|(?:is|was) replaced by',
     '(?:e-?mail |mail )?address (?:has )?(?:been )?changed|changed (?:his|her|their|my|its) (?:e-?mail |mail )?address|(?:my|his|her|their|the) new (?:e-?mail |mail )?address|new (?:e-?mail )?address (?:is|:)',
     'forwarding address|forward-?path|please try <>|new mailbox|neue (?:e-?mail-?)?adresse|nouvelle adresse|nueva dirección|nuovo indirizzo',
   ),
@@ -231,7 +231,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     'host or domain name not found|host(?: name|name)?(?: is)? (?:not found|unknown|lookup fail)|unknown (?:mail )?host|\\bhost unknown\\b|no such host|can.t find…host|couldn.t find any host|hostname lookup',
     '(?:mail |recipient |destination |address |receiver.s? |the |this |target )?domain(?: name)?(?: [a-z0-9.-]{3,80})? (?:is )?(?:not found|does(?: not|n.t) exist|not exist|unknown|is not reachable|must exist|has no|not valid|is invalid|not recognized|cannot be resolved|could not be (?:found|resolved)|isn.t registered|is not registered|was not found|lookup failed)',
     `(?:no such|unknown|invalid|bad|non-?existent|nonexistent|wrong) (?:mail |recipient |e-?mail |host |domain ?)?(?:domain|host|host name|hostname)\\b`,
-    'mail domain mentioned in|tenant or domain not found|account or domain may not exist',
+    'destination system address|mail domain mentioned in|tenant or domain not found|account or domain may not exist',
     'name (?:or )?service (?:error|not known)|nxdomain|nameserver|name server(?:(?: |:)[^;]{0,60}?)?(?:not found|timeout|failure|no data|error)|servname not (?:known|supported)',
     'no (?:mx|a|valid mx|usable mx|dns) (?:or a |and no a )?(?:records?|host)|\\bno mx\\b|mx (?:records?|list|lookup)…(?:non-?existent|invalid|fail|empty|not|point)|all relevant mx|null ?mx|"?null mx|mx host…not found|mx lookup',
     'unable to (?:resolve|lookup|look up|find|locate)…(?:host|domain|mx|route|server|name|dns)|(?:could not|cannot|couldn.t|failed to) (?:be )?(?:resolve|look ?up)',
