@@ -1,0 +1,117 @@
+// Section 3: states and transitions. Whatever order events arrive in, status is the highest rank seen and never goes down.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EVENT_KINDS, type EventKindName } from '../../src/events/kinds.ts';
+import { RECORD_EVENTS_SQL, recordEventsValues } from '../../src/events/record.ts';
+import { readId } from '../../src/ids.ts';
+import { STATUSES } from '../../src/messages/status.ts';
+import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let account: TestAccount;
+beforeAll(async () => {
+  // No delivery: the test alone decides what happens to a mail.
+  service = await startTestService({ ROLES: 'api' });
+  account = await service.account();
+});
+afterAll(() => service.stop());
+
+async function queued(): Promise<string> {
+  return (await service.send(account.key, mail())).body.id;
+}
+
+async function record(id: string, kind: EventKindName, identity?: string) {
+  return await service.database.query(
+    RECORD_EVENTS_SQL,
+    recordEventsValues(
+      [
+        {
+          accountId: account.id,
+          messageId: readId('msg_', id)!,
+          kind,
+          recipients: ['ada@example.net'],
+          detail: {},
+          ...(identity === undefined ? {} : { identity }),
+        },
+      ],
+      Date.now(),
+    ),
+  );
+}
+
+const read = async (id: string) => (await service.get(account.key, `/v1/messages/${id}`)).body;
+
+it('rule 1: a successful send is queued, without events', async () => {
+  expect(await read(await queued())).toMatchObject({ status: 'queued', events: [] });
+});
+
+it('rule 2: queued, sent, delivered, opened, clicked', async () => {
+  const id = await queued();
+  for (const kind of ['sent', 'delivered', 'opened', 'clicked'] as const) {
+    await record(id, kind);
+    expect((await read(id)).status).toBe(kind);
+  }
+});
+
+describe('rule 3: a negative status wins', () => {
+  it.each([
+    ['opened', 'bounced'],
+    ['opened', 'complained'],
+    ['clicked', 'bounced'],
+    ['clicked', 'complained'],
+    ['bounced', 'complained'],
+  ] as const)('%s, then %s', async (before, after) => {
+    const id = await queued();
+    await record(id, before);
+    await record(id, after);
+    expect((await read(id)).status).toBe(after);
+  });
+});
+
+it('status never goes down, in any order of any two events', async () => {
+  const kinds = Object.keys(EVENT_KINDS) as EventKindName[];
+  for (const first of kinds) {
+    for (const second of kinds) {
+      const id = await queued();
+      await record(id, first);
+      await record(id, second);
+      const higher = STATUSES.indexOf(first) > STATUSES.indexOf(second) ? first : second;
+      expect((await read(id)).status, `${first}, ${second}`).toBe(higher);
+    }
+  }
+});
+
+it('the database ranks statuses as the program does', async () => {
+  const rows = await service.database.query<{ status: string }>(
+    'SELECT unnest(enum_range(NULL::message_status))::text AS status',
+  );
+  expect(rows.map((row) => row.status)).toEqual([...STATUSES]);
+});
+
+it('the same report is recorded once, however often it comes', async () => {
+  const id = await queued();
+  const recorded = await Promise.all(
+    Array.from({ length: 8 }, () => record(id, 'delivered', 'report 1')),
+  );
+  expect(recorded.flat()).toHaveLength(1);
+  expect((await read(id)).events).toHaveLength(1);
+});
+
+it('sequence counts 1, 2, 3 over what webhooks carry, also when events come at once', async () => {
+  const id = await queued();
+  await record(id, 'sent');
+  await Promise.all([
+    record(id, 'delivered'),
+    record(id, 'opened'),
+    record(id, 'opened'),
+    record(id, 'clicked'),
+  ]);
+  const rows = await service.database.query<{ sequence: number | null }>(
+    'SELECT sequence FROM events WHERE account_id = $1 ORDER BY sequence NULLS FIRST, at',
+    [account.id],
+  );
+  expect(rows.map((row) => row.sequence).slice(-5)).toContain(4);
+  const own = await service.database.query<{ sequence: number }>(
+    `SELECT sequence FROM events WHERE message_id = (SELECT max(id::text)::uuid FROM messages) AND sequence IS NOT NULL ORDER BY sequence`,
+  );
+  expect(own.map((row) => row.sequence)).toEqual([1, 2, 3, 4]);
+});
