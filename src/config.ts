@@ -31,6 +31,21 @@ const settings = {
     shownDefault: '`http://HOST:PORT`',
     description: 'The address under which users reach the service; printed in links and documents.',
   },
+  MCP_PORT: {
+    schema: port.optional(),
+    shownDefault: 'unset: MCP is at `/mcp` and `/v1/mcp` on `PORT` only',
+    description: 'A port of its own for MCP, which is then also at `/mcp` there.',
+  },
+  MCP_ALLOWED_HOSTS: {
+    schema: z
+      .string()
+      .default('')
+      .transform((text) => text.split(',').map((host) => host.trim().toLowerCase()))
+      .transform((hosts) => hosts.filter((host) => host !== '')),
+    shownDefault: 'unset: loopback names, `HOST` and the name in `BASE_URL`',
+    description:
+      'More host names under which MCP is reached, comma-separated and without ports. Requests with another Host, and web pages of another Origin, are refused with 403.',
+  },
   DATA_DIR: {
     schema: z.string().default('.sandmartin'),
     description:
@@ -112,6 +127,9 @@ export interface Config {
   port: number;
   host: string;
   baseUrl: string;
+  mcpPort: number | undefined;
+  /** Names that MCP may be asked under, without ports. */
+  mcpHosts: readonly string[];
   dataDir: string;
   databaseUrl: string | undefined;
   databaseConnections: number;
@@ -147,10 +165,21 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 }
 
 function toConfig(read: Parsed): Config {
+  const baseUrl = (read.BASE_URL ?? `http://${showHost(read.HOST)}:${read.PORT}`).replace(
+    /\/+$/,
+    '',
+  );
   return {
     port: read.PORT,
     host: read.HOST,
-    baseUrl: (read.BASE_URL ?? `http://${showHost(read.HOST)}:${read.PORT}`).replace(/\/+$/, ''),
+    baseUrl,
+    mcpPort: read.MCP_PORT,
+    mcpHosts: [
+      ...LOOPBACK,
+      showHost(read.HOST),
+      new URL(baseUrl).hostname,
+      ...read.MCP_ALLOWED_HOSTS,
+    ],
     dataDir: isAbsolute(read.DATA_DIR) ? read.DATA_DIR : resolve(read.DATA_DIR),
     databaseUrl: read.DATABASE_URL,
     databaseConnections: read.DATABASE_CONNECTIONS,
@@ -167,6 +196,8 @@ function toConfig(read: Parsed): Config {
     logLevel: read.LOG_LEVEL,
   };
 }
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 function showHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';

@@ -10,7 +10,11 @@ import { startWorker, type Worker } from './delivery/worker.ts';
 import { startFeedbackListener } from './inbound/feedback-smtp.ts';
 import type { Log } from './log.ts';
 import { startMaintenance } from './maintenance.ts';
+import { EMAIL_TOOLS } from './mcp/email-tools.ts';
+import { createMcpHttp, listenMcp } from './mcp/http.ts';
+import { createMcpServer } from './mcp/server.ts';
 import { createMetrics } from './metrics.ts';
+import type { TemplateCatalog } from './operations/list-templates.ts';
 import { queueState } from './queue/due.ts';
 import { createRestServer } from './rest/server.ts';
 import { startSandboxRelay } from './sandbox/relay.ts';
@@ -20,11 +24,14 @@ import { openSecret } from './store/installation.ts';
 import { migrate } from './store/migrate.ts';
 import { type Database, openDatabase } from './store/pool.ts';
 import { createRenderer } from './templates/rendering.ts';
+import { VERSION } from './version.ts';
 
 export interface Service {
   database: Database;
   /** Where the API listens; undefined without the role. */
   apiUrl: string | undefined;
+  /** Where MCP listens on a port of its own; undefined without MCP_PORT. */
+  mcpUrl: string | undefined;
   feedbackPort: number | undefined;
   stop(): Promise<void>;
 }
@@ -126,7 +133,9 @@ async function startRoles(
     );
   }
 
-  if (!config.roles.has('api')) return { database, feedbackPort, apiUrl: undefined };
+  if (!config.roles.has('api')) {
+    return { database, feedbackPort, apiUrl: undefined, mcpUrl: undefined };
+  }
   const directory = opened(openDirectory({ database, clock, log }), (it) => it.close());
   const relayWatch = opened(await watchRelay({ database, log }), (it) => it.close());
   const batcher = opened(
@@ -139,17 +148,33 @@ async function startRoles(
     (it) => it.drain(),
   );
   let baseUrl = config.baseUrl;
-  const server = createRestServer({
+  const templates: TemplateCatalog = { list: async () => [], get: async () => undefined };
+  const operationDeps = {
     database,
     directory,
     clock,
     log,
     metrics,
     batcher,
+    templates,
     render: createRenderer(),
     relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
+  };
+  const mcp = opened(
+    createMcpServer({
+      tools: EMAIL_TOOLS,
+      toolDeps: operationDeps,
+      version: VERSION,
+      log,
+      metrics,
+    }),
+    (it) => it.close(),
+  );
+  const answerMcp = createMcpHttp({ server: mcp, directory, metrics, log, hosts: config.mcpHosts });
+  const server = createRestServer({
+    ...operationDeps,
     baseUrl: () => baseUrl,
-    mounts: {},
+    mounts: { '/mcp': answerMcp, '/v1/mcp': answerMcp },
     checkReady: async () => {
       await database.query('SELECT 1');
     },
@@ -164,7 +189,16 @@ async function startRoles(
   const { port } = server.server.address() as AddressInfo;
   // PORT=0 takes a free port, known only now.
   if (config.port === 0) baseUrl = baseUrl.replace(/:0$/, `:${port}`);
-  return { database, feedbackPort, apiUrl: baseUrl };
+  let mcpUrl: string | undefined;
+  if (config.mcpPort !== undefined) {
+    const at = { host: config.host, port: config.mcpPort };
+    const listener = opened(await listenMcp(answerMcp, at), (it) => it.stop());
+    const url = new URL('/mcp', baseUrl);
+    url.protocol = 'http:';
+    url.port = String(listener.port);
+    mcpUrl = url.href;
+  }
+  return { database, feedbackPort, apiUrl: baseUrl, mcpUrl };
 }
 
 async function openStore(config: Config, log: Log, opened: Opened): Promise<Database> {

@@ -6,9 +6,10 @@ import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
 import { type AgentLimits, LIMIT_COLUMNS, limitsOf, readLimits } from './agent-limits.ts';
 
+export const SCOPES = ['email:send', 'email:read'] as const;
 /** `admin` is for managing the account through MCP; it includes neither of the others. */
-export const SCOPES = ['email:send', 'email:read', 'admin'] as const;
-export type Scope = (typeof SCOPES)[number];
+export const ALL_SCOPES = [...SCOPES, 'admin'] as const;
+export type Scope = (typeof ALL_SCOPES)[number];
 
 export interface ApiKey {
   id: string;
@@ -56,7 +57,7 @@ export async function createKey(
   },
 ): Promise<{ id: string; key: string }> {
   if (wanted.scopes.length === 0) {
-    throw new Problem('invalid', `A key needs at least one scope: ${SCOPES.join(', ')}.`);
+    throw new Problem('invalid', `A key needs at least one scope: ${ALL_SCOPES.join(', ')}.`);
   }
   const limits = await readLimits(database, wanted.accountId, wanted.limits ?? {});
   const key = newKey(wanted.accountId);

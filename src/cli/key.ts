@@ -1,7 +1,7 @@
 // sandmartin key: API keys, shown once.
 import type { Command } from 'commander';
 import type { AgentLimits } from '../accounts/agent-limits.ts';
-import { createKey, listKeys, revokeKey, SCOPES, type Scope } from '../accounts/keys.ts';
+import { ALL_SCOPES, createKey, listKeys, revokeKey, type Scope } from '../accounts/keys.ts';
 import { systemClock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import {
@@ -35,7 +35,7 @@ export function registerKey(program: Command): void {
 
   withJson(key.command('create').description('make a key; it is shown this once'))
     .requiredOption('--account <id>', 'the account it belongs to', accountNumber)
-    .option('--scope <scope>', `${SCOPES.join(', ')}; repeat for several`, collect)
+    .option('--scope <scope>', `${ALL_SCOPES.join(', ')}; repeat for several`, collect)
     .option('--name <name>', 'to recognise it in lists')
     .option('--allow-recipient <who>', 'may only write to this address or domain; repeat', collect)
     .option('--templates-only', 'may only send templates, with no words of its own')
@@ -112,9 +112,9 @@ function showLimits(limits: AgentLimits | null): string {
 }
 
 function readScope(text: string): Scope {
-  const scope = SCOPES.find((known) => known === text);
+  const scope = ALL_SCOPES.find((known) => known === text);
   if (scope === undefined) {
-    throw new Problem('invalid', `--scope must be one of ${SCOPES.join(', ')}, not "${text}".`);
+    throw new Problem('invalid', `--scope must be one of ${ALL_SCOPES.join(', ')}, not "${text}".`);
   }
   return scope;
 }

@@ -1,0 +1,163 @@
+// The MCP door over HTTP: who may ask from where is settled here, before any protocol. Mounted by main.ts at /mcp and
+// /v1/mcp on the service's port, and at /mcp on a port of its own where MCP_PORT is set. After it: server.ts.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
+import type { Directory } from '../accounts/directory.ts';
+import { Problem } from '../errors.ts';
+import { createBodyBudget, readBody } from '../http-body.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { OUR_FAULT, STATUS_OF } from '../operations/status.ts';
+import type { McpServer } from './server.ts';
+
+export interface McpHttpDeps {
+  server: McpServer;
+  directory: Directory;
+  metrics: Metrics;
+  log: Log;
+  /** Names under which the service is reached; browsers at others are kept out (DNS rebinding). */
+  hosts: readonly string[];
+}
+
+export type AnswerHttp = (request: IncomingMessage, response: ServerResponse) => void;
+
+export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
+  const hosts = [...deps.hosts];
+  const budget = createBodyBudget();
+
+  async function answer(request: IncomingMessage): Promise<Answer> {
+    const { headers } = request;
+    requireKnownSide(headers.host, headers.origin, hosts);
+    const caller = await deps.directory.authenticate(oneOf(headers['x-api-key']));
+    if (request.method !== 'POST') {
+      return await read(await deps.server.answer(caller, webRequest(request), undefined));
+    }
+    if (!acceptsJson(headers.accept)) return NOT_ACCEPTABLE;
+    const { bytes, release } = await readBody(request, budget);
+    try {
+      const body = parse(bytes);
+      if (body === undefined) return NOT_JSON;
+      return await read(await deps.server.answer(caller, webRequest(request), body));
+    } finally {
+      release();
+    }
+  }
+
+  return (request, response) => {
+    answer(request)
+      .catch((error) => asAnswer(deps, error))
+      .then(({ status, headers, text }) => {
+        response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
+        response.end(text);
+      });
+  };
+}
+
+/** Origin and Host as the transport's specification asks for it. */
+function requireKnownSide(host: string | undefined, origin: string | undefined, known: string[]) {
+  if (!validateHostHeader(host, known).ok) {
+    throw new Problem(
+      'forbidden',
+      `The Host ${String(host).slice(0, 100)} is not one of this service. Set BASE_URL or MCP_ALLOWED_HOSTS to the name it is reached under.`,
+    );
+  }
+  if (!validateOriginHeader(origin, known).ok) {
+    throw new Problem(
+      'forbidden',
+      `Pages from ${String(origin).slice(0, 100)} may not call this service. Set MCP_ALLOWED_HOSTS when they should.`,
+    );
+  }
+}
+
+interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
+
+const json = (status: number, body: object, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  text: JSON.stringify(body),
+});
+
+const rpcError = (status: number, code: number, message: string): Answer =>
+  json(status, { jsonrpc: '2.0', error: { code, message }, id: null });
+
+const NOT_JSON = rpcError(400, -32700, 'Parse error: the request body is not valid JSON.');
+const NOT_ACCEPTABLE = rpcError(406, -32000, 'Answers are application/json: accept that.');
+
+/** Before the protocol begins, problems are plain HTTP as in REST. */
+function asAnswer(deps: McpHttpDeps, error: unknown): Answer {
+  if (!(error instanceof Problem)) {
+    deps.log.error({ door: 'mcp', err: error }, 'a request failed');
+    return json(OUR_FAULT.status, { detail: OUR_FAULT.detail });
+  }
+  deps.metrics.refused.inc({ code: error.code });
+  deps.log.info({ door: 'mcp', code: error.code, err: error.cause }, 'refused');
+  return json(STATUS_OF[error.code], { detail: error.detail });
+}
+
+/** Also plain `application/json` and any star, which the package's own check would refuse. */
+function acceptsJson(accept: string | undefined): boolean {
+  return (
+    accept === undefined || /(^|[\s,])(application\/json|application\/\*|\*\/\*)/i.test(accept)
+  );
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without its body, which is read and parsed already. */
+function webRequest(request: IncomingMessage): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined && name !== 'x-api-key') headers.set(name, String(value));
+  }
+  headers.set('accept', 'application/json, text/event-stream');
+  return new Request(`http://mcp${request.url ?? '/'}`, {
+    method: request.method ?? 'GET',
+    headers,
+  });
+}
+
+async function read(response: Response): Promise<Answer> {
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    text: response.body === null ? '' : await response.text(),
+  };
+}
+
+const oneOf = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;
+
+/** MCP on a port of its own. */
+export async function listenMcp(
+  answer: AnswerHttp,
+  at: { host: string; port: number },
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const server = createServer({ requestTimeout: 120_000, keepAliveTimeout: 75_000 });
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (/^\/mcp\/?(\?|$)/.test(request.url ?? '')) answer(request, response);
+    else response.writeHead(404).end(JSON.stringify({ detail: 'MCP is at /mcp.' }));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(at.port, at.host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+}

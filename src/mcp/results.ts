@@ -1,0 +1,53 @@
+// Tool results: what a tool answered, or why it did not, as an agent can act on it.
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { Problem, ProblemCode } from '../errors.ts';
+import { OUR_FAULT, STATUS_OF } from '../operations/status.ts';
+
+/** Structured content plus the same JSON as text, for clients that read only one of the two. */
+export function success(content: Record<string, unknown>): CallToolResult {
+  return {
+    content: [{ type: 'text', text: JSON.stringify(content) }],
+    structuredContent: content,
+  };
+}
+
+/**
+ * A refusal: the same status and detail as REST, and what to do next. Only as text: clients check structured content
+ * against the tool's output schema, also that of an error.
+ */
+export function refusal(problem: Problem, advice: Record<string, unknown>): CallToolResult {
+  const waitSeconds =
+    problem.retryAfterSeconds && Math.max(1, Math.ceil(problem.retryAfterSeconds));
+  return failure({
+    status: STATUS_OF[problem.code],
+    detail: problem.detail,
+    ...(waitSeconds === undefined ? {} : { retry_after_seconds: waitSeconds }),
+    next: NEXT[problem.code],
+    ...advice,
+  });
+}
+
+export const ourFault = (): CallToolResult =>
+  failure({
+    ...OUR_FAULT,
+    next: 'Try again once; when it fails again, tell the person you work for.',
+  });
+
+function failure(content: Record<string, unknown>): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify(content) }] };
+}
+
+const NEXT: Record<ProblemCode, string> = {
+  invalid: 'Nothing was done. Correct the arguments as the detail says and call again.',
+  unauthenticated: 'Nothing was done. Ask for a valid API key.',
+  'not-paying': 'Nothing was done. Ask the owner of the account to move it to a paid plan.',
+  forbidden:
+    'Nothing was done, and trying again will not help. Keep to what the detail allows, or ask the owner of the account.',
+  'not-found': 'Nothing was done. Check the identifier; the listing tools show what exists.',
+  'over-limit':
+    'Nothing was done. Wait for retry_after_seconds, then call again with the same arguments.',
+  'relay-down':
+    'Nothing was queued. Wait for retry_after_seconds, then call again with the same arguments.',
+  unavailable:
+    'It is not certain that anything was done. Wait for retry_after_seconds, then call again with the same arguments and the same idempotency_key.',
+};

@@ -1,0 +1,171 @@
+// The MCP server of one request: the tools a key may call, in both eras of the protocol. Before: http.ts knows the caller.
+// Stateless: every request brings its key, so nothing is remembered between two of them.
+import {
+  type CallToolResult,
+  createMcpHandler,
+  isLegacyRequest,
+  type jsonSchemaValidator,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+  type ServerCapabilities,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { Caller } from '../accounts/directory.ts';
+import { Problem } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { requireScope } from '../operations/operation.ts';
+import { readInput } from '../operations/read-input.ts';
+import { INSTRUCTIONS } from './instructions.ts';
+import { ourFault, refusal, success } from './results.ts';
+import type { Tool } from './tool.ts';
+
+export interface McpDeps<Deps> {
+  tools: readonly Tool<Deps>[];
+  /** What the tools run with. */
+  toolDeps: Deps;
+  version: string;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface McpServer {
+  /** Answers one HTTP request of a known caller; `body` is what was parsed from it. */
+  answer(caller: Caller, request: Request, body: unknown): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** What a key may call changes rarely, and only for that key. */
+const KEPT_FOR_5_MINUTES = { ttlMs: 300_000, cacheScope: 'private' } as const;
+const CACHE_HINTS = {
+  'server/discover': KEPT_FOR_5_MINUTES,
+  'tools/list': KEPT_FOR_5_MINUTES,
+  'prompts/list': KEPT_FOR_5_MINUTES,
+  'resources/list': KEPT_FOR_5_MINUTES,
+  'resources/templates/list': KEPT_FOR_5_MINUTES,
+};
+
+/** Only elicitation would need one, and the default builds an Ajv for every request. */
+const noValidator: jsonSchemaValidator = {
+  getValidator() {
+    throw new Error('this server asks its clients nothing');
+  },
+};
+
+export function createMcpServer<Deps>(deps: McpDeps<Deps>): McpServer {
+  const toolOf = new Map(deps.tools.map((tool) => [tool.name, tool]));
+
+  function serverFor(caller: Caller, more: ServerCapabilities = {}): Server {
+    const server = new Server(
+      { name: 'sandmartin', title: 'Sandmartin', version: deps.version },
+      {
+        capabilities: { tools: {}, prompts: {}, resources: {}, ...more },
+        instructions: INSTRUCTIONS,
+        jsonSchemaValidator: noValidator,
+        cacheHints: CACHE_HINTS,
+      },
+    );
+    server.setRequestHandler('tools/list', () => ({
+      tools: deps.tools.filter((tool) => mayCall(caller, tool)).map((tool) => tool.listed),
+    }));
+    server.setRequestHandler('tools/call', ({ params }) => {
+      const tool = toolOf.get(params.name);
+      if (tool === undefined) {
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
+          `There is no tool ${params.name.slice(0, 100)}; tools/list shows those there are.`,
+        );
+      }
+      return call(deps, tool, caller, params.arguments ?? {});
+    });
+    answerThatThereAreNone(server);
+    return server;
+  }
+
+  const modern = createMcpHandler(({ authInfo }) => serverFor(callerIn(authInfo)), {
+    legacy: 'reject',
+    onerror: (error) => deps.log.debug({ err: error }, 'mcp request'),
+  });
+
+  /** The package's own fallback answers 2025-era requests as event streams; this one answers them as JSON. */
+  async function answerLegacy(caller: Caller, request: Request, body: unknown): Promise<Response> {
+    if (request.method !== 'POST') return methodNotAllowed();
+    // The 2025 revisions expect logging/setLevel of everyone; 2026-07-28 has given it up.
+    const server = serverFor(caller, { logging: {} });
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
+    try {
+      return await transport.handleRequest(request, { parsedBody: body });
+    } finally {
+      await server.close();
+    }
+  }
+
+  return {
+    async answer(caller, request, body) {
+      if (await isLegacyRequest(request, body)) return await answerLegacy(caller, request, body);
+      return await modern.fetch(request, { authInfo: authInfoOf(caller), parsedBody: body });
+    },
+    close: () => modern.close(),
+  };
+}
+
+/** Clients that ask for prompts and resources all the same get empty lists, not errors. */
+function answerThatThereAreNone(server: Server): void {
+  server.setRequestHandler('prompts/list', () => ({ prompts: [] }));
+  server.setRequestHandler('resources/list', () => ({ resources: [] }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+  server.setRequestHandler('prompts/get', ({ params }) => {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${params.name}.`);
+  });
+  server.setRequestHandler('resources/read', ({ params }) => {
+    throw new ResourceNotFoundError(params.uri);
+  });
+}
+
+const mayCall = (caller: Caller, tool: Tool<never>): boolean =>
+  tool.scope === null || caller.scopes.has(tool.scope);
+
+async function call<Deps>(
+  deps: McpDeps<Deps>,
+  tool: Tool<Deps>,
+  caller: Caller,
+  wanted: Record<string, unknown>,
+): Promise<CallToolResult> {
+  try {
+    requireScope(caller, tool.scope);
+    return success(await tool.run(deps.toolDeps, caller, readInput(tool.input, wanted)));
+  } catch (error) {
+    const about = { door: 'mcp', tool: tool.name, account: caller.accountId };
+    if (!(error instanceof Problem)) {
+      deps.log.error({ ...about, err: error }, 'a tool failed');
+      return ourFault();
+    }
+    deps.metrics.refused.inc({ code: error.code });
+    deps.log.info({ ...about, code: error.code, err: error.cause }, 'refused');
+    const advice = await tool.advise?.(deps.toolDeps, caller, wanted, error).catch(() => ({}));
+    return refusal(error, advice ?? {});
+  }
+}
+
+// The caller travels through the package in the field it passes on untouched. The key itself does not.
+const authInfoOf = (caller: Caller) => ({
+  token: '',
+  clientId: caller.keyId,
+  scopes: [...caller.scopes],
+  extra: { caller },
+});
+
+function callerIn(authInfo: { extra?: Record<string, unknown> } | undefined): Caller {
+  const caller = authInfo?.extra?.caller;
+  if (caller === undefined) throw new Error('the door forgot to pass its caller on');
+  return caller as Caller;
+}
+
+const methodNotAllowed = (): Response =>
+  Response.json(
+    { jsonrpc: '2.0', error: { code: -32000, message: 'Method not allowed.' }, id: null },
+    { status: 405, headers: { allow: 'POST' } },
+  );

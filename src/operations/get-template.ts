@@ -1,0 +1,80 @@
+// get-template: one template with everything needed to fill it. MCP: get_template.
+import { z } from 'zod';
+import type { Caller } from '../accounts/directory.ts';
+import { Problem } from '../errors.ts';
+import type { TemplateCatalog } from './list-templates.ts';
+import type { Operation } from './operation.ts';
+
+const input = z.strictObject({
+  slug: z.string().describe('Slug of the template, from list_templates.').meta({
+    example: 'password-reset',
+  }),
+});
+
+const JSON_TYPES = ['string', 'number', 'boolean', 'array', 'object', 'null'];
+
+const output = z.strictObject({
+  slug: z.string().describe('What send_email takes as `template`.'),
+  name: z.string().describe('What people call it.'),
+  category: z.string().describe('What it is about.'),
+  description: z.string().describe('When to use it.'),
+  subject: z.string().describe('The subject as it is written, in Jinja2.'),
+  variables: z
+    .array(
+      z.strictObject({
+        name: z.string().describe('Name of the variable.'),
+        required: z.boolean().describe('Whether a send without it is refused.'),
+        type: z.string().describe('What it must be: string, number, boolean, array or object.'),
+        description: z.string().describe('What it is for.'),
+        example: z
+          .unknown()
+          .describe('A value that fits.')
+          .meta({ anyOf: JSON_TYPES.map((type) => ({ type })) }),
+      }),
+    )
+    .describe('What it can be filled with.'),
+  sample: z
+    .record(z.string(), z.unknown())
+    .describe('A complete set of variables, to be copied and changed. It is made up.'),
+  preview: z
+    .string()
+    .describe('The plain text of the mail, rendered with the sample and the account’s branding.'),
+});
+
+async function run(
+  deps: { templates: TemplateCatalog },
+  caller: Caller,
+  { slug }: z.output<typeof input>,
+): Promise<z.output<typeof output>> {
+  const template = await deps.templates.get(caller.accountId, slug);
+  if (template === undefined) {
+    throw new Problem('not-found', `There is no template "${slug.slice(0, 100)}".`);
+  }
+  return {
+    slug: template.slug,
+    name: template.name,
+    category: template.category,
+    description: template.description,
+    subject: template.subject,
+    variables: template.variables.map(({ name, required, type, description, example }) => ({
+      name,
+      required,
+      type,
+      description,
+      example,
+    })),
+    sample: template.sample,
+    preview: template.preview,
+  };
+}
+
+export const getTemplate = {
+  name: 'get_template',
+  title: 'Read a template',
+  summary:
+    'One template: its subject, its variables with types and examples, a complete sample and how it reads.',
+  scope: null,
+  input,
+  output,
+  run,
+} satisfies Operation<{ templates: TemplateCatalog }, typeof input, typeof output>;
