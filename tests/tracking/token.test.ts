@@ -25,9 +25,8 @@ describe('tokens', () => {
       index: fc.nat(),
       expiresMs: fc.integer({ min: 500_000, max: 900_000 }).map((hours) => hours * HOUR),
       url: fc.oneof(
-        fc.webUrl(),
-        fc.constantFrom('', 'https://', 'http://x.example/'),
-        fc.string({ unit: 'grapheme' }),
+        fc.constantFrom('', 'https://', 'http://x.example/', 'https://x.example/ü?q=😀#a'),
+        fc.string(),
       ),
     });
     fc.assert(
