@@ -1,0 +1,25 @@
+// Writes the files that are made from code (npm run generate), or fails when one is stale (--check).
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describeConfig } from '../src/config.ts';
+import { describeApi } from '../src/rest/openapi.ts';
+
+const generated: Record<string, string> = {
+  'docs/configuration.md': describeConfig(),
+  'openapi.json': `${JSON.stringify(describeApi(), null, 2)}\n`,
+};
+
+const stale = Object.entries(generated).filter(([file, text]) => read(file) !== text);
+if (process.argv.includes('--check')) {
+  for (const [file] of stale) process.stderr.write(`${file} is stale: run npm run generate\n`);
+  process.exitCode = stale.length === 0 ? 0 : 1;
+} else {
+  for (const [file, text] of stale) writeFileSync(file, text);
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
