@@ -1,0 +1,44 @@
+// The variables schema of a template: what a sender has to give, and what is missing from what was given.
+// Before it: a send with `variables`. After it: rendering, which may rely on every required one being there.
+import { z } from 'zod';
+
+export const variableSchema = z.strictObject({
+  /** A name, or a path into objects such as `event.name`. */
+  name: z
+    .string()
+    .max(200)
+    .regex(/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/, 'must be a name or a path such as event.name'),
+  required: z.boolean(),
+  type: z.enum(['string', 'number', 'boolean', 'array', 'object']).default('string'),
+  description: z.string().max(1000).default(''),
+  example: z.unknown().optional(),
+});
+
+export type Variable = z.infer<typeof variableSchema>;
+
+/**
+ * The paths of required variables that are not there, in the order of the schema. `null` and `''` count as absent, as in the
+ * rest of a send request: a mail with an empty name or link is never what the sender meant.
+ */
+export function missingVariables(
+  schema: readonly Pick<Variable, 'name' | 'required'>[],
+  variables: Record<string, unknown>,
+): string[] {
+  return schema
+    .filter(({ name, required }) => required && isAbsent(valueAt(variables, name)))
+    .map(({ name }) => name);
+}
+
+/** Own properties only: `constructor` is not a variable that somebody gave. */
+export function valueAt(variables: Record<string, unknown>, path: string): unknown {
+  let value: unknown = variables;
+  for (const key of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}

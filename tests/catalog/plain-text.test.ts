@@ -1,0 +1,147 @@
+// Plain text from HTML: what people would have written, from our own templates and from whatever accounts bring.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { htmlToPlainText } from '../../src/templates/plain-text.ts';
+
+const text = (html: string) => htmlToPlainText(html).trimEnd();
+
+describe('htmlToPlainText', () => {
+  it('underlines headings and separates paragraphs', () => {
+    expect(
+      text('<h1>Hi &amp; welcome</h1><p>One\n  two</p><p>three<br>four</p><h2>日本</h2>'),
+    ).toBe('Hi & welcome\n============\n\nOne two\n\nthree\nfour\n\n日本\n----');
+  });
+
+  it('writes addresses behind their links, once', () => {
+    expect(text('<p>See <a href="https://x.example/a?b=1&amp;c=2">the page</a>.</p>')).toBe(
+      'See the page (https://x.example/a?b=1&c=2).',
+    );
+    expect(text('<a href="https://x.example/">x.example</a>')).toBe('x.example');
+    expect(text('<a href="mailto:a@x.example">a@x.example</a>')).toBe('a@x.example');
+    expect(text('<a href="mailto:a@x.example">Write to us</a>')).toBe('Write to us (a@x.example)');
+    expect(text('<a href="#top">Up</a> <a>no</a>')).toBe('Up no');
+    expect(text('<p>Go <a href="https://x.example"><img src="i.png" alt="home"></a></p>')).toBe(
+      'Go home (https://x.example)',
+    );
+    expect(text('<a data-text="button" href="https://x.example">Go</a>')).toBe(
+      'Go: https://x.example',
+    );
+  });
+
+  it('reads tables as rows', () => {
+    const table =
+      '<table><tr><th>Item</th><th>Price</th></tr><tr><td>Tea</td><td>£3</td></tr><tr><td>Cake<td>£4</table>';
+    expect(text(table)).toBe('Item | Price\nTea | £3\nCake | £4');
+    expect(text('<table><tr><td><p>One</p></td><td><p>Two</p></td></tr></table>')).toBe(
+      'One\n\nTwo',
+    );
+  });
+
+  it('writes lists with marks and hanging lines', () => {
+    const long = 'word '.repeat(20).trim();
+    expect(text(`<ul><li>${long}</li><li>b<ol><li>c<li>d</ol></li></ul>`)).toBe(
+      `- ${'word '.repeat(15).trim()}\n  ${'word '.repeat(5).trim()}\n- b\n\n  1. c\n  2. d`,
+    );
+  });
+
+  it('marks quotations on every line', () => {
+    expect(text('<p>He said:</p><blockquote>One<br><br>Two</blockquote><p>So.</p>')).toBe(
+      'He said:\n\n> One\n>\n> Two\n\nSo.',
+    );
+  });
+
+  it('drops what people do not see', () => {
+    expect(
+      text(
+        '<head><title>T</title><style>a>b{}</style></head><body><!-- <p>no</p> --><script>if (a<b) {}</script>' +
+          '<div style="max-height:0; DISPLAY : none">hidden</div><p data-text="skip">skip</p>' +
+          '<!--[if mso]><p>word</p><![endif]-->\u200b\u00adseen</body>',
+      ),
+    ).toBe('seen');
+  });
+
+  it('wraps at 76 columns and never inside an address', () => {
+    const address = `https://x.example/${'a'.repeat(90)}`;
+    const lines = text(`<p>${'abc '.repeat(40)}<a href="${address}">link</a></p>`).split('\n');
+    expect(lines.filter((line) => line.length > 76)).toEqual([`(${address})`]);
+    expect(
+      Math.max(
+        ...text(`<p>${'日本語 '.repeat(40)}</p>`)
+          .split('\n')
+          .map((line) => line.length),
+      ),
+    ).toBeLessThan(44);
+  });
+
+  it('resolves every way to write a character', () => {
+    expect(text('&lt;b&gt; &#233;&#xE9;&eacute; &hellip; a&nbsp;b &copy 2026 &unknown; AT&T')).toBe(
+      '<b> ééé … a b © 2026 &unknown; AT&T',
+    );
+  });
+
+  it('makes sense of broken HTML', () => {
+    expect(text('a < b <p>c<p>d</div></p><b>e')).toBe('a < b\n\nc\n\nd\n\ne');
+    expect(text('<a title="a > b" href=\'https://x.example\'>x</a> <p')).toBe(
+      'x (https://x.example)',
+    );
+    expect(text('<P>A</P><BR/>B<Table><TR><TD>C')).toBe('A\n\nB\n\nC');
+    expect(text('<A HREF="https://x.example/y">C</A>')).toBe('C (https://x.example/y)');
+    expect(text('')).toBe('');
+  });
+
+  it('never fails, and never takes long', () => {
+    const piece = fc.constantFrom(
+      '<',
+      '>',
+      '</',
+      '<!--',
+      '-->',
+      '"',
+      "'",
+      '=',
+      '&',
+      '&amp',
+      ';',
+      '/',
+      'p',
+      '<p>',
+      '<table>',
+      '<tr>',
+      '<td',
+      '<li>',
+      '<a href="',
+      "<div style='display:none'>",
+      '</div>',
+      'text ',
+      '\u00e9',
+      '\ud800',
+      '<style>',
+      '<ul>',
+      'data-text="items"',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 200 }), (pieces) => {
+        expect(typeof htmlToPlainText(pieces.join(''))).toBe('string');
+      }),
+      { numRuns: 500 },
+    );
+    for (const unit of [
+      '<',
+      '<a ',
+      '<a "',
+      "<a '>",
+      '<!--',
+      '<div>',
+      '<table><tr><td>',
+      '<ul><li>',
+      '&',
+      '</p',
+      '<style>',
+    ]) {
+      const started = process.cpuUsage();
+      htmlToPlainText(unit.repeat(200_000 / unit.length));
+      const { user } = process.cpuUsage(started);
+      expect(user / 1000, unit).toBeLessThan(2000);
+    }
+  });
+});

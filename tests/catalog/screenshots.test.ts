@@ -1,0 +1,129 @@
+// Every template in Chromium at the width of a phone and of a desktop client, light and dark: nothing is wider than the window.
+// The pictures stay in .artifacts/screenshots for people to look at.
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { announceSkip, openBrowser } from '../support/browser.ts';
+import { fullBranding, render, templates } from '../support/catalog.ts';
+
+const folder = fileURLToPath(new URL('../../.artifacts/screenshots', import.meta.url));
+const opened = await openBrowser();
+if ('skipped' in opened) announceSkip(opened.skipped);
+
+const logo =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="32"><circle cx="16" cy="16" r="14" fill="#2f5d50"/>' +
+  '<text x="40" y="22" font-family="Georgia" font-size="18" fill="#222">Alder &amp; Finch</text></svg>';
+
+/** Longer than any line, without a place to break. */
+const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
+
+describe.skipIf('skipped' in opened)('in a browser', async () => {
+  if ('skipped' in opened) return;
+  const browser: Browser = opened;
+  // One page for all: opening a window costs more than drawing a mail.
+  const page: Page = await browser.newPage();
+  await page.route('**/*', (route) =>
+    route.request().url().includes('/logo.png')
+      ? route.fulfill({ contentType: 'image/svg+xml', body: logo })
+      : route.abort(),
+  );
+  mkdirSync(folder, { recursive: true });
+  afterAll(() => browser.close());
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [375, 700]) {
+      it(`nothing overflows at ${width} px, ${colorScheme}`, { timeout: 120_000 }, async () => {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        for (const template of templates) {
+          await page.setContent(render(template, fullBranding).html);
+          expect(await overflow(page), template.slug).toEqual([]);
+          const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+          expect(ground).toBe(colorScheme === 'dark' ? 'rgb(16, 18, 22)' : 'rgb(244, 245, 247)');
+          await page.screenshot({
+            path: `${folder}/${template.slug}-${width}-${colorScheme}.png`,
+            fullPage: true,
+          });
+        }
+      });
+    }
+  }
+
+  it('nothing overflows with very long words, nor from right to left', {
+    timeout: 120_000,
+  }, async () => {
+    await page.setViewportSize({ width: 375, height: 900 });
+    for (const template of templates) {
+      const words = lengthen(template.sample);
+      for (const variables of [words, { ...template.sample, lang: 'ar', dir: 'rtl' }]) {
+        await page.setContent(render(template, fullBranding, variables).html);
+        expect(await overflow(page), template.slug).toEqual([]);
+      }
+    }
+  });
+
+  it('keeps small text readable: at least 4.5 to 1 in light and dark', {
+    timeout: 120_000,
+  }, async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const template of templates) {
+        await page.setContent(render(template, fullBranding).html);
+        expect(await page.evaluate(faintText), `${template.slug}, ${colorScheme}`).toEqual([]);
+      }
+    }
+  });
+});
+
+/** Prices and codes are never that long; everything else may be. */
+function lengthen(value: unknown, key = ''): Record<string, unknown> {
+  const change = (inner: unknown, name: string): unknown => {
+    if (Array.isArray(inner)) return inner.map((item) => change(item, name));
+    if (typeof inner === 'object' && inner !== null) {
+      return Object.fromEntries(Object.entries(inner).map(([k, v]) => [k, change(v, k)]));
+    }
+    return typeof inner === 'string' && !/price|amount|total|tax|shipping|discount|value/.test(name)
+      ? `${inner}${long}`
+      : inner;
+  };
+  return change(value, key) as Record<string, unknown>;
+}
+
+/** The elements that reach beyond the window, if the page can be scrolled sideways. */
+function overflow(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const width = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth <= width && document.body.scrollWidth <= width) return [];
+    return [...document.querySelectorAll('body *')]
+      .filter((element) => element.getBoundingClientRect().right > width + 0.5)
+      .map((element) => element.tagName + ': ' + element.textContent.slice(0, 40));
+  })()`);
+}
+
+/** Runs in the page: texts whose contrast with the ground below them is under 4.5. */
+const faintText = `(() => {
+  const parse = (color) => color.match(/[\\d.]+/g).map(Number);
+  const luminance = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = parse(getComputedStyle(at).backgroundColor);
+      if (color.length === 3 || color[3] > 0) return color;
+    }
+    return [255, 255, 255];
+  };
+  const faint = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode.textContent.replace(/[\\s\\u00a0\\u034f\\u200c\\u2007]/g, '');
+    const element = walker.currentNode.parentElement;
+    if (!text || getComputedStyle(element).display === 'none' || element.offsetHeight < 5) continue;
+    const [a, b] = [luminance(parse(getComputedStyle(element).color)), luminance(ground(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) faint.push(text.slice(0, 30) + ' ' + ratio.toFixed(2));
+  }
+  return faint;
+})()`;

@@ -1,0 +1,57 @@
+// The catalogue as its tests see it: loaded once per file, rendered with samples and a branding that sets everything.
+import { fileURLToPath } from 'node:url';
+import { type Branding, brandingContext, defaultBranding } from '../../src/templates/branding.ts';
+import { loadCatalog, type SystemTemplate } from '../../src/templates/catalog.ts';
+import { mailContext, renderMail } from '../../src/templates/mail-template.ts';
+import { htmlToPlainText } from '../../src/templates/plain-text.ts';
+
+export const catalogFolder = fileURLToPath(new URL('../../catalog', import.meta.url));
+export const catalog = loadCatalog(catalogFolder);
+export const templates = [...catalog.templates.values()];
+
+export const fullBranding: Branding = {
+  brand_name: 'Alder & Finch',
+  logo_url: 'https://cdn.alderfinch.example/logo.png?v=3&size=2x',
+  primary_color: '#2F5D50',
+  accent_color: '#f2b56b',
+  support_email: 'care@alderfinch.example',
+  support_url: 'https://help.alderfinch.example/start?lang=en&from=mail',
+  footer_html:
+    'Alder &amp; Finch Ltd, 3 Orchard Yard, Bath BA1 2QR<br><a href="https://alderfinch.example/preferences">Email preferences</a>',
+  button_radius: 11,
+  privacy_policy_url: 'https://alderfinch.example/privacy',
+  terms_url: 'https://alderfinch.example/terms?v=2&c=uk',
+};
+
+export const bareBranding: Branding = defaultBranding;
+
+export function render(
+  template: SystemTemplate,
+  branding: Branding,
+  variables: Record<string, unknown> = template.sample,
+): { subject: string; html: string; text: string } {
+  const context = mailContext(variables, brandingContext(branding));
+  const { subject, html } = renderMail(template.compiled, context);
+  return { subject, html, text: htmlToPlainText(html) };
+}
+
+/** The sample without what is optional. */
+export function requiredOnly(template: SystemTemplate): Record<string, unknown> {
+  const variables = structuredClone(template.sample);
+  for (const { name, required } of template.variables) if (!required) removeAt(variables, name);
+  return variables;
+}
+
+export function without(template: SystemTemplate, path: string): Record<string, unknown> {
+  const variables = structuredClone(template.sample);
+  removeAt(variables, path);
+  return variables;
+}
+
+function removeAt(variables: Record<string, unknown>, path: string): void {
+  const keys = path.split('.');
+  const last = keys.pop()!;
+  let holder: Record<string, unknown> = variables;
+  for (const key of keys) holder = holder[key] as Record<string, unknown>;
+  delete holder[last];
+}
