@@ -5,7 +5,17 @@ import { randomFillSync } from 'node:crypto';
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID_SHAPE = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-export type IdPrefix = 'msg_' | 'evt_' | 'key_' | 'whe_' | 'whd_' | 'tpl_' | 'usr_' | 'dom_' | 'sbx_';
+export type IdPrefix =
+  | 'msg_'
+  | 'evt_'
+  | 'key_'
+  | 'whe_'
+  | 'whd_'
+  | 'tpl_'
+  | 'usr_'
+  | 'dom_'
+  | 'sbx_'
+  | 'fbk_';
 
 // One system call for 4,000 bytes of chance serves 400 ids.
 const chance = Buffer.allocUnsafe(4000);

@@ -1,12 +1,15 @@
 // The composition root: config → database → deps → roles, each built once and stopped in reverse order.
 import type { AddressInfo } from 'node:net';
 import { openDirectory } from './accounts/directory.ts';
+import { isReturnPathOf } from './accounts/domains.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createCircuit } from './delivery/circuit.ts';
 import { createRelay, parseRelayUrl } from './delivery/relay.ts';
 import { openRelayReporting, watchRelay } from './delivery/relay-state.ts';
 import { startWorker, type Worker } from './delivery/worker.ts';
+import { createMatcher } from './feedback/match.ts';
+import { openReportRecorder } from './feedback/record.ts';
 import { startFeedbackListener } from './inbound/feedback-smtp.ts';
 import type { Log } from './log.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -82,11 +85,26 @@ async function startRoles(
   const returnPathKey = deriveKey('return-path');
   const { bounceDomain } = config;
 
+  const recorder = opened(
+    openReportRecorder({ database, metrics, nowMs: () => clock.nowMs() }),
+    (it) => it.drain(),
+  );
+  const matcher = createMatcher({ database, returnPathKey });
+
   let feedbackPort: number | undefined;
   if (config.roles.has('feedback')) {
     const listener = opened(
       await startFeedbackListener(
-        { database, clock, log, returnPathKey, bounceDomain },
+        {
+          database,
+          clock,
+          log,
+          recorder,
+          matcher,
+          returnPathKey,
+          bounceDomain,
+          isReturnPathOf: (accountId, host) => isReturnPathOf(database, accountId, host),
+        },
         { host: config.feedbackHost, port: config.feedbackPort },
       ),
       (it) => it.stop(),

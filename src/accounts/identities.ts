@@ -8,6 +8,8 @@ export interface Identity {
   value: string;
   kind: 'address' | 'domain';
   verified: boolean;
+  /** The operator said so, the domain's DNS, or who reads the address's mail. */
+  verifiedBy: 'operator' | 'dns' | 'link' | null;
   createdAt: string;
 }
 
@@ -15,11 +17,12 @@ interface IdentityRow {
   accountId: number;
   value: string;
   verified: boolean;
+  verifiedBy: Identity['verifiedBy'];
   createdAt: Date;
 }
 
 const COLUMNS =
-  'account_id AS "accountId", value, verified_at IS NOT NULL AS verified, created_at AS "createdAt"';
+  'account_id AS "accountId", value, verified_at IS NOT NULL AS verified, verified_by AS "verifiedBy", created_at AS "createdAt"';
 
 /** `Sales@Bücher.example` → `sales@xn--bcher-kva.example`; `Example.COM` → `example.com`. */
 export function normaliseIdentity(text: string): string {
@@ -42,9 +45,11 @@ export async function addIdentity(
   verified: boolean,
 ): Promise<Identity> {
   const [row] = await database.query<IdentityRow>(
-    `INSERT INTO identities AS kept (account_id, value, verified_at)
-     SELECT id, $2, CASE WHEN $3 THEN now() END FROM accounts WHERE id = $1
-     ON CONFLICT (account_id, value) DO UPDATE SET verified_at = coalesce(kept.verified_at, excluded.verified_at)
+    `INSERT INTO identities AS kept (account_id, value, verified_at, verified_by)
+     SELECT id, $2, CASE WHEN $3 THEN now() END, CASE WHEN $3 THEN 'operator' END FROM accounts WHERE id = $1
+     ON CONFLICT (account_id, value) DO UPDATE
+       SET verified_at = coalesce(kept.verified_at, excluded.verified_at),
+           verified_by = coalesce(excluded.verified_by, kept.verified_by)
      RETURNING ${COLUMNS}`,
     [accountId, normaliseIdentity(text), verified],
   );
@@ -63,7 +68,7 @@ export async function verifyIdentity(
   text: string,
 ): Promise<Identity> {
   const [row] = await database.query<IdentityRow>(
-    `UPDATE identities SET verified_at = coalesce(verified_at, now())
+    `UPDATE identities SET verified_at = coalesce(verified_at, now()), verified_by = 'operator'
      WHERE account_id = $1 AND value = $2 RETURNING ${COLUMNS}`,
     [accountId, normaliseIdentity(text)],
   );
@@ -98,7 +103,7 @@ function toIdentity(row: IdentityRow): Identity {
   };
 }
 
-function noIdentity(accountId: number, text: string): never {
+export function noIdentity(accountId: number, text: string): never {
   throw new Problem(
     'not-found',
     `Account ${accountId} has no identity ${text}. "sandmartin identity list --account ${accountId}" shows its identities.`,

@@ -10,14 +10,17 @@ import {
 } from './mime.ts';
 import { listedAddresses } from './report-address.ts';
 
-/** The header that compose writes into every mail; it comes back in returned headers, also of redacted reports. */
+/** The headers that compose writes into every mail; they come back in returned headers, also of redacted reports. */
 export const OUR_HEADER = 'x-sm-message-id';
+export const TOKEN_HEADER = 'x-sm-token';
 
 export interface Original {
   /** Message-ID without its brackets. */
   messageId: string | null;
   /** `msg_…` from our own header. */
   ourId: string | null;
+  /** Account and message, signed (return-path.ts); whoever quotes it has seen the mail. */
+  token: string | null;
   /** ENVID of RFC 3461, which is our message id too. */
   envelopeId: string | null;
   /** To and Cc of the mail, as far as they came back. */
@@ -48,7 +51,8 @@ export function findOriginal(mail: Mail, unsent = ''): Original {
   const { headers } = readHeaders(text, firstField(text));
   return {
     messageId: messageId(headers.get('message-id')?.[0]),
-    ourId: ourId(headers) ?? scanForOurId(mail, text),
+    ourId: ownHeader(headers, mail, text, OUR_HEADER, 'msg_\\w{1,64}'),
+    token: ownHeader(headers, mail, text, TOKEN_HEADER, '[a-zA-Z2-7]{40,64}'),
     envelopeId: null,
     recipients: addressesIn(headers, ['to', 'cc', 'x-original-to']),
     senders: addressesIn(headers, ['from', 'sender', 'return-path', 'reply-to']),
@@ -67,18 +71,22 @@ export function parseDate(value: string | undefined): Date | null {
   return Number.isNaN(time) ? null : new Date(time);
 }
 
-function ourId(headers: Headers): string | null {
-  return /^msg_\w{1,64}$/.exec(headers.get(OUR_HEADER)?.[0] ?? '')?.[0] ?? null;
-}
-
 /** Some servers quote, indent or attach the headers as plain text; ours is still legible in it. */
-function scanForOurId(mail: Mail, text: string): string | null {
-  const pattern = /^[> \t]{0,20}x-sm-message-id:[ \t]{0,20}(msg_\w{1,64})/im;
-  const found = pattern.exec(text);
+function ownHeader(
+  headers: Headers,
+  mail: Mail,
+  text: string,
+  name: string,
+  shape: string,
+): string | null {
+  const returned = new RegExp(`^${shape}$`).exec(headers.get(name)?.[0]?.trim() ?? '');
+  if (returned) return returned[0];
+  const quoted = new RegExp(`^[> \\t]{0,20}${name}:[ \\t]{0,20}(${shape})`, 'im');
+  const found = quoted.exec(text);
   if (found) return found[1]!;
   for (const part of mail.parts) {
     if (!part.type.startsWith('text/') && !isReturned(part)) continue;
-    const match = pattern.exec(partText(part));
+    const match = quoted.exec(partText(part));
     if (match) return match[1]!;
   }
   return null;

@@ -1,121 +1,247 @@
-// Recording reports: what a DSN, bounce or complaint says becomes events, suppressions and delays of one mail, in one transaction.
-// Before: inbound/feedback-smtp.ts knows which mail it is about, report.ts what it says.
+// Recording reports: what DSNs, bounces and complaints say becomes events, suppressions and delays, many reports in one transaction.
+// Before: inbound/feedback-smtp.ts and ses.ts know which mail a report is about, report.ts and ses.ts what it says.
+import { addressKey } from '../addresses.ts';
 import { type NewEvent, RECORD_EVENTS_SQL, recordEventsValues } from '../events/record.ts';
+import { createGroupCommit } from '../group-commit.ts';
 import { bytesToUuid } from '../ids.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { type Suppression, suppress } from '../suppressions/suppressions.ts';
 import type { Report, ReportedRecipient } from './report.ts';
 import type { MailReference } from './return-path.ts';
 
-/** Answers how many events were new. */
-export async function recordReport(
-  database: Database,
-  mail: MailReference,
-  report: Report,
-  nowMs: number,
-): Promise<number> {
-  return await database.transaction(async (client) => {
-    const events = [
-      ...deliveries(mail, report),
-      ...bounces(mail, report),
-      ...complaints(mail, report),
-    ];
-    const recorded =
-      events.length === 0
-        ? []
-        : await client.query(RECORD_EVENTS_SQL, recordEventsValues(events, nowMs));
-    await suppress(client, suppressionsOf(mail, report));
-    await noteDelays(client, mail, report);
-    return recorded.length;
+export interface MatchedReport {
+  mail: MailReference;
+  report: Report;
+}
+
+export interface Recorded {
+  /** Events that were new. A report that comes again makes none. */
+  events: number;
+  /** The report says something that we record: an event, a delay, a suppression. Otherwise a person should look at it. */
+  understood: boolean;
+}
+
+export interface ReportRecorder {
+  record(report: MatchedReport): Promise<Recorded>;
+  drain(): Promise<void>;
+}
+
+/** Reports that arrive together are written together. */
+export function openReportRecorder(deps: {
+  database: Database;
+  metrics: Metrics;
+  nowMs: () => number;
+}): ReportRecorder {
+  const group = createGroupCommit<MatchedReport, Recorded>({
+    mostItems: 200,
+    mostInFlight: 2,
+    write: (reports) => recordReports(deps.database, reports, deps.nowMs(), deps.metrics),
   });
+  return { record: (report) => group.add(report), drain: () => group.drain() };
+}
+
+export async function recordReports(
+  database: Database,
+  reports: readonly MatchedReport[],
+  nowMs: number,
+  metrics?: Metrics,
+): Promise<Recorded[]> {
+  return await database.transaction(async (client) => {
+    const known = await recipientsOfMails(client, reports);
+    const statements = reports.map((entry) => statementOf(entry, known));
+    const events = statements.flatMap((statement) => statement.events);
+    const fresh = events.length === 0 ? [] : await writeEvents(client, events, nowMs);
+    await suppress(
+      client,
+      statements.flatMap((statement) => statement.suppressions),
+    );
+    await noteDelays(
+      client,
+      statements.flatMap((statement) => statement.delay ?? []),
+    );
+    for (const event of fresh) metrics?.events.inc({ kind: event.kind });
+    return statements.map((statement) => ({
+      events: statement.events.filter((event) => fresh.includes(event)).length,
+      understood:
+        statement.events.length + statement.suppressions.length > 0 || statement.delay !== null,
+    }));
+  });
+}
+
+async function writeEvents(
+  client: Queryable,
+  events: NewEvent[],
+  nowMs: number,
+): Promise<NewEvent[]> {
+  const rows = await client.prepared<{ n: number }>(
+    'record-events',
+    RECORD_EVENTS_SQL,
+    recordEventsValues(events, nowMs),
+  );
+  return rows.map(({ n }) => events[n - 1]!);
+}
+
+/** By uuid. A report can only speak about people its mail went to, so that nobody is suppressed by hearsay. */
+async function recipientsOfMails(
+  client: Queryable,
+  reports: readonly MatchedReport[],
+): Promise<Map<string, string[]>> {
+  const uuids = reports.map(({ mail }) => bytesToUuid(mail.messageId));
+  const sorted = [...uuids].sort();
+  const rows = await client.prepared<{ uuid: string; recipients: string[] }>(
+    'reported-mails',
+    // The bounds keep the planner to the partitions of these days.
+    `SELECT m.id AS uuid, m.recipients FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
+     JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4`,
+    [reports.map(({ mail }) => mail.accountId), uuids, sorted[0], sorted.at(-1)],
+  );
+  return new Map(rows.map((row) => [row.uuid, row.recipients]));
+}
+
+interface Statement {
+  events: NewEvent[];
+  suppressions: Suppression[];
+  delay: Delay | null;
+}
+
+interface Delay {
+  mail: MailReference;
+  recipients: string[];
+  response: string | null;
+}
+
+/** What one report means for its mail. */
+function statementOf(
+  { mail, report }: MatchedReport,
+  known: ReadonlyMap<string, string[]>,
+): Statement {
+  const recipients = known.get(bytesToUuid(mail.messageId));
+  if (recipients === undefined) return { events: [], suppressions: [], delay: null };
+  const reported = report.recipients.map((recipient) => asOurs(recipient, recipients));
+  return {
+    events: [
+      ...deliveries(mail, reported),
+      ...bounces(mail, reported),
+      ...complaints(mail, report, reported),
+    ],
+    suppressions: suppressionsOf(mail, report, reported),
+    delay: delayOf(mail, reported),
+  };
+}
+
+interface OurRecipient extends ReportedRecipient {
+  /** The address as we sent to it; null when the report names nobody of ours. */
+  ours: string | null;
+}
+
+/** Servers change case and domains (forwarding); when the mail went to one person, it is about that one. */
+function asOurs(recipient: ReportedRecipient, recipients: readonly string[]): OurRecipient {
+  const key = recipient.address === null ? null : addressKey(recipient.address);
+  const named = recipients.find((address) => addressKey(address) === key);
+  const only = recipients.length === 1 ? recipients[0]! : null;
+  return { ...recipient, ours: named ?? only };
 }
 
 const DELIVERED_ACTIONS = ['delivered', 'relayed', 'expanded'];
 
-function deliveries(mail: MailReference, report: Report): NewEvent[] {
-  return report.recipients
+function deliveries(mail: MailReference, reported: readonly OurRecipient[]): NewEvent[] {
+  return reported
     .filter((recipient) => DELIVERED_ACTIONS.includes(recipient.action ?? ''))
     .map((recipient) => ({
       ...mail,
       kind: 'delivered' as const,
       recipients: addressOf(recipient),
       detail: {
-        smtp_response: recipient.smtp_response ?? '',
-        reporting_mta: recipient.reporting_mta ?? '',
+        smtp_response: storable(recipient.smtp_response),
+        reporting_mta: storable(recipient.reporting_mta),
       },
       identity: recipient.fingerprint,
     }));
 }
 
-function bounces(mail: MailReference, report: Report): NewEvent[] {
-  return report.recipients.filter(isBounce).map((recipient) => ({
+function bounces(mail: MailReference, reported: readonly OurRecipient[]): NewEvent[] {
+  return reported.filter(isBounce).map((recipient) => ({
     ...mail,
     kind: 'bounced' as const,
     recipients: addressOf(recipient),
     detail: {
       bounce_type: recipient.bounce_type,
       reason: recipient.reason ?? 'other',
-      smtp_response: recipient.smtp_response ?? '',
-      reporting_mta: recipient.reporting_mta ?? '',
+      smtp_response: storable(recipient.smtp_response),
+      reporting_mta: storable(recipient.reporting_mta),
     },
     identity: recipient.fingerprint,
   }));
 }
 
-function complaints(mail: MailReference, report: Report): NewEvent[] {
-  if (report.kind !== 'arf' || report.feedback_type !== 'abuse') return [];
+function complaints(
+  mail: MailReference,
+  report: Report,
+  reported: readonly OurRecipient[],
+): NewEvent[] {
+  if (meaningOf(report) !== 'complaint') return [];
   return [
     {
       ...mail,
       kind: 'complained',
-      recipients: report.recipients.flatMap(addressOf),
-      detail: { feedback_type: 'abuse' },
-      identity: report.recipients[0]?.fingerprint ?? report.fingerprint,
+      recipients: reported.flatMap(addressOf),
+      detail: { feedback_type: storable(report.feedback_type) },
+      identity: reported[0]?.fingerprint ?? report.fingerprint,
     },
   ];
 }
 
+/** RFC 5965 7.3 and its registry. not-spam takes a complaint back and auth-failure is about DNS: neither says "no more mail". */
+function meaningOf(report: Report): 'complaint' | 'unsubscribe' | null {
+  const type = report.feedback_type;
+  if (report.kind !== 'arf' || type === null) return null;
+  if (type === 'opt-out' || type === 'opt-out-list') return 'unsubscribe';
+  return type === 'not-spam' || type === 'auth-failure' ? null : 'complaint';
+}
+
 /** Permanent bounces, complaints and opt-outs: the account does not write there again. */
-function suppressionsOf(mail: MailReference, report: Report): Suppression[] {
-  const reasonOf = (recipient: ReportedRecipient): Suppression['reason'] | null => {
-    if (report.kind === 'arf') {
-      if (report.feedback_type === 'abuse') return 'complaint';
-      return report.feedback_type === 'opt-out' ? 'unsubscribe' : null;
-    }
-    return isBounce(recipient) && recipient.bounce_type === 'permanent' ? 'bounce' : null;
-  };
-  return report.recipients.flatMap((recipient) => {
+function suppressionsOf(
+  mail: MailReference,
+  report: Report,
+  reported: readonly OurRecipient[],
+): Suppression[] {
+  const reasonOf = (recipient: OurRecipient): Suppression['reason'] | null =>
+    recipient.bounce_type === 'permanent' ? 'bounce' : meaningOf(report);
+  return reported.flatMap((recipient) => {
     const reason = reasonOf(recipient);
-    return reason === null || recipient.address === null
-      ? []
-      : [
-          {
-            accountId: mail.accountId,
-            address: recipient.address,
-            reason,
-            messageUuid: bytesToUuid(mail.messageId),
-          },
-        ];
+    if (reason === null || recipient.ours === null) return [];
+    const { accountId, messageId } = mail;
+    return [{ accountId, address: recipient.ours, reason, messageUuid: bytesToUuid(messageId) }];
   });
 }
 
-/** A delay is no event: it is kept on the message until something final comes. */
-async function noteDelays(client: Queryable, mail: MailReference, report: Report): Promise<void> {
-  const delayed = report.recipients.filter((recipient) => recipient.action === 'delayed');
-  if (delayed.length === 0) return;
-  await client.query(
-    `UPDATE messages SET last_delay = jsonb_build_object('at', now(), 'recipients', $3::text[], 'smtp_response', $4::text)
-     WHERE account_id = $1 AND id = $2`,
-    [
-      mail.accountId,
-      bytesToUuid(mail.messageId),
-      delayed.flatMap(addressOf),
-      delayed[0]?.smtp_response ?? null,
-    ],
-  );
+function delayOf(mail: MailReference, reported: readonly OurRecipient[]): Delay | null {
+  const delayed = reported.filter((recipient) => recipient.action === 'delayed');
+  if (delayed.length === 0) return null;
+  return {
+    mail,
+    recipients: delayed.flatMap(addressOf),
+    response: storable(delayed[0]!.smtp_response),
+  };
 }
 
-const isBounce = (recipient: ReportedRecipient): boolean => recipient.bounce_type !== null;
+/** A delay is no event, the mail is still under way: the newest is kept on the message. */
+async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<void> {
+  for (const { mail, recipients, response } of delays) {
+    await client.query(
+      `UPDATE messages SET last_delay = jsonb_build_object('at', now(), 'recipients', $3::text[], 'smtp_response', $4::text)
+       WHERE account_id = $1 AND id = $2`,
+      [mail.accountId, bytesToUuid(mail.messageId), recipients, response],
+    );
+  }
+}
 
-const addressOf = (recipient: ReportedRecipient): string[] =>
-  recipient.address === null ? [] : [recipient.address];
+const isBounce = (recipient: OurRecipient): boolean => recipient.bounce_type !== null;
+
+const addressOf = ({ ours, address }: OurRecipient): string[] =>
+  (ours ?? address) === null ? [] : [storable(ours ?? address)];
+
+/** Reports quote anything; PostgreSQL's text and jsonb take neither NUL nor half a surrogate pair. */
+const storable = (text: string | null): string =>
+  Buffer.from((text ?? '').replaceAll('\0', '')).toString();

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import { classify } from './classify.ts';
 import { hostOf, type RecipientResult } from './dsn.ts';
-import { type Original, OUR_HEADER } from './original.ts';
+import { type Original, OUR_HEADER, TOKEN_HEADER } from './original.ts';
 import type { Reason } from './reasons.ts';
 import { fingerprint, makeReport, type Report } from './report.ts';
 
@@ -172,6 +172,7 @@ function originalOf(body: SesBody): Original {
   return {
     messageId: written?.replace(/^\s*<|>\s*$/g, '') || null,
     ourId: /^msg_\w{1,64}$/.exec(header(OUR_HEADER)?.trim() ?? '')?.[0] ?? null,
+    token: header(TOKEN_HEADER)?.trim() || null,
     envelopeId: null,
     recipients: body.mail.destination,
     senders: [],

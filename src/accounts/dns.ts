@@ -1,0 +1,46 @@
+// DNS questions about a domain, with answers one can show: what was seen, or why nothing was. Asked by domains.ts.
+import { Resolver } from 'node:dns/promises';
+
+export interface DnsAnswer {
+  values: string[];
+  /** Why there are none. */
+  fault: string | null;
+  /** Nobody could be asked: the answer says nothing about the domain. */
+  unknown: boolean;
+}
+
+export interface Dns {
+  /** Each record as one text: its strings joined (RFC 6376 3.6.2.2, RFC 7208 3.3). */
+  txt(name: string): Promise<DnsAnswer>;
+  cname(name: string): Promise<DnsAnswer>;
+}
+
+const TIMEOUT_MS = 3000;
+const TRIES = 2;
+/** What the domain's own servers say: there is nothing. */
+const NOTHING = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** `servers` as in `192.0.2.1` or `127.0.0.1:5353`; without any, those of the machine. */
+export function createDns(servers: readonly string[]): Dns {
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+  if (servers.length > 0) resolver.setServers(servers);
+  return {
+    txt: (name) =>
+      answer(async () => (await resolver.resolveTxt(name)).map((strings) => strings.join(''))),
+    cname: (name) =>
+      answer(async () => (await resolver.resolveCname(name)).map((host) => host.toLowerCase())),
+  };
+}
+
+async function answer(ask: () => Promise<string[]>): Promise<DnsAnswer> {
+  try {
+    return { values: await ask(), fault: null, unknown: false };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    if (NOTHING.has(code)) {
+      const fault = code === 'ENOTFOUND' ? 'the name does not exist' : 'there is no such record';
+      return { values: [], fault, unknown: false };
+    }
+    return { values: [], fault: `the DNS server did not answer (${code})`, unknown: true };
+  }
+}

@@ -1,0 +1,104 @@
+// Which mail of ours a report is about, when the address it came to does not say: complaints, and what Amazon SES tells.
+// Before: report.ts or ses.ts read it. After: record.ts. Our signed header is certain; each step after it is a better guess than none.
+import { addressKey } from '../addresses.ts';
+import { firstUuidAt, readId, uuidToBytes } from '../ids.ts';
+import type { Database } from '../store/pool.ts';
+import type { Report } from './report.ts';
+import { type MailReference, readMailToken } from './return-path.ts';
+
+const HOUR_MS = 3_600_000;
+/** A mail may wait a day in our queue and some more in the relay's. */
+const SENT_BEFORE_MS = 30 * HOUR_MS;
+const CLOCK_SKEW_MS = 10 * 60_000;
+/** SES tells of opens and complaints days later. */
+const RELAY_ID_MS = 72 * HOUR_MS;
+/** Searches without the account cannot use its index. Anybody may send complaints, so such a search is short and one at a time. */
+const SEARCH_MS = 3000;
+
+export interface Matcher {
+  find(
+    report: Report,
+    hints: { receivedAtMs: number; relayMessageId?: string },
+  ): Promise<MailReference | undefined>;
+}
+
+export function createMatcher(deps: { database: Database; returnPathKey: Buffer }): Matcher {
+  let last: Promise<unknown> = Promise.resolve();
+
+  function search(text: string, values: unknown[]): Promise<MailReference | undefined> {
+    const mine = last.then(() => searchOne(deps.database, text, values));
+    last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  return {
+    async find(report, { receivedAtMs, relayMessageId }) {
+      const { original } = report;
+      const signed = original.token && readMailToken(deps.returnPathKey, original.token);
+      if (signed) return signed;
+      for (const id of ownIds(report)) {
+        const found = await search('SELECT account_id, id FROM messages WHERE id = $1', [id]);
+        if (found) return found;
+      }
+      if (relayMessageId !== undefined) {
+        return await search(
+          'SELECT account_id, id FROM messages WHERE relay_message_id = $1 AND id BETWEEN $2 AND $3',
+          [relayMessageId, ...between(receivedAtMs, RELAY_ID_MS)],
+        );
+      }
+      const recipients = namedRecipients(report);
+      if (recipients.length === 0) return undefined;
+      return await search(BY_RECIPIENT, [
+        recipients,
+        original.senders.map(addressKey),
+        ...between(original.arrivedAt?.getTime() ?? receivedAtMs, SENT_BEFORE_MS),
+      ]);
+    },
+  };
+}
+
+/** The newest mail to this recipient, from this sender where the report names one; none when two accounts wrote to them. */
+const BY_RECIPIENT = `
+  SELECT min(account_id) AS account_id, (array_agg(id ORDER BY id DESC))[1] AS id FROM messages
+  WHERE id BETWEEN $3 AND $4
+    AND EXISTS (SELECT FROM unnest(recipients) r WHERE lower(r) = ANY ($1::text[]))
+    AND ($2::text[] = '{}' OR lower(from_email) = ANY ($2))
+  HAVING count(DISTINCT account_id) = 1`;
+
+async function searchOne(
+  database: Database,
+  text: string,
+  values: unknown[],
+): Promise<MailReference | undefined> {
+  try {
+    const [row] = await database.transaction(async (client) => {
+      await client.query(`SET LOCAL statement_timeout = ${SEARCH_MS}`);
+      return await client.query<{ account_id: number; id: string }>(text, values);
+    });
+    return row && { accountId: row.account_id, messageId: uuidToBytes(row.id) };
+  } catch (error) {
+    // query_canceled: it would have taken too long.
+    if ((error as { code?: unknown }).code === '57014') return undefined;
+    throw error;
+  }
+}
+
+/** Our header, the envelope id (RFC 3461) and the left part of our Message-ID all are the message's id. */
+function ownIds({ original }: Report): string[] {
+  const written = [original.ourId, original.envelopeId, original.messageId?.split('@')[0]];
+  const ids = written.flatMap((text) => {
+    const bytes = text ? readId('msg_', text) : undefined;
+    return bytes ? [bytes.toString('hex')] : [];
+  });
+  return [...new Set(ids)];
+}
+
+function namedRecipients(report: Report): string[] {
+  const named = report.recipients.flatMap(({ address }) => (address === null ? [] : [address]));
+  return [...new Set(named.map(addressKey))];
+}
+
+const between = (timeMs: number, beforeMs: number): [string, string] => [
+  firstUuidAt(timeMs - beforeMs),
+  firstUuidAt(timeMs + CLOCK_SKEW_MS),
+];
