@@ -1,6 +1,8 @@
 // Configuration: the one list of settings. Read once by main.ts and the CLI; docs/configuration.md is generated from it.
+import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
+import { type Mailbox, parseMailbox } from './addresses.ts';
 import { Problem } from './errors.ts';
 
 export const ROLES = ['api', 'delivery', 'webhooks', 'feedback'] as const;
@@ -14,6 +16,11 @@ interface Setting {
 }
 
 const port = z.coerce.number('must be a port number').int().min(0).max(65535);
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((item) => item.trim()))
+  .transform((items) => items.filter((item) => item !== ''));
 const days = z.coerce.number('must be a number of days').int().min(1).max(3650);
 
 /** An absent variable and an empty one mean the same: the default. */
@@ -45,6 +52,20 @@ const settings = {
     shownDefault: 'unset: loopback names, `HOST` and the name in `BASE_URL`',
     description:
       'More host names under which MCP is reached, comma-separated and without ports. Requests with another Host, and web pages of another Origin, are refused with 403.',
+  },
+  TRACKING_URL: {
+    schema: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
+    shownDefault: '`BASE_URL`',
+    description:
+      'The address in pixels, tracked links and unsubscribe links; must lead to this service. While neither it nor `BASE_URL` is set, mails to a real relay are not tracked: nobody outside could follow their links.',
+  },
+  TRUSTED_PROXIES: {
+    schema: list
+      .transform((items) => (items.length === 0 ? ['127.0.0.0/8', '::1'] : items))
+      .refine((items) => items.every(isNetwork), 'must be a list of addresses or networks'),
+    shownDefault: '`127.0.0.0/8,::1`',
+    description:
+      'Addresses and networks of your reverse proxies, comma-separated. Only they are believed when `X-Forwarded-For` says where an open or a click came from.',
   },
   DATA_DIR: {
     schema: z.string().default('.sandmartin'),
@@ -95,10 +116,50 @@ const settings = {
     shownDefault: '`HOST`',
     description: 'Address the feedback listener listens on.',
   },
+  FEEDBACK_TLS_CERT: {
+    schema: z.string().optional(),
+    shownDefault: 'unset: a certificate that proves nothing, as opportunistic TLS allows',
+    description:
+      'File with the certificate (PEM, with its chain) that the feedback listener shows for STARTTLS. Goes with `FEEDBACK_TLS_KEY`.',
+  },
+  FEEDBACK_TLS_KEY: {
+    schema: z.string().optional(),
+    shownDefault: 'unset',
+    description: 'File with the private key (PEM) of `FEEDBACK_TLS_CERT`.',
+  },
   BOUNCE_DOMAIN: {
     schema: z.string().default('bounces.localhost'),
     description:
       'Domain of the return path `bounce+…@`. Its MX, or a transport of your relay, must lead to the feedback listener.',
+  },
+  SES_TOPICS: {
+    schema: list.refine(
+      (items) => items.every((item) => /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w.-]+$/.test(item)),
+      'must be a list of ARNs of SNS topics',
+    ),
+    shownDefault: 'unset: `/inbound/ses` refuses everything',
+    description:
+      'ARNs of the Amazon SNS topics, comma-separated, whose SES notifications `/inbound/ses` takes.',
+  },
+  SYSTEM_SENDER: {
+    schema: z
+      .string()
+      .transform((text, context) => {
+        const mailbox = parseMailbox(text);
+        if (!('fault' in mailbox)) return mailbox;
+        context.addIssue({ code: 'custom', message: `is no address: ${mailbox.fault}` });
+        return z.NEVER;
+      })
+      .optional(),
+    shownDefault: 'unset: addresses are verified by operators only',
+    description:
+      'From which address the service itself writes, such as the links that verify addresses. Must be a verified identity of a paying account, which sends it.',
+  },
+  DNS_SERVERS: {
+    schema: list,
+    shownDefault: 'unset: those of the machine',
+    description:
+      'DNS servers to ask about domains, comma-separated, such as `192.0.2.53` or `127.0.0.1:5353`.',
   },
   SECRET_KEY: {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
@@ -127,6 +188,11 @@ export interface Config {
   port: number;
   host: string;
   baseUrl: string;
+  /** Undefined: the same as baseUrl. */
+  trackingUrl: string | undefined;
+  /** Somebody said under which address recipients reach us. */
+  isPublic: boolean;
+  trustedProxies: readonly string[];
   mcpPort: number | undefined;
   /** Names that MCP may be asked under, without ports. */
   mcpHosts: readonly string[];
@@ -139,7 +205,11 @@ export interface Config {
   relayDown: 'refuse' | 'queue';
   feedbackPort: number;
   feedbackHost: string;
+  feedbackTls: { certFile: string; keyFile: string } | undefined;
   bounceDomain: string;
+  sesTopics: readonly string[];
+  systemSender: Mailbox | undefined;
+  dnsServers: readonly string[];
   secretKey: string | undefined;
   retentionDays: number;
   contentRetentionDays: number;
@@ -154,6 +224,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     const result = setting.schema.safeParse(env[name] === '' ? undefined : env[name]);
     if (result.success) parsed[name] = result.data;
     else faults.push(`${name}: ${result.error.issues[0]?.message ?? 'is not valid'}`);
+  }
+  if ((parsed.FEEDBACK_TLS_CERT === undefined) !== (parsed.FEEDBACK_TLS_KEY === undefined)) {
+    faults.push('FEEDBACK_TLS_CERT and FEEDBACK_TLS_KEY: one needs the other');
   }
   if (faults.length > 0) {
     throw new Problem(
@@ -180,6 +253,9 @@ function toConfig(read: Parsed): Config {
       new URL(baseUrl).hostname,
       ...read.MCP_ALLOWED_HOSTS,
     ],
+    trackingUrl: read.TRACKING_URL?.replace(/\/+$/, ''),
+    isPublic: read.TRACKING_URL !== undefined || read.BASE_URL !== undefined,
+    trustedProxies: read.TRUSTED_PROXIES,
     dataDir: isAbsolute(read.DATA_DIR) ? read.DATA_DIR : resolve(read.DATA_DIR),
     databaseUrl: read.DATABASE_URL,
     databaseConnections: read.DATABASE_CONNECTIONS,
@@ -189,7 +265,14 @@ function toConfig(read: Parsed): Config {
     relayDown: read.RELAY_DOWN,
     feedbackPort: read.FEEDBACK_PORT,
     feedbackHost: read.FEEDBACK_HOST ?? read.HOST,
+    feedbackTls:
+      read.FEEDBACK_TLS_CERT === undefined || read.FEEDBACK_TLS_KEY === undefined
+        ? undefined
+        : { certFile: read.FEEDBACK_TLS_CERT, keyFile: read.FEEDBACK_TLS_KEY },
     bounceDomain: read.BOUNCE_DOMAIN.toLowerCase(),
+    sesTopics: read.SES_TOPICS,
+    systemSender: read.SYSTEM_SENDER,
+    dnsServers: read.DNS_SERVERS,
     secretKey: read.SECRET_KEY,
     retentionDays: read.RETENTION_DAYS,
     contentRetentionDays: read.CONTENT_RETENTION_DAYS,
@@ -198,6 +281,15 @@ function toConfig(read: Parsed): Config {
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, more] = text.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return more === undefined && bits > 0 && (prefix === undefined || isPrefix(prefix, bits));
+}
+
+const isPrefix = (text: string, bits: number): boolean =>
+  /^\d{1,3}$/.test(text) && Number(text) <= bits;
 
 function showHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
