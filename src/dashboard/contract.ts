@@ -1,0 +1,306 @@
+// The dashboard's contract: every route under /dashboard/api, who may call it, and what goes in and out.
+// Before it: web/ calls by this table. After it: routes/*.ts answer by it, and tests walk it, so that none can be forgotten.
+//
+// - The session is a cookie (HttpOnly). Requests that are not GET carry the header `X-SM-Dashboard: 1` and, as browsers do
+//   by themselves, an Origin of this service; bodies are JSON.
+// - Refusals are `{detail}`: 400 not valid, 401 no session, 402 free plan, 403 role (or a suspended account), 404 not this
+//   account's, 429 with retry-after, 502 relay, 503.
+// - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are downloads.
+// - Mail is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it `{html}`, it posts back `{height}`.
+import type {
+  AcceptInvitation,
+  AccountChange,
+  AccountView,
+  BrandingChange,
+  BrandingPreview,
+  BrandingPreviewRequest,
+  BrandingView,
+  Category,
+  ChangePassword,
+  DeliveryDetail,
+  DeliveryRow,
+  EndpointChange,
+  EndpointSecret,
+  InvitationView,
+  Invited,
+  KeyRow,
+  LiveMessages,
+  LiveTimeline,
+  Me,
+  MessageDetail,
+  MessagePage,
+  MessageSearch,
+  NewAccount,
+  NewEndpoint,
+  NewKey,
+  OperatorAccount,
+  OperatorChange,
+  Overview,
+  Page,
+  Replay,
+  Role,
+  SandboxInbox,
+  SandboxMail,
+  SaveTemplate,
+  SenderAddress,
+  SenderDomain,
+  Senders,
+  SessionState,
+  SetUp,
+  SignIn,
+  SuppressionRow,
+  Team,
+  TemplateDetail,
+  TemplatePreview,
+  TemplatePreviewRequest,
+  TemplateRow,
+  TemplateVersionRow,
+  TestSend,
+  WebhookEndpoint,
+  WebhookTest,
+} from './views.ts';
+
+export const API_PREFIX = '/dashboard/api';
+/** A document of its own, with a Content-Security-Policy of its own: no scripts but its own, no connections, no forms. */
+export const PREVIEW_FRAME = '/dashboard/preview-frame';
+/** Without it nothing that is not GET is answered: a page of another site cannot set it. */
+export const DASHBOARD_HEADER = 'x-sm-dashboard';
+
+/** `public`: no session. `user`: any session, and only about itself. A role includes those before it; an operator is apart. */
+export type Access = 'public' | 'user' | Role | 'operator';
+
+export interface Route {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Under API_PREFIX; `:name` is a parameter. */
+  path: string;
+  access: Access;
+  kind?: 'stream' | 'file';
+}
+
+/** What each route takes and answers. Parameters of the path are always strings. */
+export interface Api {
+  getSession: { answer: SessionState };
+  signIn: { body: SignIn; answer: Me };
+  signOut: { answer: Done };
+  signOutOthers: { answer: { ended: number } };
+  switchAccount: { body: { accountId: number }; answer: Me };
+  changePassword: { body: ChangePassword; answer: Done };
+  setUp: { body: SetUp; answer: Me };
+  showInvitation: { body: { token: string }; answer: InvitationView };
+  acceptInvitation: { body: AcceptInvitation; answer: Me };
+
+  getOverview: { query: { days?: 1 | 7 | 30 | 90 }; answer: Overview };
+  live: { answer: LiveMessages };
+
+  searchMessages: { query: MessageSearch; answer: MessagePage };
+  getMessage: { params: { id: string }; answer: MessageDetail };
+  liveMessage: { params: { id: string }; answer: LiveTimeline };
+  getMessageSource: { params: { id: string }; answer: string };
+  getAttachment: { params: { id: string; index: string }; answer: Blob };
+  sendAgain: { params: { id: string }; answer: Sent };
+
+  listTemplates: { query: { category?: Category }; answer: { templates: TemplateRow[] } };
+  /** `version`: a number, or `system` for the system template behind the account's own. */
+  getTemplate: { params: { slug: string }; query: { version?: string }; answer: TemplateDetail };
+  listTemplateVersions: { params: { slug: string }; answer: { versions: TemplateVersionRow[] } };
+  previewTemplate: { body: TemplatePreviewRequest; answer: TemplatePreview };
+  /** Several with their samples, for the gallery; at most 60. */
+  previewTemplates: {
+    body: { slugs: string[] };
+    answer: { previews: ({ slug: string } & TemplatePreview)[] };
+  };
+  cloneTemplate: { params: { slug: string }; body: { as?: string }; answer: TemplateDetail };
+  /** A new version, as a draft; a slug that is not there yet makes a new template. */
+  saveTemplate: { params: { slug: string }; body: SaveTemplate; answer: TemplateDetail };
+  publishTemplate: {
+    params: { slug: string };
+    body: { version?: number };
+    answer: TemplateDetail;
+  };
+  rollBackTemplate: { params: { slug: string }; answer: TemplateDetail };
+  archiveTemplate: { params: { slug: string }; answer: TemplateDetail };
+  testSend: { params: { slug: string }; body: TestSend; answer: Sent };
+
+  getBranding: { answer: BrandingView };
+  setBranding: { body: BrandingChange; answer: BrandingView };
+  previewBranding: { body: BrandingPreviewRequest; answer: BrandingPreview };
+
+  listSenders: { answer: Senders };
+  addDomain: { body: { domain: string }; answer: SenderDomain };
+  checkDomain: { params: { domain: string }; answer: SenderDomain };
+  removeDomain: { params: { domain: string }; answer: Done };
+  /** Mails a link to the address. */
+  addAddress: { body: { address: string }; answer: SenderAddress };
+  /** Mails another link. */
+  verifyAddress: { params: { address: string }; answer: SenderAddress };
+  removeAddress: { params: { address: string }; answer: Done };
+
+  listWebhooks: { answer: { endpoints: WebhookEndpoint[] } };
+  createWebhook: { body: NewEndpoint; answer: EndpointSecret };
+  changeWebhook: { params: { id: string }; body: EndpointChange; answer: WebhookEndpoint };
+  removeWebhook: { params: { id: string }; answer: Done };
+  rotateWebhook: { params: { id: string }; answer: EndpointSecret };
+  /** Posts an example event now and tells what came back. */
+  testWebhook: { params: { id: string }; body: { eventType?: string }; answer: WebhookTest };
+  listDeliveries: {
+    params: { id: string };
+    query: { state?: DeliveryRow['state']; before?: string; limit?: number };
+    answer: Page<DeliveryRow>;
+  };
+  getDelivery: { params: { id: string; deliveryId: string }; answer: DeliveryDetail };
+  retryDelivery: { params: { id: string; deliveryId: string }; answer: DeliveryRow };
+  replayWebhook: { params: { id: string }; body: Replay; answer: { count: number } };
+
+  listKeys: { answer: { keys: KeyRow[] } };
+  /** `secret` is shown this once. */
+  createKey: { body: NewKey; answer: { key: KeyRow; secret: string } };
+  revokeKey: { params: { id: string }; answer: Done };
+
+  listSuppressions: {
+    query: { search?: string; before?: string; limit?: number };
+    answer: Page<SuppressionRow>;
+  };
+  addSuppression: { body: { address: string }; answer: SuppressionRow };
+  removeSuppression: { params: { address: string }; answer: Done };
+
+  listSandbox: { query: { before?: string; limit?: number }; answer: SandboxInbox };
+  getSandboxMail: { params: { id: string }; answer: SandboxMail };
+  clearSandbox: { answer: { cleared: number } };
+
+  getTeam: { answer: Team };
+  invite: { body: { email: string; role: Role }; answer: Invited };
+  withdrawInvitation: { params: { id: string }; answer: Done };
+  changeMember: { params: { id: string }; body: { role: Role }; answer: Done };
+  removeMember: { params: { id: string }; answer: Done };
+
+  getAccount: { answer: AccountView };
+  changeAccount: { body: AccountChange; answer: AccountView };
+
+  listAccounts: { answer: { accounts: OperatorAccount[] } };
+  createAccount: {
+    body: NewAccount;
+    answer: { account: OperatorAccount; invited: Invited | null };
+  };
+  changeOperatedAccount: {
+    params: { id: string };
+    body: OperatorChange;
+    answer: OperatorAccount;
+  };
+  suspendAccount: { params: { id: string }; body: { reason: string }; answer: OperatorAccount };
+  resumeAccount: { params: { id: string }; answer: OperatorAccount };
+}
+
+/** `{}`: it is done. */
+export type Done = Record<string, never>;
+
+/** A mail was queued; its timeline is at getMessage. */
+export interface Sent {
+  id: string;
+}
+
+export type RouteName = keyof Api;
+
+export const ROUTES = {
+  getSession: { method: 'GET', path: '/session', access: 'public' },
+  signIn: { method: 'POST', path: '/session', access: 'public' },
+  signOut: { method: 'DELETE', path: '/session', access: 'user' },
+  signOutOthers: { method: 'POST', path: '/session/sign-out-others', access: 'user' },
+  switchAccount: { method: 'POST', path: '/session/account', access: 'user' },
+  changePassword: { method: 'POST', path: '/session/password', access: 'user' },
+  setUp: { method: 'POST', path: '/setup', access: 'public' },
+  showInvitation: { method: 'POST', path: '/invitation', access: 'public' },
+  acceptInvitation: { method: 'POST', path: '/invitation/accept', access: 'public' },
+
+  getOverview: { method: 'GET', path: '/overview', access: 'viewer' },
+  live: { method: 'GET', path: '/live', access: 'viewer', kind: 'stream' },
+
+  searchMessages: { method: 'GET', path: '/messages', access: 'viewer' },
+  getMessage: { method: 'GET', path: '/messages/:id', access: 'viewer' },
+  liveMessage: { method: 'GET', path: '/messages/:id/live', access: 'viewer', kind: 'stream' },
+  getMessageSource: { method: 'GET', path: '/messages/:id/source', access: 'viewer', kind: 'file' },
+  getAttachment: {
+    method: 'GET',
+    path: '/messages/:id/attachments/:index',
+    access: 'viewer',
+    kind: 'file',
+  },
+  sendAgain: { method: 'POST', path: '/messages/:id/send-again', access: 'developer' },
+
+  listTemplates: { method: 'GET', path: '/templates', access: 'viewer' },
+  getTemplate: { method: 'GET', path: '/templates/:slug', access: 'viewer' },
+  listTemplateVersions: { method: 'GET', path: '/templates/:slug/versions', access: 'viewer' },
+  previewTemplate: { method: 'POST', path: '/preview/template', access: 'viewer' },
+  previewTemplates: { method: 'POST', path: '/preview/templates', access: 'viewer' },
+  cloneTemplate: { method: 'POST', path: '/templates/:slug/clone', access: 'developer' },
+  saveTemplate: { method: 'PUT', path: '/templates/:slug', access: 'developer' },
+  publishTemplate: { method: 'POST', path: '/templates/:slug/publish', access: 'developer' },
+  rollBackTemplate: { method: 'POST', path: '/templates/:slug/roll-back', access: 'developer' },
+  archiveTemplate: { method: 'POST', path: '/templates/:slug/archive', access: 'developer' },
+  testSend: { method: 'POST', path: '/templates/:slug/test-send', access: 'developer' },
+
+  getBranding: { method: 'GET', path: '/branding', access: 'viewer' },
+  setBranding: { method: 'PATCH', path: '/branding', access: 'developer' },
+  previewBranding: { method: 'POST', path: '/preview/branding', access: 'viewer' },
+
+  listSenders: { method: 'GET', path: '/senders', access: 'viewer' },
+  addDomain: { method: 'POST', path: '/senders/domains', access: 'developer' },
+  checkDomain: { method: 'POST', path: '/senders/domains/:domain/check', access: 'developer' },
+  removeDomain: { method: 'DELETE', path: '/senders/domains/:domain', access: 'developer' },
+  addAddress: { method: 'POST', path: '/senders/addresses', access: 'developer' },
+  verifyAddress: {
+    method: 'POST',
+    path: '/senders/addresses/:address/verify',
+    access: 'developer',
+  },
+  removeAddress: { method: 'DELETE', path: '/senders/addresses/:address', access: 'developer' },
+
+  listWebhooks: { method: 'GET', path: '/webhooks', access: 'viewer' },
+  createWebhook: { method: 'POST', path: '/webhooks', access: 'developer' },
+  changeWebhook: { method: 'PATCH', path: '/webhooks/:id', access: 'developer' },
+  removeWebhook: { method: 'DELETE', path: '/webhooks/:id', access: 'developer' },
+  rotateWebhook: { method: 'POST', path: '/webhooks/:id/rotate', access: 'developer' },
+  testWebhook: { method: 'POST', path: '/webhooks/:id/test', access: 'developer' },
+  listDeliveries: { method: 'GET', path: '/webhooks/:id/deliveries', access: 'viewer' },
+  getDelivery: { method: 'GET', path: '/webhooks/:id/deliveries/:deliveryId', access: 'viewer' },
+  retryDelivery: {
+    method: 'POST',
+    path: '/webhooks/:id/deliveries/:deliveryId/retry',
+    access: 'developer',
+  },
+  replayWebhook: { method: 'POST', path: '/webhooks/:id/replay', access: 'developer' },
+
+  listKeys: { method: 'GET', path: '/keys', access: 'viewer' },
+  createKey: { method: 'POST', path: '/keys', access: 'developer' },
+  revokeKey: { method: 'DELETE', path: '/keys/:id', access: 'developer' },
+
+  listSuppressions: { method: 'GET', path: '/suppressions', access: 'viewer' },
+  addSuppression: { method: 'POST', path: '/suppressions', access: 'developer' },
+  removeSuppression: { method: 'DELETE', path: '/suppressions/:address', access: 'developer' },
+
+  listSandbox: { method: 'GET', path: '/sandbox', access: 'viewer' },
+  getSandboxMail: { method: 'GET', path: '/sandbox/:id', access: 'viewer' },
+  clearSandbox: { method: 'DELETE', path: '/sandbox', access: 'developer' },
+
+  getTeam: { method: 'GET', path: '/team', access: 'viewer' },
+  invite: { method: 'POST', path: '/team/invitations', access: 'owner' },
+  withdrawInvitation: { method: 'DELETE', path: '/team/invitations/:id', access: 'owner' },
+  changeMember: { method: 'PATCH', path: '/team/members/:id', access: 'owner' },
+  removeMember: { method: 'DELETE', path: '/team/members/:id', access: 'owner' },
+
+  getAccount: { method: 'GET', path: '/account', access: 'viewer' },
+  changeAccount: { method: 'PATCH', path: '/account', access: 'owner' },
+
+  listAccounts: { method: 'GET', path: '/operator/accounts', access: 'operator' },
+  createAccount: { method: 'POST', path: '/operator/accounts', access: 'operator' },
+  changeOperatedAccount: {
+    method: 'PATCH',
+    path: '/operator/accounts/:id',
+    access: 'operator',
+  },
+  suspendAccount: {
+    method: 'POST',
+    path: '/operator/accounts/:id/suspend',
+    access: 'operator',
+  },
+  resumeAccount: { method: 'POST', path: '/operator/accounts/:id/resume', access: 'operator' },
+} as const satisfies Record<RouteName, Route>;
