@@ -37,6 +37,7 @@ export async function startSandboxRelay(deps: SandboxDeps): Promise<SandboxRelay
     hideENHANCEDSTATUSCODES: false,
     hideDSN: false,
     size: MOST_MAIL_BYTES,
+    closeTimeout: 1000,
     logger: false,
     onData: (stream, session, done) => {
       take(deps, stream, session, back).then(

@@ -4,13 +4,13 @@
 export async function until<Value>(
   check: () => Promise<Value> | Value,
   withinMs = 15_000,
-): Promise<NonNullable<Value>> {
+): Promise<Exclude<NonNullable<Value>, false>> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     let last: unknown;
     try {
       const value = await check();
-      if (value) return value as NonNullable<Value>;
+      if (value) return value as Exclude<NonNullable<Value>, false>;
       last = value;
     } catch (error) {
       last = error;

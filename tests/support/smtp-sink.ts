@@ -1,0 +1,69 @@
+// A relay for tests: a real SMTP server that takes mail and remembers who handed what over.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+
+export interface TakenMail {
+  /** ENVID: the message id. */
+  envelopeId: string;
+  from: string;
+  recipients: string[];
+  raw: string;
+}
+
+export interface SmtpSink {
+  url: string;
+  mails: TakenMail[];
+  stop(): Promise<void>;
+}
+
+export async function startSink(
+  options: Pick<SMTPServerOptions, 'onRcptTo' | 'onMailFrom'> & {
+    /** Called when a mail is complete; a rejection is answered with its responseCode. */
+    onMail?: (mail: TakenMail) => Promise<void> | void;
+    port?: number;
+  } = {},
+): Promise<SmtpSink> {
+  const { onMail, port = 0, ...rest } = options;
+  const mails: TakenMail[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    logger: false,
+    hideDSN: false,
+    closeTimeout: 100,
+    ...rest,
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const mail = {
+          envelopeId: session.envelope.dsn?.envid ?? '',
+          from: session.envelope.mailFrom ? session.envelope.mailFrom.address : '',
+          recipients: session.envelope.rcptTo.map((recipient) => recipient.address),
+          raw: Buffer.concat(chunks).toString('utf8'),
+        };
+        Promise.resolve(onMail?.(mail)).then(
+          () => {
+            mails.push(mail);
+            done(null, `Ok: queued as ${session.id}`);
+          },
+          (error) => done(error),
+        );
+      });
+    },
+  });
+  server.on('error', () => undefined);
+  server.listen(port, '127.0.0.1');
+  await once(server.server, 'listening');
+  return {
+    url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}?tls=off`,
+    mails,
+    stop: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+/** An SMTP reply for onRcptTo, onMailFrom and onMail. */
+export function smtpError(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode });
+}
