@@ -17,7 +17,6 @@ import { EMAIL_TOOLS } from './mcp/email-tools.ts';
 import { createMcpHttp, listenMcp } from './mcp/http.ts';
 import { createMcpServer } from './mcp/server.ts';
 import { createMetrics } from './metrics.ts';
-import type { TemplateCatalog } from './operations/list-templates.ts';
 import { queueState } from './queue/due.ts';
 import { createRestServer } from './rest/server.ts';
 import { startSandboxRelay } from './sandbox/relay.ts';
@@ -26,7 +25,10 @@ import { openEmbedded } from './store/embedded.ts';
 import { openSecret } from './store/installation.ts';
 import { migrate } from './store/migrate.ts';
 import { type Database, openDatabase } from './store/pool.ts';
+import { catalogFolder, loadCatalog } from './templates/catalog.ts';
+import { createOffering } from './templates/offering.ts';
 import { createRenderer } from './templates/rendering.ts';
+import { openResolution } from './templates/resolution.ts';
 import { VERSION } from './version.ts';
 
 export interface Service {
@@ -166,7 +168,9 @@ async function startRoles(
     (it) => it.drain(),
   );
   let baseUrl = config.baseUrl;
-  const templates: TemplateCatalog = { list: async () => [], get: async () => undefined };
+  const catalog = loadCatalog(catalogFolder);
+  const resolve = openResolution({ database, catalog, perAccount: directory.perAccount });
+  const render = createRenderer(resolve);
   const operationDeps = {
     database,
     directory,
@@ -174,8 +178,8 @@ async function startRoles(
     log,
     metrics,
     batcher,
-    templates,
-    render: createRenderer(),
+    templates: createOffering({ database, catalog, resolve, render }),
+    render,
     relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
   };
   const mcp = opened(

@@ -71,6 +71,12 @@ export async function listAccounts(database: Queryable): Promise<Account[]> {
   return rows.map(toAccount);
 }
 
+/** Within a transaction: lets one writer at a time number what an account has in versions. */
+export async function lockAccount(client: Queryable, id: number): Promise<void> {
+  const rows = await client.query('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [id]);
+  if (rows.length === 0) noAccount(id);
+}
+
 function toAccount(row: AccountRow): Account {
   return {
     ...row,

@@ -1,4 +1,5 @@
 // What every command shares: the database (as a guest of a running service, or for itself), --json, and errors for a tired person.
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { Problem } from '../errors.ts';
@@ -67,6 +68,24 @@ export const accountNumber = wholeNumber('An account id', 1);
 /** Every command can answer in JSON. */
 export function withJson(command: Command): Command {
   return command.option('--json', 'answer with one line of JSON');
+}
+
+/** A file named by an option; `-` is standard input. */
+export function readTextFile(option: string, file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new Problem('invalid', `${option}: cannot read ${file}: ${(error as Error).message}`);
+  }
+}
+
+export function readJsonFile(option: string, file: string): unknown {
+  const text = readTextFile(option, file);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Problem('invalid', `${option}: ${file} is not JSON: ${(error as Error).message}`);
+  }
 }
 
 export function collect(value: string, list: string[] = []): string[] {

@@ -2,12 +2,16 @@
 import { Command, CommanderError } from 'commander';
 import { Problem } from '../errors.ts';
 import { registerAccount } from './account.ts';
+import { registerBranding } from './branding.ts';
 import { registerDoctor } from './doctor.ts';
+import { registerFeedback } from './feedback.ts';
 import { registerIdentity } from './identity.ts';
+import { registerJinja } from './jinja.ts';
 import { registerKey } from './key.ts';
 import { registerMessage } from './message.ts';
 import { registerSandbox } from './sandbox.ts';
 import { registerServe } from './serve.ts';
+import { registerTemplate } from './template.ts';
 
 const program = new Command('sandmartin')
   .description('Transactional email you run yourself.')
@@ -18,8 +22,12 @@ registerServe(program);
 registerAccount(program);
 registerKey(program);
 registerIdentity(program);
+registerTemplate(program);
+registerBranding(program);
 registerMessage(program);
 registerSandbox(program);
+registerFeedback(program);
+registerJinja(program);
 registerDoctor(program);
 
 try {

@@ -1,0 +1,77 @@
+// The offering: every template an account can send, as list_templates and get_template show it.
+// Before it: operations/list-templates.ts and get-template.ts, whose TemplateCatalog this is. After it: resolution and rendering.
+import { Problem } from '../errors.ts';
+import type { Queryable } from '../store/pool.ts';
+import { type Catalog, type Category, categories } from './catalog.ts';
+import type { RenderTemplate } from './rendering.ts';
+import type { Resolve } from './resolution.ts';
+import type { Variable } from './variables.ts';
+
+interface Offered {
+  slug: string;
+  name: string;
+  category: Category;
+  description: string;
+  variables: readonly Variable[];
+}
+
+export function createOffering(deps: {
+  database: Queryable;
+  catalog: Catalog;
+  resolve: Resolve;
+  render: RenderTemplate;
+}) {
+  /** The system templates, but where the account has one of its own by that slug. By category, then slug. */
+  async function list(accountId: number, category?: string) {
+    const offered = new Map<string, Offered>();
+    for (const template of deps.catalog.templates.values()) offered.set(template.slug, template);
+    for (const template of await readPublished(deps.database, accountId)) {
+      offered.set(template.slug, template);
+    }
+    return [...offered.values()]
+      .filter((template) => category === undefined || template.category === category)
+      .sort(byCategory)
+      .map(({ slug, name, category, description, variables }) => ({
+        ...{ slug, name, category, description },
+        variables: variables.map((variable) => ({ ...variable, example: variable.example })),
+      }));
+  }
+
+  async function get(accountId: number, slug: string) {
+    const summary = (await list(accountId)).find((template) => template.slug === slug);
+    if (summary === undefined) return undefined;
+    const { template } = await deps.resolve(accountId, slug);
+    const { subject, sample } = template;
+    return { ...summary, subject, sample, preview: await preview(accountId, slug, sample) };
+  }
+
+  /** An account's own sample may lack what the template needs. Then that is what there is to see. */
+  async function preview(
+    accountId: number,
+    slug: string,
+    sample: Record<string, unknown>,
+  ): Promise<string> {
+    try {
+      return (await deps.render(accountId, { slug, variables: sample })).text;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return `It cannot be shown with its sample: ${error.detail}`;
+    }
+  }
+
+  return { list, get };
+}
+
+const byCategory = (one: Offered, other: Offered): number =>
+  categories.indexOf(one.category) - categories.indexOf(other.category) ||
+  (one.slug < other.slug ? -1 : 1);
+
+async function readPublished(database: Queryable, accountId: number): Promise<Offered[]> {
+  return await database.query<Offered>(
+    `SELECT t.slug, t.name, t.category, t.description, v.variables
+     FROM account_templates t JOIN account_template_versions v
+       ON v.account_id = t.account_id AND v.slug = t.slug AND v.version = t.published_version
+     WHERE t.account_id = $1 AND t.archived_at IS NULL`,
+    [accountId],
+  );
+}

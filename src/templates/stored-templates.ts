@@ -1,0 +1,171 @@
+// The rows of templates that accounts own, and of their versions. Written by account-templates.ts only, which decides what
+// may be saved; read by resolution.ts for sends.
+import { Problem } from '../errors.ts';
+import type { Queryable } from '../store/pool.ts';
+import type { Category } from './catalog.ts';
+import type { TemplateContent, TemplateDraft } from './template-draft.ts';
+
+export interface AccountTemplate {
+  accountId: number;
+  slug: string;
+  name: string;
+  category: Category;
+  description: string;
+  /** What sends use. Null: never published. */
+  publishedVersion: number | null;
+  newestVersion: number;
+  archived: boolean;
+  createdAt: string;
+}
+
+/** Where a version comes from and whether it was used. */
+export interface VersionHistory {
+  version: number;
+  /** The system template it is a copy of. */
+  clonedFrom: string | null;
+  /** The version it was edited from. */
+  basedOn: number | null;
+  createdAt: string;
+  /** When it was first published; null: a draft. */
+  publishedAt: string | null;
+}
+
+export type TemplateVersion = VersionHistory & TemplateContent;
+
+const TEMPLATE_COLUMNS = `t.account_id AS "accountId", t.slug, t.name, t.category, t.description,
+  t.published_version AS "publishedVersion", t.archived_at IS NOT NULL AS archived, t.created_at AS "createdAt",
+  (SELECT max(version) FROM account_template_versions v WHERE v.account_id = t.account_id AND v.slug = t.slug)
+    AS "newestVersion"`;
+
+const HISTORY_COLUMNS = `version, cloned_from AS "clonedFrom", based_on AS "basedOn",
+  created_at AS "createdAt", published_at AS "publishedAt"`;
+
+/** All of an account, archived ones too. */
+export async function listAccountTemplates(
+  database: Queryable,
+  accountId: number,
+): Promise<AccountTemplate[]> {
+  const rows = await database.query<TemplateRow>(
+    `SELECT ${TEMPLATE_COLUMNS} FROM account_templates t WHERE account_id = $1 ORDER BY slug`,
+    [accountId],
+  );
+  return rows.map(toTemplate);
+}
+
+export async function findAccountTemplate(
+  database: Queryable,
+  accountId: number,
+  slug: string,
+): Promise<AccountTemplate | undefined> {
+  const [row] = await database.query<TemplateRow>(
+    `SELECT ${TEMPLATE_COLUMNS} FROM account_templates t WHERE account_id = $1 AND slug = $2`,
+    [accountId, slug],
+  );
+  return row && toTemplate(row);
+}
+
+export async function readAccountTemplate(
+  database: Queryable,
+  accountId: number,
+  slug: string,
+): Promise<AccountTemplate> {
+  const found = await findAccountTemplate(database, accountId, slug);
+  if (found !== undefined) return found;
+  throw new Problem(
+    'not-found',
+    `Account ${accountId} has no template "${slug.slice(0, 100)}" of its own. Clone a system template, or put a new one.`,
+  );
+}
+
+/** The versions of a template, newest first, without their content. */
+export async function listTemplateVersions(
+  database: Queryable,
+  accountId: number,
+  slug: string,
+): Promise<VersionHistory[]> {
+  const rows = await database.query<HistoryRow>(
+    `SELECT ${HISTORY_COLUMNS} FROM account_template_versions
+     WHERE account_id = $1 AND slug = $2 ORDER BY version DESC`,
+    [accountId, slug],
+  );
+  return rows.map(toHistory);
+}
+
+export async function readTemplateVersion(
+  database: Queryable,
+  accountId: number,
+  slug: string,
+  version: number,
+): Promise<TemplateVersion> {
+  const [row] = await database.prepared<HistoryRow & TemplateContent>(
+    'template-version',
+    `SELECT ${HISTORY_COLUMNS}, subject, preheader, html, text, variables, sample FROM account_template_versions
+     WHERE account_id = $1 AND slug = $2 AND version = $3`,
+    [accountId, slug, version],
+  );
+  if (row !== undefined) return toHistory(row);
+  throw new Problem(
+    'not-found',
+    `Template "${slug}" of account ${accountId} has no version ${version}.`,
+  );
+}
+
+export async function saveTemplate(
+  client: Queryable,
+  accountId: number,
+  slug: string,
+  about: Pick<TemplateDraft, 'name' | 'category' | 'description'>,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO account_templates (account_id, slug, name, category, description) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (account_id, slug) DO UPDATE
+       SET name = excluded.name, category = excluded.category, description = excluded.description`,
+    [accountId, slug, about.name, about.category, about.description],
+  );
+}
+
+export async function saveVersion(
+  client: Queryable,
+  accountId: number,
+  slug: string,
+  version: Omit<TemplateVersion, 'createdAt' | 'publishedAt'>,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO account_template_versions (account_id, slug, version, cloned_from, based_on,
+       subject, preheader, html, text, variables, sample)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      accountId,
+      slug,
+      version.version,
+      version.clonedFrom,
+      version.basedOn,
+      version.subject,
+      version.preheader,
+      version.html,
+      version.text,
+      JSON.stringify(version.variables),
+      JSON.stringify(version.sample),
+    ],
+  );
+}
+
+interface TemplateRow extends Omit<AccountTemplate, 'createdAt'> {
+  createdAt: Date;
+}
+
+interface HistoryRow extends Omit<VersionHistory, 'createdAt' | 'publishedAt'> {
+  createdAt: Date;
+  publishedAt: Date | null;
+}
+
+const toTemplate = (row: TemplateRow): AccountTemplate => ({
+  ...row,
+  createdAt: row.createdAt.toISOString(),
+});
+
+const toHistory = <Row extends HistoryRow>(row: Row) => ({
+  ...row,
+  createdAt: row.createdAt.toISOString(),
+  publishedAt: row.publishedAt?.toISOString() ?? null,
+});

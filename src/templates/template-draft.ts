@@ -1,0 +1,117 @@
+// What somebody writes when making or changing a template of their own, checked: fields by name, Jinja2 by line and column.
+// Before it: the CLI or the dashboard. After it: account-templates.ts keeps it as a new version.
+import { z } from 'zod';
+import { Problem } from '../errors.ts';
+import type { Environment } from '../jinja/environment.ts';
+import type { Template } from '../jinja/template.ts';
+import { type Category, categories } from './catalog.ts';
+import { compileMail, compileText, type MailTemplate } from './mail-template.ts';
+import { type Variable, variableSchema } from './variables.ts';
+
+/** A version's content: what a render depends on. */
+export interface TemplateContent {
+  /** Jinja2, as are preheader, html and text. */
+  subject: string;
+  preheader: string;
+  html: string;
+  /** Null: derived from the HTML. */
+  text: string | null;
+  variables: Variable[];
+  sample: Record<string, unknown>;
+}
+
+export interface TemplateDraft extends TemplateContent {
+  name: string;
+  category: Category;
+  description: string;
+}
+
+export interface CompiledTemplate {
+  mail: MailTemplate;
+  text: Template | null;
+}
+
+/** What an engine reads at most (jinja/budget.ts); a mail above 102 KB is clipped by Gmail anyway. */
+const LONGEST_SOURCE = 256 * 1024;
+const LONGEST_SAMPLE = 256 * 1024;
+
+/** Names that every render sets, whatever the sender gives. */
+const RESERVED = ['branding', 'mail'];
+
+const words = (longest: number) =>
+  z
+    .string('must be a text')
+    .max(longest, `must be at most ${longest} characters long`)
+    .refine((text) => !text.includes('\u0000'), 'must not contain the character U+0000');
+const given = (longest: number) => words(longest).min(1, 'must not be empty');
+
+const draftSchema = z.strictObject({
+  name: given(200),
+  category: z.enum(categories, `must be one of ${categories.join(', ')}`),
+  description: words(2000),
+  subject: given(2000),
+  preheader: words(2000),
+  html: given(LONGEST_SOURCE),
+  text: words(LONGEST_SOURCE)
+    .nullable()
+    .transform((text) => (text === null || text.trim() === '' ? null : text)),
+  variables: z
+    .array(variableSchema, 'must be a list of {name, required, type, description, example}')
+    .max(200, 'must be at most 200')
+    .superRefine(checkNames),
+  sample: z
+    .record(z.string(), z.unknown(), 'must be an object')
+    .refine(
+      (sample) => JSON.stringify(sample).length <= LONGEST_SAMPLE,
+      `must be at most ${LONGEST_SAMPLE} characters of JSON`,
+    ),
+});
+
+function checkNames(variables: Variable[], context: z.RefinementCtx): void {
+  const seen = new Set<string>();
+  for (const [index, { name }] of variables.entries()) {
+    const fault = RESERVED.includes(name.split('.')[0]!)
+      ? `is "${name}", which every render sets itself; choose another`
+      : seen.has(name)
+        ? `is "${name}" for a second time`
+        : undefined;
+    if (fault) context.addIssue({ code: 'custom', path: [index, 'name'], message: fault });
+    seen.add(name);
+  }
+}
+
+/** The draft with every field in its form, or a Problem that names each field at fault. */
+export function checkDraft(draft: { [Field in keyof TemplateDraft]: unknown }): TemplateDraft {
+  const read = draftSchema.safeParse(draft);
+  if (read.success) return read.data;
+  const faults = read.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${showPath(path)}: ${message}`,
+  );
+  throw new Problem('invalid', `${faults.join('; ')}.`);
+}
+
+const showPath = (path: PropertyKey[]): string =>
+  path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .slice(1);
+
+/** Compiles a template that may extend and import what the environment knows: the catalogue. A Problem tells line and column. */
+export function compileContent(
+  environment: Environment,
+  slug: string,
+  content: Pick<TemplateContent, 'subject' | 'preheader' | 'html' | 'text'>,
+): CompiledTemplate {
+  return {
+    mail: compileMail(environment, { slug, ...content }),
+    text: content.text === null ? null : compileText(environment, `${slug}:text`, content.text),
+  };
+}
+
+export function checkSlug(slug: string): string {
+  if (slug.length <= 64 && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(slug)) return slug;
+  throw new Problem(
+    'invalid',
+    'slug must be small letters, digits and single hyphens, at most 64, such as welcome-back.',
+  );
+}
