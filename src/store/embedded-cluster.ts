@@ -130,7 +130,7 @@ export function folderMark(data: string): string {
 }
 
 /**
- * Stops the server that a killed owner left behind. It is stopped and not adopted, so that a running server is always
+ * Stops a server that outlived its owner all the same. It is stopped and not adopted, so that a running server is always
  * our own child: we learn of its end at once and hold its log. Of a pid that now belongs to some other process
  * only the number is blotted out: the rest of postmaster.pid names the shared memory by which PostgreSQL
  * itself notices the last processes of a killed server, and deleting it would give up that protection.

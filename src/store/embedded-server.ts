@@ -6,7 +6,7 @@ import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Binaries } from './embedded-binaries.ts';
-import { folderMark, onData, stopLeftover } from './embedded-cluster.ts';
+import { environment, folderMark, onData, stopLeftover } from './embedded-cluster.ts';
 import type { SystemUser } from './embedded-user.ts';
 
 export interface ServerPlan {
@@ -105,11 +105,7 @@ async function launch(plan: ServerPlan, mark: string): Promise<ChildProcess> {
     // Detached: Ctrl-C in a terminal goes to the whole process group, but the server must end after us, not with us.
     { ...spawnOptions, detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  // Whatever ends this process short of kill -9 takes the server along; after kill -9 it idles until the next
-  // start stops it, or ends by itself within a minute of its folder being deleted.
-  const endWithUs = () => server.kill('SIGINT');
-  process.once('exit', endWithUs);
-  server.once('exit', () => process.off('exit', endWithUs));
+  if (server.pid !== undefined) endWithUs(server, server.pid, plan.user);
 
   let said = '';
   server.stderr?.on('data', (chunk: Buffer) => {
@@ -123,6 +119,23 @@ async function launch(plan: ServerPlan, mark: string): Promise<ChildProcess> {
   const failure = await Promise.race([ended, untilReady(server, plan)]);
   if (failure !== 'ready') throw new Error(failure);
   return server;
+}
+
+/**
+ * The server must not outlive its owner: it would hold memory, a port and the folder with nobody to restart it. After
+ * kill -9 nothing in this process can see to that, so a shell waits for the pipe from us to close, however we end.
+ */
+function endWithUs(server: ChildProcess, pid: number, user: SystemUser | undefined): void {
+  const shell = spawn('/bin/sh', ['-c', 'read _; kill -INT "$0"', String(pid)], {
+    ...user,
+    cwd: '/',
+    env: environment,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  shell.on('error', () => undefined); // without it, the next start stops what is left over
+  shell.stdin?.on('error', () => undefined);
+  server.once('exit', () => shell.kill('SIGKILL'));
 }
 
 /** PostgreSQL writes its state into line 8 of postmaster.pid; pg_ctl waits the same way. Recovery may take its time. */

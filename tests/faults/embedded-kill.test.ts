@@ -18,6 +18,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { claim, type Lock } from '../../src/store/embedded-lock.ts';
 import { serverUser } from '../../src/store/embedded-user.ts';
 import {
+  commandOf,
   hasEnded,
   newFolder,
   open,
@@ -28,6 +29,8 @@ import {
 } from '../store/embedded-support.ts';
 
 const one = [{ one: 1 }];
+/** Processes and databases are started in plenty here; a busy machine takes its time. */
+const patience = { timeout: 120_000 };
 const folder = newFolder(afterAll);
 const data = join(folder, 'postgres/data');
 const pidFile = join(data, 'postmaster.pid');
@@ -63,12 +66,12 @@ async function expectAllKept(url: string, acknowledged: number[]) {
   expect(acknowledged.filter((row) => !kept.has(row))).toEqual([]);
 }
 
-describe('kill -9 of the server', () => {
+describe('kill -9 of the server', patience, () => {
   it('is followed by a restart on the same url, with every acknowledged row', async () => {
     const { url } = await open(folder, 'owner');
     await query(url, 'drop table if exists acknowledged; create table acknowledged (row int)');
     const load = insertSteadily(url);
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const seen = load.acknowledged.length;
       await until(() => load.acknowledged.length > seen + 200);
       const server = serverPid(folder);
@@ -96,24 +99,38 @@ describe('kill -9 of the server', () => {
   });
 });
 
-describe('kill -9 of the owner', () => {
-  it('leaves a server that the next start stops, with every acknowledged row', async () => {
+describe('kill -9 of the owner', patience, () => {
+  it('takes the server along', async () => {
     const owner = openElsewhere(folder);
-    const { url } = await owner.opened;
-    await query(url!, 'drop table if exists acknowledged; create table acknowledged (row int)');
-    const load = insertSteadily(url!);
-    await until(() => load.acknowledged.length > 200);
-    const orphan = serverPid(folder);
+    await owner.opened;
+    const server = serverPid(folder);
     owner.kill('SIGKILL');
-    await owner.ended;
-    expect(hasEnded(orphan)).toBe(false);
-
-    const next = await open(folder, 'owner');
-    await load.stop();
-    expect(hasEnded(orphan)).toBe(true);
-    expect(next.url).toBe(url);
-    await expectAllKept(next.url, load.acknowledged);
+    await until(() => hasEnded(server));
+    expect(existsSync(pidFile)).toBe(false);
   });
+
+  it.runIf(existsSync('/proc/self'))(
+    'and of its watch leaves a server to the next start',
+    async () => {
+      const owner = openElsewhere(folder);
+      const { url } = await owner.opened;
+      await query(url!, 'drop table if exists acknowledged; create table acknowledged (row int)');
+      const load = insertSteadily(url!);
+      await until(() => load.acknowledged.length > 200);
+      const orphan = serverPid(folder);
+      const watch = readdirSync('/proc').find((pid) => commandOf(pid).endsWith(`"$0" ${orphan} `));
+      process.kill(Number(watch), 'SIGKILL');
+      owner.kill('SIGKILL');
+      await owner.ended;
+      expect(hasEnded(orphan)).toBe(false);
+
+      const next = await open(folder, 'owner');
+      await load.stop();
+      expect(hasEnded(orphan)).toBe(true);
+      expect(next.url).toBe(url);
+      await expectAllKept(next.url, load.acknowledged);
+    },
+  );
 
   it('together with the server needs no waiting and no cleaning up', async () => {
     const owner = openElsewhere(folder);
@@ -145,7 +162,7 @@ describe('kill -9 of the owner', () => {
   });
 });
 
-describe('leftovers', () => {
+describe('leftovers', patience, () => {
   it('a pid that now belongs to another process does not stop the start', async () => {
     const owner = openElsewhere(folder);
     await owner.opened;
@@ -198,7 +215,7 @@ describe('leftovers', () => {
   });
 });
 
-describe('a data folder that was deleted and made anew', () => {
+describe('a data folder that was deleted and made anew', patience, () => {
   it('is left to its new owner', async () => {
     const owner = openElsewhere(folder);
     await owner.opened;
@@ -214,7 +231,7 @@ describe('a data folder that was deleted and made anew', () => {
   });
 });
 
-describe('many at once', () => {
+describe('many at once', patience, () => {
   it('of ten owners exactly one wins, also when the one before was killed', async () => {
     for (const count of [10, 5]) {
       const openers = Array.from({ length: count }, () => openElsewhere(folder));

@@ -111,6 +111,14 @@ export function serverPid(dataDir: string): number {
   return Number(readFileSync(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]);
 }
 
+export function commandOf(pid: number | string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}
+
 /** Gone or a zombie that nobody has collected. */
 export function hasEnded(pid: number): boolean {
   try {
@@ -118,7 +126,7 @@ export function hasEnded(pid: number): boolean {
   } catch {
     return true;
   }
-  return existsSync('/proc/self') && readFileSync(`/proc/${pid}/cmdline`, 'utf8') === '';
+  return existsSync('/proc/self') && commandOf(pid) === '';
 }
 
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
