@@ -10,6 +10,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { OUR_FAULT, STATUS_OF } from '../operations/status.ts';
 import type { McpServer } from './server.ts';
+import { readToolCall } from './tool-call.ts';
 
 export interface McpHttpDeps {
   server: McpServer;
@@ -38,6 +39,9 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
     try {
       const body = parse(bytes);
       if (body === undefined) return NOT_JSON;
+      const call = readToolCall(headers, body);
+      const called = call && deps.server.answerCall(caller, call);
+      if (called) return { status: 200, headers: JSON_TYPE, text: await called };
       return await read(await deps.server.answer(caller, webRequest(request), body));
     } finally {
       release();
@@ -76,9 +80,11 @@ interface Answer {
   text: string;
 }
 
+const JSON_TYPE = { 'content-type': 'application/json' };
+
 const json = (status: number, body: object, headers: Record<string, string> = {}): Answer => ({
   status,
-  headers: { 'content-type': 'application/json', ...headers },
+  headers: { ...JSON_TYPE, ...headers },
   text: JSON.stringify(body),
 });
 

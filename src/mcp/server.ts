@@ -21,6 +21,7 @@ import { readInput } from '../operations/read-input.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { ourFault, refusal, success } from './results.ts';
 import type { Tool } from './tool.ts';
+import { type ToolCall, writeAnswer } from './tool-call.ts';
 
 export interface McpDeps<Deps> {
   tools: readonly Tool<Deps>[];
@@ -34,6 +35,8 @@ export interface McpDeps<Deps> {
 export interface McpServer {
   /** Answers one HTTP request of a known caller; `body` is what was parsed from it. */
   answer(caller: Caller, request: Request, body: unknown): Promise<Response>;
+  /** The same for a call that was read already; undefined when there is no such tool. */
+  answerCall(caller: Caller, call: ToolCall): Promise<string> | undefined;
   close(): Promise<void>;
 }
 
@@ -56,17 +59,15 @@ const noValidator: jsonSchemaValidator = {
 
 export function createMcpServer<Deps>(deps: McpDeps<Deps>): McpServer {
   const toolOf = new Map(deps.tools.map((tool) => [tool.name, tool]));
+  const serverInfo = { name: 'sandmartin', title: 'Sandmartin', version: deps.version };
 
   function serverFor(caller: Caller, more: ServerCapabilities = {}): Server {
-    const server = new Server(
-      { name: 'sandmartin', title: 'Sandmartin', version: deps.version },
-      {
-        capabilities: { tools: {}, prompts: {}, resources: {}, ...more },
-        instructions: INSTRUCTIONS,
-        jsonSchemaValidator: noValidator,
-        cacheHints: CACHE_HINTS,
-      },
-    );
+    const server = new Server(serverInfo, {
+      capabilities: { tools: {}, prompts: {}, resources: {}, ...more },
+      instructions: INSTRUCTIONS,
+      jsonSchemaValidator: noValidator,
+      cacheHints: CACHE_HINTS,
+    });
     server.setRequestHandler('tools/list', () => ({
       tools: deps.tools.filter((tool) => mayCall(caller, tool)).map((tool) => tool.listed),
     }));
@@ -103,10 +104,17 @@ export function createMcpServer<Deps>(deps: McpDeps<Deps>): McpServer {
     }
   }
 
+  const answerWith = async (result: Promise<CallToolResult>, wanted: ToolCall): Promise<string> =>
+    writeAnswer(wanted, await result, serverInfo);
+
   return {
     async answer(caller, request, body) {
       if (await isLegacyRequest(request, body)) return await answerLegacy(caller, request, body);
       return await modern.fetch(request, { authInfo: authInfoOf(caller), parsedBody: body });
+    },
+    answerCall(caller, wanted) {
+      const tool = toolOf.get(wanted.name);
+      return tool && answerWith(call(deps, tool, caller, wanted.arguments), wanted);
     },
     close: () => modern.close(),
   };

@@ -1,0 +1,208 @@
+// npm run bench mcp: mails accepted per second through send_email beside POST /v1/send, the same mails over the same service
+// and connections in alternating rounds. The goal is a ratio of at least 0.5 in both eras of the protocol.
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createAccount } from '../src/accounts/accounts.ts';
+import { addIdentity } from '../src/accounts/identities.ts';
+import { createKey } from '../src/accounts/keys.ts';
+import { systemClock } from '../src/clock.ts';
+import { openEmbedded } from '../src/store/embedded.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { openDatabase } from '../src/store/pool.ts';
+import { cpuMicroseconds } from './support/cpu.ts';
+import { show, summarise } from './support/rounds.ts';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 10);
+const SECONDS = 2;
+const CONNECTIONS = 32;
+const PORT = 38_473;
+const WAYS = ['POST /v1/send', 'send_email, 2026-07-28', 'send_email, 2025-11-25'] as const;
+type Way = (typeof WAYS)[number];
+
+interface Order {
+  way: Way;
+  key: string;
+}
+
+interface Round {
+  rate: number;
+  nodeUs: number;
+}
+
+if (process.argv[2] === 'load') answerOrders();
+else await main();
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
+  const embedded = await openEmbedded(folder, { as: 'owner', log: () => undefined });
+  const key = await makeKey(embedded.url);
+  const server = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'serve'], {
+    env: {
+      ...process.env,
+      DATABASE_URL: embedded.url,
+      PORT: String(PORT),
+      ROLES: 'api',
+      LOG_LEVEL: 'warn',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await Promise.race([once(server.stdout, 'data'), once(server, 'exit').then(failed)]);
+  const load = fork(fileURLToPath(import.meta.url), ['load'], { execArgv: ['--import', 'tsx'] });
+  try {
+    const rounds: Record<Way, Round[]> = Object.fromEntries(
+      WAYS.map((way) => [way, [] as Round[]]),
+    ) as never;
+    for (const way of WAYS) await runRound(server, load, { way, key });
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const way of WAYS) rounds[way].push(await runRound(server, load, { way, key }));
+    }
+    report(rounds);
+  } finally {
+    load.kill();
+    if (server.exitCode === null && server.kill()) await once(server, 'exit');
+    await embedded.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function failed(): never {
+  throw new Error('the service did not start');
+}
+
+function report(rounds: Record<Way, Round[]>): void {
+  const rest = rounds['POST /v1/send'];
+  for (const way of WAYS) {
+    const of = (pick: (round: Round, index: number) => number) =>
+      show(summarise(rounds[way].map(pick)), 2);
+    process.stdout.write(
+      `${way.padEnd(24)} ${show(summarise(rounds[way].map(({ rate }) => rate)), 0)} mails/s, ratio ${of(
+        ({ rate }, index) => rate / rest[index]!.rate,
+      )}, CPU of the service ${show(summarise(rounds[way].map(({ nodeUs }) => nodeUs)), 0)} µs a mail\n`,
+    );
+  }
+  process.stdout.write('Median (lowest–highest) of the rounds. The goal of the ratio is 0.5.\n');
+}
+
+async function makeKey(url: string): Promise<string> {
+  const database = openDatabase(url, { connections: 2, onIdleError: () => undefined });
+  await migrate(database);
+  const account = await createAccount(database, {
+    name: 'bench',
+    plan: 'paid',
+    dailyQuota: 2_000_000_000,
+    ratePerSecond: 1_000_000,
+  });
+  await addIdentity(database, account.id, 'example.com', true);
+  const { key } = await createKey(database, systemClock, {
+    accountId: account.id,
+    scopes: ['email:send'],
+  });
+  await database.close();
+  return key;
+}
+
+async function runRound(server: ChildProcess, load: ChildProcess, order: Order): Promise<Round> {
+  const before = cpuMicroseconds(server.pid!);
+  load.send(order);
+  const [{ answered, failed }] = (await once(load, 'message')) as [
+    { answered: number; failed: string | null },
+  ];
+  if (failed !== null) throw new Error(`${order.way}: ${failed}`);
+  return {
+    rate: answered / SECONDS,
+    nodeUs: (cpuMicroseconds(server.pid!) - before) / answered,
+  };
+}
+
+// ---- The load, in a process of its own: keep-alive sockets that write ready bytes and count answers. --------------------
+
+function answerOrders(): void {
+  process.on('message', (order: Order) => {
+    void run(order).then((result) => process.send!(result));
+  });
+}
+
+async function run(order: Order): Promise<{ answered: number; failed: string | null }> {
+  const end = performance.now() + SECONDS * 1000;
+  const result = { answered: 0, failed: null as string | null };
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => client(order, end, result)));
+  return result;
+}
+
+async function client(
+  order: Order,
+  end: number,
+  result: { answered: number; failed: string | null },
+): Promise<void> {
+  const { bytes, mark } = requestOf(order);
+  const socket = connect(PORT, '127.0.0.1').setNoDelay(true);
+  const good = order.way === 'POST /v1/send' ? '202' : '200';
+  const fire = () => {
+    // Every mail is another one: a repeat would be answered without being written.
+    mark();
+    socket.write(bytes);
+  };
+  socket.on('data', (chunk) => {
+    if (chunk.toString('latin1', 9, 12) === good && !chunk.includes('"isError"')) result.answered++;
+    else result.failed ??= chunk.toString();
+    if (performance.now() < end) fire();
+    else socket.end();
+  });
+  fire();
+  await once(socket, 'close');
+}
+
+let marks = 0;
+
+function requestOf({ way, key }: Order): { bytes: Buffer; mark: () => void } {
+  const placeholder = '0'.repeat(12);
+  const mail = {
+    from_email: 'Acme <hello@example.com>',
+    to: ['ada@example.net'],
+    subject: `An ordinary mail ${placeholder}`,
+    html: `<html><body>${'<p>A paragraph of an ordinary mail, with some words in it.</p>'.repeat(42)}</body></html>`,
+    text: 'A paragraph of an ordinary mail, with some words in it.\n'.repeat(6),
+    tags: ['bench'],
+  };
+  const modern = way === 'send_email, 2026-07-28';
+  const body = JSON.stringify(
+    way === 'POST /v1/send'
+      ? mail
+      : {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'send_email', arguments: mail, ...(modern ? { _meta: META } : {}) },
+        },
+  );
+  const headers = [
+    `POST ${way === 'POST /v1/send' ? '/v1/send' : '/mcp'} HTTP/1.1`,
+    'host: 127.0.0.1',
+    `x-api-key: ${key}`,
+    'content-type: application/json',
+    'accept: application/json, text/event-stream',
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...(way === 'POST /v1/send'
+      ? []
+      : [`mcp-protocol-version: ${modern ? '2026-07-28' : '2025-11-25'}`]),
+    ...(modern ? ['mcp-method: tools/call', 'mcp-name: send_email'] : []),
+  ];
+  const bytes = Buffer.from(`${headers.join('\r\n')}\r\n\r\n${body}`);
+  const at = bytes.indexOf(placeholder);
+  const unique = `${process.pid}`.slice(-5);
+  return {
+    bytes,
+    mark: () => bytes.write(`${unique}${String(marks++).padStart(7, '0')}`.slice(0, 12), at),
+  };
+}
+
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+};
