@@ -4,7 +4,7 @@ import { getAccount } from '../accounts/accounts.ts';
 import { Problem } from '../errors.ts';
 import { type AccountBranding, readBranding, setBranding } from '../templates/account-branding.ts';
 import { brandingFields } from '../templates/branding.ts';
-import { accountNumber, collect, print, table, withDatabase, withJson } from './command.ts';
+import { collect, ofAccount, print, table, withDatabase } from './command.ts';
 
 interface BrandingOptions {
   account: number;
@@ -37,9 +37,6 @@ export function registerBranding(program: Command): void {
       ),
     );
 }
-
-const ofAccount = (command: Command): Command =>
-  withJson(command).requiredOption('--account <id>', 'the account', accountNumber);
 
 function readChanges(settings: string[]): Record<string, string> {
   return Object.fromEntries(

@@ -70,6 +70,11 @@ export function withJson(command: Command): Command {
   return command.option('--json', 'answer with one line of JSON');
 }
 
+/** A command on what one account has. */
+export function ofAccount(command: Command): Command {
+  return withJson(command).requiredOption('--account <id>', 'the account', accountNumber);
+}
+
 /** A file named by an option; `-` is standard input. */
 export function readTextFile(option: string, file: string): string {
   try {
