@@ -40,5 +40,10 @@ export function recordEventsValues(events: readonly NewEvent[], nowMs: number): 
 
 function eventId(event: NewEvent, nowMs: number): Buffer {
   if (event.identity === undefined) return newIdBytes(nowMs);
-  return createHash('sha256').update(`${event.kind}\0${event.identity}`).digest().subarray(0, 16);
+  // With the message in it: receivers of webhooks tell events apart by their id alone.
+  return createHash('sha256')
+    .update(event.messageId)
+    .update(`${event.kind}\0${event.identity}`)
+    .digest()
+    .subarray(0, 16);
 }

@@ -1,4 +1,4 @@
-// Partitions: one a day for messages, contents and events, made ahead and dropped when their days are over.
+// Partitions: one a day for messages, contents, events and webhook deliveries, made ahead and dropped when their days are over.
 // Called at start and by the maintenance task; dropping a partition is how old data goes, without a DELETE.
 import { firstUuidAt } from '../ids.ts';
 import type { Database, Queryable } from './pool.ts';
@@ -13,6 +13,7 @@ const tables = [
   { name: 'messages', settings: 'fillfactor = 80' },
   { name: 'contents', settings: 'toast_tuple_target = 8160' },
   { name: 'events', settings: 'fillfactor = 100' },
+  { name: 'webhook_deliveries', settings: 'fillfactor = 80' },
 ] as const;
 
 export interface Retention {
@@ -50,6 +51,7 @@ export async function dropOldPartitions(
   const oldest = {
     messages: today - retention.retentionDays,
     events: today - retention.retentionDays,
+    webhook_deliveries: today - retention.retentionDays,
     contents: today - Math.min(retention.contentRetentionDays, retention.retentionDays),
   };
   return await database.transaction(async (client) => {
