@@ -161,7 +161,7 @@ async function call<Deps>(
 // The caller travels through the package in the field it passes on untouched. The key itself does not.
 const authInfoOf = (caller: Caller) => ({
   token: '',
-  clientId: caller.keyId,
+  clientId: caller.keyId ?? '',
   scopes: [...caller.scopes],
   extra: { caller },
 });

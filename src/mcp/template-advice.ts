@@ -3,6 +3,7 @@ import type { Caller } from '../accounts/directory.ts';
 import type { Problem } from '../errors.ts';
 import { similarSlugs } from '../nearest.ts';
 import type { TemplateCatalog } from '../operations/list-templates.ts';
+import { missingVariables } from '../templates/variables.ts';
 
 export async function adviseOnTemplate(
   templates: TemplateCatalog,
@@ -19,14 +20,17 @@ export async function adviseOnTemplate(
 }
 
 async function adviseOnSlug(templates: TemplateCatalog, caller: Caller, slug: string) {
-  const known = (await templates.list(caller.accountId)).map((template) => template.slug);
-  const suggestions = similarSlugs(slug, known);
+  const known = await templates.list(caller.accountId);
+  const similar = similarSlugs(
+    slug,
+    known.map((template) => template.slug),
+  );
+  if (similar.length === 0) {
+    return { next: 'Nothing was done. Call list_templates for the templates there are.' };
+  }
   return {
-    next:
-      suggestions.length > 0
-        ? 'Nothing was done. Use one of did_you_mean, or call list_templates.'
-        : 'Nothing was done. Call list_templates for the templates there are.',
-    did_you_mean: suggestions,
+    next: 'Nothing was done. Use one of did_you_mean, or call list_templates.',
+    did_you_mean: similar,
   };
 }
 
@@ -36,17 +40,15 @@ async function adviseOnVariables(
   slug: string,
   given: unknown,
 ) {
-  const template = await templates.get(caller.accountId, slug);
-  const filled = new Set(typeof given === 'object' && given !== null ? Object.keys(given) : []);
-  const missing = template?.variables.filter(({ name, required }) => required && !filled.has(name));
-  if (missing === undefined || missing.length === 0) return {};
+  const template = (await templates.list(caller.accountId)).find((it) => it.slug === slug);
+  if (template === undefined) return {};
+  const variables = typeof given === 'object' && given !== null ? given : {};
+  const missing = missingVariables(template.variables, variables as Record<string, unknown>);
+  if (missing.length === 0) return {};
   return {
     next: 'Nothing was sent. Add missing_variables to variables and call again.',
-    missing_variables: missing.map(({ name, type, description, example }) => ({
-      name,
-      type,
-      description,
-      example,
-    })),
+    missing_variables: template.variables
+      .filter(({ name }) => missing.includes(name))
+      .map(({ name, type, description, example }) => ({ name, type, description, example })),
   };
 }

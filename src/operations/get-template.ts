@@ -1,7 +1,7 @@
 // get-template: one template with everything needed to fill it. MCP: get_template.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
-import { Problem } from '../errors.ts';
+import { unknownTemplate } from '../templates/account-templates.ts';
 import type { TemplateCatalog } from './list-templates.ts';
 import type { Operation } from './operation.ts';
 
@@ -24,7 +24,7 @@ const output = z.strictObject({
         required: z.boolean().describe('Whether a send without it is refused.'),
         type: z.string().describe('What it must be: string, number, boolean, array or object.'),
         description: z.string().describe('What it is for.'),
-        example: z.unknown().describe('A value that fits.'),
+        example: z.unknown().optional().describe('A value that fits.'),
       }),
     )
     .describe('What it can be filled with.'),
@@ -43,7 +43,11 @@ async function run(
 ): Promise<z.output<typeof output>> {
   const template = await deps.templates.get(caller.accountId, slug);
   if (template === undefined) {
-    throw new Problem('not-found', `There is no template "${slug.slice(0, 100)}".`);
+    const known = await deps.templates.list(caller.accountId);
+    throw unknownTemplate(
+      slug,
+      known.map((other) => other.slug),
+    );
   }
   return {
     slug: template.slug,

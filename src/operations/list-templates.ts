@@ -1,19 +1,8 @@
 // list-templates: what an account can send, without the details. MCP: list_templates.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
+import { categories } from '../templates/catalog.ts';
 import type { Operation } from './operation.ts';
-
-export const TEMPLATE_CATEGORIES = [
-  'authentication',
-  'security',
-  'account',
-  'team',
-  'billing',
-  'orders',
-  'bookings',
-  'support',
-  'notifications',
-] as const;
 
 export interface TemplateVariable {
   name: string;
@@ -48,7 +37,7 @@ export interface TemplateCatalog {
 
 const input = z.strictObject({
   category: z
-    .enum(TEMPLATE_CATEGORIES, `must be one of ${TEMPLATE_CATEGORIES.join(', ')}`)
+    .enum(categories, `must be one of ${categories.join(', ')}`)
     .optional()
     .describe('Only templates of this category.'),
 });

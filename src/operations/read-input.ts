@@ -21,14 +21,15 @@ export function readInput<Schema extends z.ZodObject>(
 }
 
 function withoutBlanks(raw: Record<string, unknown>): Record<string, unknown> {
-  // Without a prototype, so that a field named __proto__ is just an unknown field.
-  const kept: Record<string, unknown> = Object.create(null);
-  for (const name of Object.keys(raw)) {
-    const value = raw[name];
-    if (value !== null && value !== '') kept[name] = value;
-  }
-  return kept;
+  const names = Object.keys(raw);
+  if (!names.some((name) => isBlank(raw[name]))) return raw;
+  // fromEntries defines, it does not assign: a field named __proto__ stays just an unknown field.
+  return Object.fromEntries(
+    names.filter((name) => !isBlank(raw[name])).map((name) => [name, raw[name]]),
+  );
 }
+
+const isBlank = (value: unknown): boolean => value === null || value === '';
 
 function describe(schema: z.ZodObject, issue: z.core.$ZodIssue): string[] {
   const path = showPath(issue.path);
