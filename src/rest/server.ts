@@ -1,8 +1,9 @@
 // The REST door: keys, bodies and errors as HTTP; what is done is in the operations. Also health, metrics and /openapi.json.
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Caller, Directory } from '../accounts/directory.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
 import { createBodyBudget, parseJson, readBody } from '../http-body.ts';
 import type { Log } from '../log.ts';
@@ -10,12 +11,12 @@ import type { Metrics } from '../metrics.ts';
 import { getMessage } from '../operations/get-message.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
-import { sendEmail } from '../operations/send-email.ts';
 import { OUR_FAULT } from '../operations/status.ts';
 import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
-import { answerProblem, asProblem, limitHeaders } from './errors.ts';
+import { answerProblem, asProblem } from './errors.ts';
 import { describeApi } from './openapi.ts';
+import { type BareHandler, withSendDoor } from './send-door.ts';
 
 export interface RestDeps extends AcceptDeps {
   database: Database;
@@ -28,29 +29,36 @@ export interface RestDeps extends AcceptDeps {
   /** Called before /metrics answers, to bring gauges up to date. */
   refreshGauges: () => Promise<void>;
   /** Other doors on the same port, by path; they read and answer the bare request. */
-  mounts: Record<string, (request: IncomingMessage, response: ServerResponse) => void>;
+  mounts: Record<string, BareHandler>;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the door once the key is known. */
     caller: Caller | null;
+    /** Gives back the memory that the body took. */
+    releaseBody: (() => void) | null;
   }
 }
 
 export function createRestServer(deps: RestDeps): FastifyInstance {
+  const budget = createBodyBudget();
   const server = Fastify({
-    // A client that stops sending must not hold its place for ever.
-    requestTimeout: 120_000,
-    keepAliveTimeout: 75_000,
+    serverFactory: (handler) =>
+      // A client that stops sending must not hold its place for ever.
+      createServer(
+        { requestTimeout: 120_000, keepAliveTimeout: 75_000 },
+        withSendDoor(deps, budget, handler),
+      ),
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true },
     requestIdHeader: 'x-request-id',
     genReqId: () => `req_${randomUUID()}`,
   });
   server.decorateRequest('caller', null);
+  server.decorateRequest('releaseBody', null);
   answerErrors(server, deps);
-  readJsonBodies(server);
+  readJsonBodies(server, budget);
   serveOperations(server, deps);
   serveHealth(server, deps);
   serveMounts(server, deps.mounts);
@@ -59,24 +67,6 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
 }
 
 function serveOperations(server: FastifyInstance, deps: RestDeps): void {
-  server.post('/v1/send', {
-    onRequest: admit(deps, sendEmail),
-    handler: async (request, reply) => {
-      const input = readInput(sendEmail.input, request.body);
-      const { answer, limit } = await sendEmail.run(deps, callerOf(request), input, {
-        door: 'rest',
-        idempotencyKey: oneHeader(request, 'idempotency-key'),
-      });
-      deps.metrics.accepted.inc();
-      deps.log.info(
-        { request: request.id, account: callerOf(request).accountId, message: answer.id },
-        'accepted',
-      );
-      if (limit) reply.headers(limitHeaders(limit));
-      return reply.code(202).send(answer);
-    },
-  });
-
   server.get('/v1/messages/:sm_mail_id', {
     onRequest: admit(deps, getMessage),
     handler: (request) =>
@@ -103,14 +93,14 @@ function oneHeader(request: FastifyRequest, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-function readJsonBodies(server: FastifyInstance): void {
-  const budget = createBodyBudget();
+function readJsonBodies(server: FastifyInstance, budget: ByteBudget): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', async (request: FastifyRequest) => {
     const { bytes, release } = await readBody(request.raw, budget);
-    request.raw.once('close', release);
+    request.releaseBody = release;
     return parseJson(bytes);
   });
+  server.addHook('onResponse', async (request) => request.releaseBody?.());
 }
 
 function serveMounts(server: FastifyInstance, mounts: RestDeps['mounts']): void {
