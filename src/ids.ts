@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'whd_'
   | 'tpl_'
   | 'usr_'
+  | 'inv_'
   | 'dom_'
   | 'sbx_'
   | 'fbk_';

@@ -8,26 +8,30 @@ import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/pool.ts';
 import { type AgentLimits, LIMIT_COLUMNS, limitsOf } from './agent-limits.ts';
-import { accountOfKey, hashOfKey, type Scope } from './keys.ts';
+import { ALL_SCOPES, accountOfKey, hashOfKey, type Scope } from './keys.ts';
 import { PLANS, type Plan } from './plans.ts';
+import { suspendedProblem } from './suspension.ts';
 
 const POLL_EVERY_MS = 400;
 const TRUSTED_FOR_MS = 1000;
 const FORGOTTEN_AFTER_MS = 60_000;
 const LAST_USED_EVERY_MS = 5000;
 
-/** Who is calling: an account through one of its keys. */
+/** Who is calling: an account through one of its keys, or through the dashboard. */
 export interface Caller {
   accountId: number;
-  keyId: string;
+  /** Null: no key, the dashboard. */
+  keyId: string | null;
   scopes: ReadonlySet<Scope>;
   /** Rules this key carries; null: none. */
   limits: AgentLimits | null;
 }
 
 export interface Directory {
-  /** The caller behind an X-API-Key, or a Problem: unauthenticated, not-paying. */
+  /** The caller behind an X-API-Key, or a Problem: unauthenticated, suspended, not-paying. */
   authenticate(key: string | undefined): Promise<Caller>;
+  /** The account itself, for its people in the dashboard, or a Problem: suspended, not-paying. */
+  member(accountId: number): Promise<Caller>;
   /** Whether the account may send from this mailbox: the exact address or its domain is verified. */
   maySendFrom(caller: Caller, from: Mailbox): Promise<boolean>;
   /** One more thing to remember of every account: loaded when first asked for, forgotten as soon as the account changes. */
@@ -43,8 +47,10 @@ interface Entry {
   id: number;
   version: number;
   plan: Plan;
+  /** Why it is suspended; null: it is not. */
+  suspended: string | null;
   /** By SHA-256 of the key. */
-  keys: Map<string, Caller>;
+  keys: Map<string, KeyCaller>;
   /** By address or domain. */
   senders: Map<string, boolean>;
   /** What perAccount remembers, by how it is loaded. */
@@ -52,6 +58,18 @@ interface Entry {
   confirmedAtMs: number;
   usedAtMs: number;
 }
+
+interface KeyCaller extends Caller {
+  keyId: string;
+}
+
+interface AccountState {
+  version: number;
+  plan: Plan;
+  suspended: string | null;
+}
+
+const ACCOUNT_STATE = 'version, plan, suspended_reason AS suspended';
 
 export function openDirectory(deps: { database: Database; clock: Clock; log: Log }): Directory {
   const { database, clock, log } = deps;
@@ -66,9 +84,9 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       known.usedAtMs = nowMs;
       return known;
     }
-    const [row] = await database.prepared<{ version: number; plan: Plan }>(
+    const [row] = await database.prepared<AccountState>(
       'directory-account',
-      'SELECT version, plan FROM accounts WHERE id = $1',
+      `SELECT ${ACCOUNT_STATE} FROM accounts WHERE id = $1`,
       [accountId],
     );
     if (row === undefined) {
@@ -79,12 +97,7 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
   }
 
   /** Keeps what is known when the version is the same, else begins anew. */
-  function confirm(
-    id: number,
-    row: { version: number; plan: Plan },
-    confirmedAtMs: number,
-    usedAtMs: number,
-  ): Entry {
+  function confirm(id: number, row: AccountState, confirmedAtMs: number, usedAtMs: number): Entry {
     const known = entries.get(id);
     if (known && known.version === row.version) {
       known.confirmedAtMs = confirmedAtMs;
@@ -95,6 +108,7 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       id,
       version: row.version,
       plan: row.plan,
+      suspended: row.suspended,
       keys: new Map(),
       senders: new Map(),
       others: new Map(),
@@ -105,7 +119,7 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
     return entry;
   }
 
-  async function callerOf(entry: Entry, hash: string): Promise<Caller | undefined> {
+  async function callerOf(entry: Entry, hash: string): Promise<KeyCaller | undefined> {
     const known = entry.keys.get(hash);
     if (known) return known;
     const [row] = await database.prepared<{ id: string; scopes: Scope[] } & AgentLimits>(
@@ -131,9 +145,9 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       if (startedAtMs - entry.usedAtMs > FORGOTTEN_AFTER_MS) entries.delete(entry.id);
     }
     if (entries.size === 0) return;
-    const rows = await database.prepared<{ id: number; version: number; plan: Plan }>(
+    const rows = await database.prepared<AccountState & { id: number }>(
       'directory-poll',
-      'SELECT id, version, plan FROM accounts WHERE id = ANY ($1)',
+      `SELECT id, ${ACCOUNT_STATE} FROM accounts WHERE id = ANY ($1)`,
       [[...entries.keys()]],
     );
     for (const row of rows) confirm(row.id, row, startedAtMs, 0);
@@ -186,13 +200,17 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
         );
       }
       usedKeys.set(caller.keyId, { accountId: caller.accountId, atMs: clock.nowMs() });
-      if (!PLANS[entry.plan].paying) {
-        throw new Problem(
-          'not-paying',
-          'This account is on the free plan, which cannot use the API. Move it to a paid plan.',
-        );
-      }
+      requireActive(entry);
       return caller;
+    },
+
+    async member(accountId) {
+      const entry = await entryOf(accountId);
+      if (entry === undefined) {
+        throw new Problem('not-found', `There is no account ${accountId}.`);
+      }
+      requireActive(entry);
+      return { accountId, keyId: null, scopes: new Set(ALL_SCOPES), limits: null };
     },
 
     async maySendFrom(caller, from) {
@@ -235,4 +253,13 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       await writeLastUsed().catch(() => undefined);
     },
   };
+}
+
+function requireActive({ suspended, plan }: Entry): void {
+  if (suspended !== null) throw suspendedProblem(suspended);
+  if (PLANS[plan].paying) return;
+  throw new Problem(
+    'not-paying',
+    'This account is on the free plan, which cannot use the API. Move it to a paid plan.',
+  );
 }

@@ -77,7 +77,7 @@ function checkRequest(caller: Caller, request: SendRequest, via: SendVia): Check
     attachments: readAttachments(request.attachments),
     idempotency:
       via.guardRepeats && via.idempotencyKey === undefined
-        ? guardAgainstRepeat(caller.keyId, request)
+        ? guardAgainstRepeat(caller.keyId ?? via.door, request)
         : readIdempotencyKey(via.idempotencyKey, request),
   };
 }

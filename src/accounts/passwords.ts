@@ -1,0 +1,88 @@
+// Passwords: kept as scrypt with the parameters it was made with, so that they can rise later. Used by users.ts.
+// scrypt and not argon2id: it is in node:crypto, works in the thread pool, and needs no binary of somebody else.
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { createByteBudget } from '../byte-budget.ts';
+import { Problem } from '../errors.ts';
+
+interface Cost {
+  N: number;
+  r: number;
+  p: number;
+}
+
+/** OWASP's figures for 32 MiB; some 300 ms of one core. Equal in strength to N = 2^17, p = 1, which takes 128 MiB. */
+const COST: Cost = { N: 2 ** 15, r: 8, p: 3 };
+const HASH_BYTES = 32;
+const SALT_BYTES = 16;
+
+const SHORTEST = 10;
+const LONGEST = 200;
+
+const memoryOf = ({ N, r }: Cost): number => 128 * N * r;
+
+/** Two at a time in the process: its thread pool has four threads, and signing mail needs some too. */
+const budget = createByteBudget(2 * memoryOf(COST));
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await derive(password, salt, COST);
+  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64'), hash.toString('base64')].join(
+    '$',
+  );
+}
+
+export async function isPassword(password: string, kept: string): Promise<boolean> {
+  const [, N, r, p, salt, hash] = kept.split('$');
+  const expected = Buffer.from(hash ?? '', 'base64');
+  const cost = { N: Number(N), r: Number(r), p: Number(p) };
+  const given = await derive(password, Buffer.from(salt ?? '', 'base64'), cost);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** Made with other figures than those of today. */
+export const isOutdated = (kept: string): boolean =>
+  !kept.startsWith(`scrypt$${COST.N}$${COST.r}$${COST.p}$`);
+
+/** Of nobody: the right figures, and a hash that no password has. */
+const DECOY = `scrypt$${COST.N}$${COST.r}$${COST.p}$${'A'.repeat(22)}==$AA==`;
+
+/** Takes as long as a wrong password does, so that answers do not tell who has a login. */
+export async function pretendToCheck(password: string): Promise<void> {
+  await isPassword(password, DECOY);
+}
+
+export function requireGoodPassword(password: string, email: string): void {
+  const length = [...password].length;
+  if (length < SHORTEST || length > LONGEST) {
+    throw new Problem(
+      'invalid',
+      `password: it has ${length} characters; ${SHORTEST} to ${LONGEST} are needed. A few unrelated words are easy to remember.`,
+    );
+  }
+  if (password.trim().toLowerCase() === email || new Set(password).size < 4) {
+    throw new Problem('invalid', 'password: it is too easy to guess. Take a few unrelated words.');
+  }
+}
+
+/** For logins that a program makes: 100 bits, easy to read and to type. */
+export function generatePassword(): string {
+  const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
+  const chosen = [...randomBytes(20)].map((byte) => letters[byte & 31]).join('');
+  return chosen.match(/.{5}/g)!.join('-');
+}
+
+async function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
+  const release = await budget.take(memoryOf(cost));
+  try {
+    return await new Promise((resolve, reject) => {
+      // The same word typed on two keyboards is the same password (RFC 8265, 4.2).
+      const text = password.normalize('NFC');
+      const options = { ...cost, maxmem: 2 * memoryOf(cost) };
+      scrypt(text, salt, HASH_BYTES, options, (error, hash) =>
+        error ? reject(error) : resolve(hash),
+      );
+    });
+  } finally {
+    release();
+  }
+}

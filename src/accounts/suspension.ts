@@ -1,0 +1,44 @@
+// Suspension: an operator stops an account. Its keys answer 403 from the next second on (directory.ts); its people still sign in
+// and read. Mail that was accepted before is still delivered.
+import { Problem } from '../errors.ts';
+import type { Queryable } from '../store/pool.ts';
+
+export interface Suspension {
+  at: string;
+  reason: string;
+}
+
+export async function suspendAccount(
+  database: Queryable,
+  accountId: number,
+  reason: string,
+): Promise<void> {
+  await change(
+    database,
+    accountId,
+    `UPDATE accounts SET suspended_at = coalesce(suspended_at, now()), suspended_reason = $2 WHERE id = $1 RETURNING id`,
+    reason.trim(),
+  );
+}
+
+export async function resumeAccount(database: Queryable, accountId: number): Promise<void> {
+  await change(
+    database,
+    accountId,
+    'UPDATE accounts SET suspended_at = NULL, suspended_reason = NULL WHERE id = $1 RETURNING id',
+  );
+}
+
+async function change(database: Queryable, accountId: number, sql: string, ...rest: string[]) {
+  const rows = await database.query(sql, [accountId, ...rest]);
+  if (rows.length === 0) {
+    throw new Problem('not-found', `There is no account ${accountId}.`);
+  }
+}
+
+export function suspendedProblem(reason: string): Problem {
+  return new Problem(
+    'forbidden',
+    `This account is suspended: ${reason} Write to the operator of this service.`,
+  );
+}

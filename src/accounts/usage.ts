@@ -1,0 +1,22 @@
+// Usage: how today's quota stands. Counted by accept_sends (SQL) when a mail is accepted; read here for people.
+import type { Queryable } from '../store/pool.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Recipients of today (UTC), by account. Who sent nothing today is not among them. */
+export async function readUsage(
+  database: Queryable,
+  nowMs: number,
+  accountId?: number,
+): Promise<Map<number, number>> {
+  const rows = await database.query<{ accountId: number; recipients: number }>(
+    `SELECT account_id AS "accountId", recipients FROM account_usage
+     WHERE day = $1 AND ($2::bigint IS NULL OR account_id = $2)`,
+    [new Date(nowMs).toISOString().slice(0, 10), accountId ?? null],
+  );
+  return new Map(rows.map((row) => [row.accountId, row.recipients]));
+}
+
+/** When today's quota starts anew. */
+export const nextMidnight = (nowMs: number): Date =>
+  new Date((Math.floor(nowMs / DAY_MS) + 1) * DAY_MS);
