@@ -55,7 +55,11 @@ const checks: Record<keyof Branding, (value: unknown) => string | number> = {
   accent_color: hexColor,
   support_email: emailAddress,
   support_url: webAddress,
-  footer_html: (value) => atMost(text(value), footerMaxChars),
+  footer_html: (value) => {
+    const html = text(value);
+    if (html.includes('\u0000')) throw new Error('must not contain the character U+0000');
+    return atMost(html, footerMaxChars);
+  },
   button_radius: radius,
   privacy_policy_url: webAddress,
   terms_url: webAddress,

@@ -399,6 +399,7 @@ describe('branding', () => {
     ['button_radius', 25],
     ['button_radius', 1.5],
     ['logo_url', 'javascript:alert(1)'],
+    ['footer_html', 'a\u0000b'],
     ['support_email', 'nobody'],
     ['nonsense', 'x'],
   ])('names the field at fault: %s', async (field, value) => {
