@@ -1,16 +1,22 @@
 // The composition root: config → database → deps → roles, each built once and stopped in reverse order.
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { openDirectory } from './accounts/directory.ts';
+import { createDns } from './accounts/dns.ts';
 import { isReturnPathOf } from './accounts/domains.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createCircuit } from './delivery/circuit.ts';
 import { createRelay, parseRelayUrl } from './delivery/relay.ts';
 import { openRelayReporting, watchRelay } from './delivery/relay-state.ts';
+import { openSenders } from './delivery/senders.ts';
 import { startWorker, type Worker } from './delivery/worker.ts';
 import { createMatcher } from './feedback/match.ts';
 import { openReportRecorder } from './feedback/record.ts';
 import { startFeedbackListener } from './inbound/feedback-smtp.ts';
+import { readRequesters } from './inbound/requester.ts';
+import { inboundRoutes } from './inbound/routes.ts';
+import { createSnsFetch } from './inbound/sns-fetch.ts';
 import type { Log } from './log.ts';
 import { startMaintenance } from './maintenance.ts';
 import { EMAIL_TOOLS } from './mcp/email-tools.ts';
@@ -29,6 +35,7 @@ import { catalogFolder, loadCatalog } from './templates/catalog.ts';
 import { createOffering } from './templates/offering.ts';
 import { createRenderer } from './templates/rendering.ts';
 import { openResolution } from './templates/resolution.ts';
+import { openEngagementRecorder } from './tracking/record.ts';
 import { VERSION } from './version.ts';
 
 export interface Service {
@@ -80,12 +87,17 @@ async function startRoles(
   const metrics = createMetrics();
   const database = await openStore(config, log, opened);
   await migrate(database);
-  opened(await startMaintenance({ database, clock, log, retention: config }), (task) =>
-    task.stop(),
+  const { bounceDomain } = config;
+  const dns = createDns(config.dnsServers);
+  opened(
+    await startMaintenance({ database, clock, log, retention: config, dns, bounceDomain }),
+    (task) => task.stop(),
   );
   const deriveKey = await openSecret(database, config.secretKey);
   const returnPathKey = deriveKey('return-path');
-  const { bounceDomain } = config;
+  const trackingKey = deriveKey('tracking');
+  let { baseUrl } = config;
+  const trackingUrl = () => config.trackingUrl ?? baseUrl;
 
   const recorder = opened(
     openReportRecorder({ database, metrics, nowMs: () => clock.nowMs() }),
@@ -107,7 +119,7 @@ async function startRoles(
           bounceDomain,
           isReturnPathOf: (accountId, host) => isReturnPathOf(database, accountId, host),
         },
-        { host: config.feedbackHost, port: config.feedbackPort },
+        { host: config.feedbackHost, port: config.feedbackPort, ...readTls(config) },
       ),
       (it) => it.stop(),
     );
@@ -125,6 +137,9 @@ async function startRoles(
       (it) => it.stop(),
     );
     const relayUrl = config.relayUrl ?? sandboxUrl;
+    if (relayUrl !== sandboxUrl && !config.isPublic) {
+      log.warn('neither TRACKING_URL nor BASE_URL is set: opens and clicks are not tracked');
+    }
     const openRelay = (url: string, maxConnections: number) =>
       opened(createRelay({ url, name: bounceDomain, maxConnections }), (it) => it.close());
     const relay = openRelay(relayUrl, config.relayConnections);
@@ -145,7 +160,9 @@ async function startRoles(
           longestWaitMs: 15_000,
         }),
         returnPathKey,
-        bounceDomain,
+        senders: openSenders({ database, encryptionKey: deriveKey('encryption'), bounceDomain }),
+        tracker: { key: trackingKey, url: trackingUrl },
+        isPublic: config.isPublic || relayUrl === sandboxUrl,
         relayHost: parseRelayUrl(relayUrl).host,
         mostInHand: config.relayConnections * 16,
       }),
@@ -167,7 +184,21 @@ async function startRoles(
     }),
     (it) => it.drain(),
   );
-  let baseUrl = config.baseUrl;
+  const engagements = opened(openEngagementRecorder({ database, clock, log, metrics }), (it) =>
+    it.drain(),
+  );
+  const inbound = inboundRoutes({
+    database,
+    clock,
+    log,
+    trackingKey,
+    engagements,
+    readRequester: readRequesters(config.trustedProxies),
+    matcher,
+    recorder,
+    topics: config.sesTopics,
+    fetchText: createSnsFetch(),
+  });
   const catalog = loadCatalog(catalogFolder);
   const resolve = openResolution({ database, catalog, perAccount: directory.perAccount });
   const render = createRenderer(resolve);
@@ -196,7 +227,7 @@ async function startRoles(
   const server = createRestServer({
     ...operationDeps,
     baseUrl: () => baseUrl,
-    mounts: { '/mcp': answerMcp, '/v1/mcp': answerMcp },
+    mounts: { '/mcp': answerMcp, '/v1/mcp': answerMcp, ...inbound },
     checkReady: async () => {
       await database.query('SELECT 1');
     },
@@ -221,6 +252,14 @@ async function startRoles(
     mcpUrl = url.href;
   }
   return { database, feedbackPort, apiUrl: baseUrl, mcpUrl };
+}
+
+function readTls({ feedbackTls }: Config): { tls?: { cert: string; key: string } } {
+  if (feedbackTls === undefined) return {};
+  const [cert, key] = [feedbackTls.certFile, feedbackTls.keyFile].map((file) =>
+    readFileSync(file, 'utf8'),
+  );
+  return { tls: { cert: cert!, key: key! } };
 }
 
 async function openStore(config: Config, log: Log, opened: Opened): Promise<Database> {

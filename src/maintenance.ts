@@ -1,6 +1,10 @@
-// Maintenance: partitions made ahead and dropped when old, expired idempotency keys and sandbox mails removed.
+// Maintenance: partitions made ahead and dropped when old, expired idempotency keys, sandbox mails and kept reports removed,
+// domains checked once a day.
 // Every process runs it; each step is safe to run anywhere at any time and does nothing when another just did it.
+import type { Dns } from './accounts/dns.ts';
+import { recheckDomains } from './accounts/domains.ts';
 import type { Clock } from './clock.ts';
+import { pruneKept } from './feedback/kept.ts';
 import type { Log } from './log.ts';
 import { pruneCaptured } from './sandbox/inbox.ts';
 import { dropOldPartitions, makePartitions, type Retention } from './store/partitions.ts';
@@ -13,6 +17,8 @@ export interface MaintenanceDeps {
   clock: Clock;
   log: Log;
   retention: Retention;
+  dns: Dns;
+  bounceDomain: string;
 }
 
 export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
@@ -25,6 +31,23 @@ export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
   );
   await database.query(`DELETE FROM delivery_processes WHERE seen_at < now() - interval '1 hour'`);
   await pruneCaptured(database);
+  await pruneKept(database);
+}
+
+/** Not part of starting: DNS servers may be slow. */
+async function checkDomains(deps: MaintenanceDeps, stopped: () => boolean): Promise<void> {
+  for (const domain of await recheckDomains({ ...deps, stopped })) {
+    if (domain.verified && domain.findings?.every((finding) => finding.ok)) continue;
+    deps.log.warn(
+      {
+        account: domain.accountId,
+        domain: domain.domain,
+        verified: domain.verified,
+        missing: domain.findings?.filter((it) => !it.ok).map((it) => it.purpose),
+      },
+      'a domain lacks DNS records',
+    );
+  }
 }
 
 /** The first run is part of starting: without today's partitions nothing can be accepted. */
@@ -33,8 +56,10 @@ export async function startMaintenance(
 ): Promise<{ stop: () => Promise<void> }> {
   await runMaintenance(deps);
   let running: Promise<void> | undefined;
+  let stopped = false;
   const timer = setInterval(() => {
     running ??= runMaintenance(deps)
+      .then(() => checkDomains(deps, () => stopped))
       .catch((error) => deps.log.error({ err: error }, 'maintenance failed'))
       .finally(() => {
         running = undefined;
@@ -42,6 +67,7 @@ export async function startMaintenance(
   }, EVERY_MS);
   return {
     async stop() {
+      stopped = true;
       clearInterval(timer);
       await running;
     },

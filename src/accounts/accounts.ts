@@ -9,6 +9,10 @@ export interface Account {
   plan: Plan;
   dailyQuota: number;
   ratePerSecond: number;
+  trackOpens: boolean;
+  trackClicks: boolean;
+  /** List-Unsubscribe with one click (RFC 8058); every recipient then gets a copy of their own. */
+  oneClickUnsubscribe: boolean;
   createdAt: string;
 }
 
@@ -17,6 +21,9 @@ export interface AccountChange {
   plan?: Plan;
   dailyQuota?: number;
   ratePerSecond?: number;
+  trackOpens?: boolean;
+  trackClicks?: boolean;
+  oneClickUnsubscribe?: boolean;
 }
 
 interface AccountRow extends Omit<Account, 'dailyQuota' | 'ratePerSecond' | 'createdAt'> {
@@ -25,16 +32,26 @@ interface AccountRow extends Omit<Account, 'dailyQuota' | 'ratePerSecond' | 'cre
   createdAt: Date;
 }
 
-const COLUMNS =
-  'id, name, plan, daily_quota AS "dailyQuota", rate_per_second AS "ratePerSecond", created_at AS "createdAt"';
+const COLUMNS = `id, name, plan, daily_quota AS "dailyQuota", rate_per_second AS "ratePerSecond",
+  track_opens AS "trackOpens", track_clicks AS "trackClicks", one_click_unsubscribe AS "oneClickUnsubscribe",
+  created_at AS "createdAt"`;
 
 export async function createAccount(
   database: Queryable,
   account: AccountChange & { name: string; plan: Plan },
 ): Promise<Account> {
   const [row] = await database.query<AccountRow>(
-    `INSERT INTO accounts (name, plan, daily_quota, rate_per_second) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
-    [account.name, account.plan, account.dailyQuota ?? null, account.ratePerSecond ?? null],
+    `INSERT INTO accounts (name, plan, daily_quota, rate_per_second, track_opens, track_clicks, one_click_unsubscribe)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${COLUMNS}`,
+    [
+      account.name,
+      account.plan,
+      account.dailyQuota ?? null,
+      account.ratePerSecond ?? null,
+      account.trackOpens ?? true,
+      account.trackClicks ?? true,
+      account.oneClickUnsubscribe ?? false,
+    ],
   );
   return toAccount(row!);
 }
@@ -46,7 +63,9 @@ export async function changeAccount(
 ): Promise<Account> {
   const [row] = await database.query<AccountRow>(
     `UPDATE accounts SET name = coalesce($2, name), plan = coalesce($3, plan),
-       daily_quota = coalesce($4, daily_quota), rate_per_second = coalesce($5, rate_per_second)
+       daily_quota = coalesce($4, daily_quota), rate_per_second = coalesce($5, rate_per_second),
+       track_opens = coalesce($6, track_opens), track_clicks = coalesce($7, track_clicks),
+       one_click_unsubscribe = coalesce($8, one_click_unsubscribe)
      WHERE id = $1 RETURNING ${COLUMNS}`,
     [
       id,
@@ -54,6 +73,9 @@ export async function changeAccount(
       change.plan ?? null,
       change.dailyQuota ?? null,
       change.ratePerSecond ?? null,
+      change.trackOpens ?? null,
+      change.trackClicks ?? null,
+      change.oneClickUnsubscribe ?? null,
     ],
   );
   return toAccount(row ?? noAccount(id));

@@ -17,6 +17,9 @@ interface AccountOptions {
   plan?: Plan;
   dailyQuota?: number;
   rate?: number;
+  trackOpens?: boolean;
+  trackClicks?: boolean;
+  oneClickUnsubscribe?: boolean;
   json?: boolean;
 }
 
@@ -81,7 +84,21 @@ export function registerAccount(program: Command): void {
 function limits(command: Command): Command {
   return command
     .option('--daily-quota <recipients>', 'recipients a day', wholeNumber('--daily-quota', 0))
-    .option('--rate <calls>', 'send calls a second', wholeNumber('--rate', 1));
+    .option('--rate <calls>', 'send calls a second', wholeNumber('--rate', 1))
+    .option('--track-opens <on|off>', 'a pixel tells of opens', onOrOff('--track-opens'))
+    .option('--track-clicks <on|off>', 'links lead through us', onOrOff('--track-clicks'))
+    .option(
+      '--one-click-unsubscribe <on|off>',
+      'List-Unsubscribe in every mail',
+      onOrOff('--one-click-unsubscribe'),
+    );
+}
+
+function onOrOff(name: string) {
+  return (text: string): boolean => {
+    if (text === 'on' || text === 'off') return text === 'on';
+    throw new Problem('invalid', `${name} must be on or off, not "${text}".`);
+  };
 }
 
 function changeOf(options: AccountOptions): AccountChange {
@@ -90,6 +107,11 @@ function changeOf(options: AccountOptions): AccountChange {
     ...(options.plan === undefined ? {} : { plan: options.plan }),
     ...(options.dailyQuota === undefined ? {} : { dailyQuota: options.dailyQuota }),
     ...(options.rate === undefined ? {} : { ratePerSecond: options.rate }),
+    ...(options.trackOpens === undefined ? {} : { trackOpens: options.trackOpens }),
+    ...(options.trackClicks === undefined ? {} : { trackClicks: options.trackClicks }),
+    ...(options.oneClickUnsubscribe === undefined
+      ? {}
+      : { oneClickUnsubscribe: options.oneClickUnsubscribe }),
   };
 }
 
@@ -100,4 +122,5 @@ function readPlan(text: string): Plan {
 
 const describe = (account: Account): string[] => [
   `Account ${account.id} (${account.name}): plan ${account.plan}, ${account.dailyQuota} recipients a day, ${account.ratePerSecond} calls a second.`,
+  `Opens ${account.trackOpens ? 'on' : 'off'}, clicks ${account.trackClicks ? 'on' : 'off'}, one-click unsubscribe ${account.oneClickUnsubscribe ? 'on' : 'off'}.`,
 ];

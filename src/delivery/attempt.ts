@@ -7,9 +7,12 @@ import { idTimeMs, showId } from '../ids.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { StoredHead } from '../sending/stored-head.ts';
 import { suppressionKey } from '../suppressions/suppressions.ts';
-import { composeMail } from './compose.ts';
+import { type Tracker, trackHtml, unsubscribeUrl } from '../tracking/apply.ts';
+import { type ComposedMail, composeMail, mailChunks } from './compose.ts';
+import { signMail } from './dkim.ts';
 import type { Relay } from './relay.ts';
 import { isExpired, nextAttemptDelayMs } from './retry.ts';
+import type { Sender, Senders } from './senders.ts';
 import type { HandOver, RecipientOutcome } from './smtp-transaction.ts';
 import type { StoredMail } from './stored-mail.ts';
 
@@ -19,7 +22,10 @@ export interface AttemptDeps {
   sandbox: Pick<Relay, 'hand'>;
   /** Signs return paths. */
   returnPathKey: Buffer;
-  bounceDomain: string;
+  senders: Senders;
+  tracker: Tracker;
+  /** False while nobody said under which address recipients reach us: then mails to the real relay are not tracked. */
+  isPublic: boolean;
   /** Named as reporting_mta where the relay itself refused. */
   relayHost: string;
 }
@@ -45,10 +51,12 @@ export async function attempt(
   const events = heldBack.map((recipient) => suppressedEvent(mail, recipient));
   if (allowed.length === 0) return { claimed, events, retry: null, handOver: null };
 
-  const { chunks, smtputf8 } = compose(deps, mail);
-  const relay = mail.head.sandbox ? deps.sandbox : deps.relay;
-  const handOver = await relay.hand(envelopeOf(deps, mail, allowed, smtputf8), chunks);
-  return judge(deps, claimed, mail, events, handOver, nowMs);
+  const sender = await deps.senders.of(mail.account, mail.head.from.domain);
+  const handOvers: HandOver[] = [];
+  for (const copy of copiesFor(deps, mail, allowed)) {
+    handOvers.push(await handCopy(deps, mail, sender, copy));
+  }
+  return judge(deps, claimed, mail, events, together(handOvers), nowMs);
 }
 
 function holdBackSuppressed(
@@ -64,30 +72,89 @@ function holdBackSuppressed(
   };
 }
 
-function compose(deps: AttemptDeps, mail: StoredMail): { chunks: Buffer[]; smtputf8: boolean } {
+interface Copy {
+  recipients: string[];
+  /** Where its one reader unsubscribes. */
+  unsubscribe: string | null;
+}
+
+/** One for all; where people can unsubscribe with one click, one for each, or nobody could tell who did. */
+function copiesFor(deps: AttemptDeps, mail: StoredMail, recipients: string[]): Copy[] {
+  const ownWay = mail.head.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
+  if (!mail.account.oneClickUnsubscribe || ownWay || !hasWorkingLinks(deps, mail)) {
+    return [{ recipients, unsubscribe: null }];
+  }
+  return recipients.map((recipient) => ({
+    recipients: [recipient],
+    unsubscribe: unsubscribeUrl(deps.tracker, mail, recipient),
+  }));
+}
+
+const hasWorkingLinks = (deps: AttemptDeps, mail: StoredMail): boolean =>
+  deps.isPublic || mail.head.sandbox === true;
+
+async function handCopy(
+  deps: AttemptDeps,
+  mail: StoredMail,
+  sender: Sender,
+  copy: Copy,
+): Promise<HandOver> {
+  const composed = compose(deps, mail, copy);
+  const signatures = await signMail(composed, sender.keys, acceptedAt(mail));
+  const relay = mail.head.sandbox ? deps.sandbox : deps.relay;
+  const envelope = {
+    from: returnPath(deps.returnPathKey, mail, sender.returnPathDomain),
+    recipients: copy.recipients,
+    envelopeId: showId('msg_', mail.messageId),
+    smtputf8: composed.smtputf8,
+  };
+  return await relay.hand(envelope, mailChunks(composed, signatures));
+}
+
+function compose(deps: AttemptDeps, mail: StoredMail, copy: Copy): ComposedMail {
   const { head } = mail;
   const id = showId('msg_', mail.messageId);
-  const composed = composeMail({
+  const html = htmlOf(deps, mail);
+  return composeMail({
     messageId: stableMessageId(id, head.from),
-    date: new Date(idTimeMs(mail.messageId)),
+    date: acceptedAt(mail),
     from: head.from,
     to: head.to,
     cc: head.cc,
     ...(head.replyTo ? { replyTo: head.replyTo } : {}),
     subject: mail.subject,
     ...(mail.text ? { text: mail.text } : {}),
-    ...(mail.html ? { html: mail.html } : {}),
-    // Reports about the mail are matched by these when the return path is lost on the way.
+    ...(html ? { html } : {}),
+    // Reports about the mail are matched by the first two when the return path is lost on the way.
     ownHeaders: [
       ['X-SM-Message-Id', id],
       ['X-SM-Token', mailToken(deps.returnPathKey, mail)],
+      ...unsubscribeHeaders(copy.unsubscribe),
     ],
     headers: head.headers,
     attachments: sliceAttachments(head, mail.attachments),
   });
-  const headBytes = Buffer.from(`${composed.head}\r\n`);
-  return { chunks: [headBytes, ...composed.body], smtputf8: composed.smtputf8 };
 }
+
+function htmlOf(deps: AttemptDeps, mail: StoredMail): Buffer | string | null {
+  const { trackOpens, trackClicks } = mail.account;
+  const wanted = { opens: trackOpens, clicks: trackClicks && !mail.head.keepLinks };
+  if (mail.html === null || !hasWorkingLinks(deps, mail)) return mail.html;
+  if (!wanted.opens && !wanted.clicks) return mail.html;
+  return trackHtml(deps.tracker, mail, mail.html.toString(), wanted);
+}
+
+/** RFC 8058 3.1: both headers, and both signed. */
+const unsubscribeHeaders = (url: string | null): [string, string][] =>
+  url === null
+    ? []
+    : [
+        ['List-Unsubscribe', `<${url}>`],
+        ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+      ];
+
+/** The same on every attempt, and so are the signatures made with it. */
+const acceptedAt = (mail: StoredMail): Date => new Date(idTimeMs(mail.messageId));
 
 /** The same on every attempt, so that a repeat after a crash can be recognised. */
 const stableMessageId = (id: string, from: Mailbox): string => `<${id}@${from.domain}>`;
@@ -101,12 +168,13 @@ function sliceAttachments(head: StoredHead, bytes: Buffer | null) {
   });
 }
 
-function envelopeOf(deps: AttemptDeps, mail: StoredMail, recipients: string[], smtputf8: boolean) {
+/** What became of the copies, as if they were one mail. */
+function together(handOvers: readonly HandOver[]): HandOver {
+  const worst = handOvers.find((handOver) => handOver.connection !== 'ok') ?? handOvers[0]!;
   return {
-    from: returnPath(deps.returnPathKey, mail, deps.bounceDomain),
-    recipients,
-    envelopeId: showId('msg_', mail.messageId),
-    smtputf8,
+    ...worst,
+    recipients: handOvers.flatMap((handOver) => handOver.recipients),
+    relayMessageId: handOvers.find((handOver) => handOver.relayMessageId)?.relayMessageId,
   };
 }
 

@@ -4,9 +4,19 @@ import type { ClaimedMessage } from '../queue/due.ts';
 import { readHead, type StoredHead } from '../sending/stored-head.ts';
 import type { Database } from '../store/pool.ts';
 
+/** What the account wants, as it is when the mail is loaded. */
+export interface AccountSwitches {
+  id: number;
+  version: number;
+  trackOpens: boolean;
+  trackClicks: boolean;
+  oneClickUnsubscribe: boolean;
+}
+
 export interface StoredMail {
   accountId: number;
   messageId: Buffer;
+  account: AccountSwitches;
   recipients: string[];
   subject: string;
   head: StoredHead;
@@ -21,15 +31,16 @@ export async function loadMails(
   claimed: readonly ClaimedMessage[],
 ): Promise<Map<string, StoredMail>> {
   const uuids = claimed.map((row) => bytesToUuid(row.messageId)).sort();
-  const rows = await database.prepared<
-    Omit<StoredMail, 'messageId' | 'head'> & { uuid: string; head: Buffer }
-  >(
+  const rows = await database.prepared<MailRow>(
     'load-mails',
     // The bounds keep the planner to the partitions of these days.
-    `SELECT m.account_id AS "accountId", m.id AS uuid, m.recipients, m.subject, c.head, c.html, c.text, c.attachments
+    `SELECT m.account_id AS "accountId", m.id AS uuid, m.recipients, m.subject, c.head, c.html, c.text, c.attachments,
+            a.version, a.track_opens AS "trackOpens", a.track_clicks AS "trackClicks",
+            a.one_click_unsubscribe AS "oneClickUnsubscribe"
      FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
      JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4
-     JOIN contents c ON c.account_id = d.account_id AND c.message_id = d.id AND c.message_id BETWEEN $3 AND $4`,
+     JOIN contents c ON c.account_id = d.account_id AND c.message_id = d.id AND c.message_id BETWEEN $3 AND $4
+     JOIN accounts a ON a.id = d.account_id`,
     [
       claimed.map((row) => row.accountId),
       claimed.map((row) => bytesToUuid(row.messageId)),
@@ -37,10 +48,22 @@ export async function loadMails(
       uuids.at(-1),
     ],
   );
-  return new Map(
-    rows.map(({ uuid, head, ...row }) => [
-      uuid,
-      { ...row, messageId: uuidToBytes(uuid), head: readHead(head) },
-    ]),
-  );
+  return new Map(rows.map((row) => [row.uuid, toMail(row)]));
+}
+
+interface MailRow
+  extends Omit<StoredMail, 'messageId' | 'account' | 'head'>,
+    Omit<AccountSwitches, 'id'> {
+  uuid: string;
+  head: Buffer;
+}
+
+function toMail(row: MailRow): StoredMail {
+  const { uuid, head, version, trackOpens, trackClicks, oneClickUnsubscribe, ...mail } = row;
+  return {
+    ...mail,
+    messageId: uuidToBytes(uuid),
+    account: { id: mail.accountId, version, trackOpens, trackClicks, oneClickUnsubscribe },
+    head: readHead(head),
+  };
 }

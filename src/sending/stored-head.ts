@@ -11,6 +11,8 @@ export interface StoredHead {
   attachments: { filename: string; contentType: string; size: number }[];
   /** Goes to the sandbox relay, whatever relay is configured: its API key is sandbox only. */
   sandbox?: true;
+  /** Its links are led through no redirect: people must see where a link about their account goes. */
+  keepLinks?: true;
 }
 
 export const writeHead = (head: StoredHead): Buffer => Buffer.from(JSON.stringify(head));

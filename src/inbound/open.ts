@@ -1,0 +1,30 @@
+// GET /o/TOKEN: the open pixel. Always the same image, whatever became of the token: a mail must not show a broken one.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PIXEL_GIF } from '../tracking/pixel.ts';
+import { type TrackingDeps, tokenOf } from './tracking-request.ts';
+
+const HEADERS = {
+  'content-type': 'image/gif',
+  'content-length': PIXEL_GIF.length,
+  // Every opening is to be asked for again.
+  'cache-control': 'no-store, private',
+  'x-robots-tag': 'noindex',
+};
+
+export function answerOpen(
+  deps: TrackingDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  response.writeHead(200, HEADERS).end(request.method === 'HEAD' ? undefined : PIXEL_GIF);
+  const token = tokenOf(deps, request, 'open');
+  if (token === undefined) return;
+  const { accountId, messageId, index } = token;
+  deps.engagements.note({
+    accountId,
+    messageId,
+    index,
+    kind: 'opened',
+    ...deps.readRequester(request),
+  });
+}

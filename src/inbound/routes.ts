@@ -1,0 +1,34 @@
+// The addresses that recipients, their mail programs and Amazon SNS call, mounted beside the API by rest/server.ts.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TRACKING_PATHS } from '../tracking/apply.ts';
+import { answerClick } from './click.ts';
+import { answerOpen } from './open.ts';
+import { answerSes, type SesDeps } from './ses.ts';
+import type { TrackingDeps } from './tracking-request.ts';
+import { answerUnsubscribe } from './unsubscribe.ts';
+import { answerVerify, VERIFY_PATH } from './verify.ts';
+
+export type InboundDeps = TrackingDeps & SesDeps;
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** By path, as the router writes it. */
+export function inboundRoutes(deps: InboundDeps): Record<string, Answer> {
+  const safely =
+    (answer: (deps: InboundDeps, ...rest: Parameters<Answer>) => void | Promise<void>): Answer =>
+    (request, response) => {
+      const work = async () => answer(deps, request, response);
+      work().catch((error) => {
+        deps.log.error({ err: error }, 'a recipient’s request failed');
+        if (!response.headersSent) response.writeHead(503, { 'retry-after': '10' });
+        response.end();
+      });
+    };
+  return {
+    [`${TRACKING_PATHS.open}*`]: safely(answerOpen),
+    [`${TRACKING_PATHS.click}*`]: safely(answerClick),
+    [`${TRACKING_PATHS.unsubscribe}*`]: safely(answerUnsubscribe),
+    [`${VERIFY_PATH}*`]: safely(answerVerify),
+    '/inbound/ses': safely(answerSes),
+  };
+}

@@ -1,0 +1,104 @@
+// POST /inbound/ses: what Amazon SES tells through SNS, for accounts that relay through it.
+// feedback/sns.ts checks who speaks and ses.ts what is said; here the certificate is fetched and the mail found.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../clock.ts';
+import { Problem } from '../errors.ts';
+import type { Matcher } from '../feedback/match.ts';
+import type { ReportRecorder } from '../feedback/record.ts';
+import { readSes, type SesEvent } from '../feedback/ses.ts';
+import { subscribeUrl, verifySns } from '../feedback/sns.ts';
+import { type ReadBody, readBody } from '../http-body.ts';
+import { showId } from '../ids.ts';
+import type { Log } from '../log.ts';
+import { STATUS_OF } from '../operations/status.ts';
+import { isMachine } from '../tracking/machines.ts';
+import type { EngagementRecorder } from '../tracking/record.ts';
+
+export interface SesDeps {
+  clock: Clock;
+  log: Log;
+  matcher: Matcher;
+  recorder: ReportRecorder;
+  engagements: EngagementRecorder;
+  topics: readonly string[];
+  /** The text at an address of SNS, which was checked to be one. */
+  fetchText: (url: string) => Promise<string>;
+}
+
+/** SNS messages are at most 256 KB. */
+const MOST_BYTES = 300 * 1024;
+const noBudget = { take: async () => () => undefined };
+
+export async function answerSes(
+  deps: SesDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    if (request.method !== 'POST') throw new Problem('invalid', 'Amazon SNS posts here.');
+    if (deps.topics.length === 0) throw new Problem('forbidden', 'SES_TOPICS allows no topic.');
+    if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
+    const body: ReadBody = await readBody(request, noBudget);
+    if (body.bytes.length > MOST_BYTES) throw tooLarge();
+    await take(deps, body.bytes.toString());
+    response.writeHead(200).end();
+  } catch (error) {
+    const problem = error instanceof Problem ? error : undefined;
+    const level = problem === undefined ? 'error' : 'warn';
+    deps.log[level]({ err: error }, 'a notification of Amazon SES was not taken');
+    // Anything but a 2xx: SNS comes again.
+    const status = problem === undefined ? 503 : STATUS_OF[problem.code];
+    const detail = problem?.detail ?? 'It could not be recorded. Come again.';
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ detail }));
+  }
+}
+
+const tooLarge = (): Problem => new Problem('invalid', 'The body is larger than 300 KB.');
+
+async function take(deps: SesDeps, body: string): Promise<void> {
+  const message = await verifySns(
+    {
+      topics: deps.topics,
+      fetchCertificate: deps.fetchText,
+      nowMs: () => deps.clock.nowMs(),
+    },
+    body,
+  );
+  const confirm = subscribeUrl(message);
+  if (confirm !== undefined) {
+    await deps.fetchText(confirm);
+    deps.log.info({ topic: message.TopicArn }, 'the subscription of an SNS topic is confirmed');
+    return;
+  }
+  if (message.Type !== 'Notification') return;
+  const event = readSes(message.Message);
+  if (event !== undefined) await recordEvent(deps, event);
+}
+
+async function recordEvent(deps: SesDeps, event: SesEvent): Promise<void> {
+  const { kind, report, relayMessageId } = event;
+  const receivedAtMs = deps.clock.nowMs();
+  const mail = await deps.matcher.find(report, { receivedAtMs, relayMessageId });
+  deps.log.info(
+    { account: mail?.accountId, message: mail && showId('msg_', mail.messageId), kind },
+    mail ? 'SES report' : 'an SES report is about no mail of ours',
+  );
+  if (mail === undefined) return;
+  if (kind !== 'open' && kind !== 'click') {
+    await deps.recorder.record({ mail, report });
+    return;
+  }
+  const userAgent = event.userAgent ?? '';
+  const ipAddress = event.ipAddress ?? '';
+  deps.engagements.note({
+    ...mail,
+    kind: kind === 'open' ? 'opened' : 'clicked',
+    userAgent,
+    ipAddress,
+    machine: isMachine(userAgent, ipAddress),
+    index: 0,
+    identity: event.fingerprint,
+    ...(kind === 'click' ? { url: event.url ?? '' } : {}),
+  });
+}

@@ -1,0 +1,42 @@
+// /verify/TOKEN: the link in a verification mail. The page asks for one click more, and that click verifies:
+// a scanner in the mailbox follows every link, and must not vouch for an address.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { findAddress, verifyAddress } from '../accounts/address-verification.ts';
+import type { Log } from '../log.ts';
+import type { Database } from '../store/pool.ts';
+import { sendPage } from './page.ts';
+
+export const VERIFY_PATH = '/verify/';
+
+export async function answerVerify(
+  deps: { database: Database; log: Log },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  request.resume();
+  const [path = ''] = (request.url ?? '').split('?');
+  const token = path.slice(VERIFY_PATH.length);
+  if (request.method === 'POST') {
+    const verified = await verifyAddress(deps.database, token);
+    if (verified === undefined) return sendUsedUp(response);
+    deps.log.info({ account: verified.accountId }, 'an address is verified');
+    return sendPage(response, 200, {
+      title: 'Thank you',
+      text: `${verified.address} is verified. The account may send mail from it now.`,
+    });
+  }
+  const address = await findAddress(deps.database, token);
+  if (address === undefined) return sendUsedUp(response);
+  sendPage(response, 200, {
+    title: 'Send mail from this address?',
+    text: `An account asks to send mail from ${address}. Confirm only if you know about it.`,
+    button: `Yes, verify ${address}`,
+  });
+}
+
+function sendUsedUp(response: ServerResponse): void {
+  sendPage(response, 404, {
+    title: 'This link does not work any more',
+    text: 'It was used, is older than two days, or was replaced by a newer one. Ask for a new verification mail.',
+  });
+}

@@ -1,0 +1,60 @@
+// Tracking put into a mail: pixel, links and the unsubscribe address, each with a token of its own.
+// delivery/attempt.ts calls it while composing. There and not when the mail is accepted: accepting stays fast, the stored mail
+// is what its sender wrote, and a switch of the account holds for what is still in the queue.
+import { idTimeMs } from '../ids.ts';
+import { rewriteLinks } from './links.ts';
+import { addPixel } from './pixel.ts';
+import { makeToken, type TokenKind } from './token.ts';
+
+const DAY_MS = 86_400_000;
+/** People follow links in old mails; after two years nobody does, and what leaked is worth nothing any more. */
+const VALID_MS = 730 * DAY_MS;
+
+/** Under TRACKING_URL; inbound/routes.ts answers there. */
+export const TRACKING_PATHS: Record<TokenKind, string> = {
+  open: '/o/',
+  click: '/c/',
+  unsubscribe: '/u/',
+};
+
+export interface Tracker {
+  /** Signs tokens. */
+  key: Buffer;
+  /** TRACKING_URL, without a slash at its end. */
+  url: () => string;
+}
+
+interface TrackedMail {
+  accountId: number;
+  messageId: Buffer;
+}
+
+export function trackHtml(
+  tracker: Tracker,
+  mail: TrackedMail,
+  html: string,
+  wanted: { opens: boolean; clicks: boolean },
+): string {
+  const linked = wanted.clicks
+    ? rewriteLinks(html, (url, index) => trackingUrl(tracker, mail, 'click', index, url))
+    : html;
+  return wanted.opens ? addPixel(linked, trackingUrl(tracker, mail, 'open', 0, '')) : linked;
+}
+
+/** The token holds the address itself: unsubscribing works for as long as the mail exists, also when we have forgotten it. */
+export function unsubscribeUrl(tracker: Tracker, mail: TrackedMail, recipient: string): string {
+  return trackingUrl(tracker, mail, 'unsubscribe', 0, recipient);
+}
+
+/** The same on every attempt: the expiry counts from the mail's own time. */
+function trackingUrl(
+  tracker: Tracker,
+  mail: TrackedMail,
+  kind: TokenKind,
+  index: number,
+  url: string,
+): string {
+  const expiresMs = idTimeMs(mail.messageId) + VALID_MS;
+  const token = makeToken(tracker.key, { kind, ...mail, index, expiresMs, url });
+  return `${tracker.url()}${TRACKING_PATHS[kind]}${token}`;
+}

@@ -1,0 +1,110 @@
+// Recording opens and clicks: after the answer, in batches, and later when the database is away.
+// Before: inbound/open.ts and click.ts have answered already. After: events/record.ts, as for every other event.
+import type { Clock } from '../clock.ts';
+import { type NewEvent, RECORD_EVENTS_SQL, recordEventsValues } from '../events/record.ts';
+import { createGroupCommit, isDataFault } from '../group-commit.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Database } from '../store/pool.ts';
+
+/** What waits for a database that is away; about 10 MB. Past it the newest are dropped and counted. */
+const MOST_WAITING = 20_000;
+const RETRY_MS = 1000;
+
+export interface Engagement {
+  accountId: number;
+  messageId: Buffer;
+  kind: 'opened' | 'clicked';
+  userAgent: string;
+  ipAddress: string;
+  machine: boolean;
+  /** Of a click. */
+  url?: string;
+  /** Which link of the mail. */
+  index: number;
+  /** What makes it the same when it is told again; made up where nobody gave one. */
+  identity?: string;
+}
+
+export interface EngagementRecorder {
+  /** Never fails and never waits. */
+  note(engagement: Engagement): void;
+  drain(): Promise<void>;
+}
+
+export function openEngagementRecorder(deps: {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}): EngagementRecorder {
+  const { database, clock, log, metrics } = deps;
+  const waiting = new Set<Promise<void>>();
+  let closing = false;
+  let dropped = 0;
+  const group = createGroupCommit<NewEvent, void>({
+    mostItems: 500,
+    mostInFlight: 1,
+    async write(events) {
+      const rows = await database.prepared<{ n: number }>(
+        'record-events',
+        RECORD_EVENTS_SQL,
+        recordEventsValues(events, clock.nowMs()),
+      );
+      for (const { n } of rows) metrics.events.inc({ kind: events[n - 1]!.kind });
+      return events.map(() => undefined);
+    },
+  });
+
+  async function write(event: NewEvent): Promise<void> {
+    for (;;) {
+      try {
+        return await group.add(event);
+      } catch (error) {
+        log.warn({ err: error }, 'could not record an open or click');
+        if (isDataFault(error) || closing) return;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  return {
+    note(engagement) {
+      if (waiting.size >= MOST_WAITING) {
+        dropped++;
+        if (dropped % 1000 === 1) log.error({ dropped }, 'opens and clicks are lost');
+        return;
+      }
+      const work = write(toEvent(engagement, clock.nowMs())).finally(() => waiting.delete(work));
+      waiting.add(work);
+    },
+    async drain() {
+      closing = true;
+      await Promise.all(waiting);
+    },
+  };
+}
+
+const MINUTE_MS = 60_000;
+
+export function toEvent(engagement: Engagement, nowMs: number): NewEvent {
+  const { accountId, messageId, kind, userAgent, ipAddress, machine, url, index } = engagement;
+  return {
+    accountId,
+    messageId,
+    kind,
+    recipients: [],
+    detail: {
+      ...(url === undefined ? {} : { url }),
+      user_agent: userAgent,
+      ip_address: ipAddress,
+      machine,
+    },
+    // Mail programs load an image twice and people click twice: the same program at the same place counts once a minute.
+    identity:
+      engagement.identity ?? `${index} ${userAgent} ${ipAddress} ${Math.floor(nowMs / MINUTE_MS)}`,
+    // A scanner that follows links says nothing about the reader. An open by a proxy does: Gmail's, the most frequent of all,
+    // fetches the pixel when a person opens the mail. So opens always count, and carry `machine` for those who want to look closer.
+    raisesStatus: kind === 'opened' || !machine,
+  };
+}
