@@ -10,30 +10,48 @@ export interface Element {
   name: string;
   /** Everything between the name and `>`, as written. */
   attributes: string;
+  /** What `data-text` says about it; `skip` also for what is not displayed. */
+  meaning: string | undefined;
   /** Text is as written: see decode(). */
   children: (Element | string)[];
 }
 
-const noContent = new Set(
-  'area base br col embed hr img input link meta source track wbr'.split(' '),
-);
-/** Elements whose content is not text for people. */
-const dropped = new Set(['script', 'style', 'title', 'template', 'svg']);
-/** Elements that may lack an end tag: an opening tag of the key ends the innermost open ones of these names. */
-const ends = new Map<string, string[]>([
-  ['li', ['li', 'p']],
-  ['tr', ['tr', 'td', 'th', 'p']],
-  ['td', ['td', 'th', 'p']],
-  ['th', ['td', 'th', 'p']],
-]);
-for (const block of 'p div table ul ol h1 h2 h3 h4 h5 h6 hr blockquote pre section'.split(' ')) {
-  ends.set(block, ['p']);
+/** What reading has to know about a tag. */
+interface Tag {
+  name: string;
+  /** It has no content and no end tag. */
+  empty: boolean;
+  /** Its content is not text for people. */
+  dropped: boolean;
+  /** Elements without an end tag of their own that it ends when they are the innermost open ones. */
+  ends: readonly string[];
 }
+
+const tags = new Map<string, Tag>();
+for (const name of 'a b strong em i u span font center section article body html td th tr li'.split(
+  ' ',
+)) {
+  tags.set(name, { name, empty: false, dropped: false, ends: [] });
+}
+for (const name of 'p div table ul ol h1 h2 h3 h4 h5 h6 blockquote pre'.split(' ')) {
+  tags.set(name, { name, empty: false, dropped: false, ends: ['p'] });
+}
+for (const name of 'area base br col embed hr img input link meta source track wbr'.split(' ')) {
+  tags.set(name, { name, empty: true, dropped: false, ends: name === 'hr' ? ['p'] : [] });
+}
+for (const name of 'script style title template svg'.split(' ')) {
+  tags.set(name, { name, empty: false, dropped: true, ends: [] });
+}
+tags.get('li')!.ends = ['li', 'p'];
+tags.get('tr')!.ends = ['tr', 'td', 'th', 'p'];
+tags.get('td')!.ends = ['td', 'th', 'p'];
+tags.get('th')!.ends = ['td', 'th', 'p'];
+
 /** Deeper than this, elements are read as children of the last level: no page can exhaust the stack. */
 const depthMax = 200;
 
 export function parseHtml(html: string): Element {
-  const root: Element = { name: '', attributes: '', children: [] };
+  const root: Element = { name: '', attributes: '', meaning: undefined, children: [] };
   const open: Element[] = [root];
   let at = 0;
   while (at < html.length) {
@@ -49,27 +67,23 @@ export function parseHtml(html: string): Element {
       const end = html.indexOf(comment ? '-->' : '>', mark + 2);
       at = end < 0 ? html.length : end + (comment ? 3 : 1);
     } else if (next === 47) {
-      const end = html.indexOf('>', mark);
-      close(
-        open,
-        html
-          .slice(mark + 2, end < 0 ? html.length : end)
-          .trim()
-          .toLowerCase(),
-      );
-      at = end < 0 ? html.length : end + 1;
+      const end = orEnd(html, html.indexOf('>', mark));
+      close(open, tagOf(html.slice(mark + 2, endOfName(html, mark + 2, end))).name);
+      at = end + 1;
     } else if (isLetter(next)) {
       const end = tagEnd(html, mark + 1);
+      const nameEnd = endOfName(html, mark + 1, end);
+      const { name, empty, dropped, ends } = tagOf(html.slice(mark + 1, nameEnd));
       at = end + 1;
-      const element = tag(html, mark + 1, end);
-      if (dropped.has(element.name)) {
-        at = afterContent(html, at, element.name);
+      if (dropped) {
+        at = afterContent(html, at, name);
         continue;
       }
-      const ended = ends.get(element.name);
-      if (ended) while (ended.includes(open[open.length - 1]!.name)) open.pop();
+      while (ends.includes(open[open.length - 1]!.name)) open.pop();
+      const attributes = html.slice(nameEnd, end);
+      const element = { name, attributes, meaning: meaningOf(attributes), children: [] };
       open[open.length - 1]!.children.push(element);
-      if (!noContent.has(element.name) && open.length < depthMax) open.push(element);
+      if (!empty && open.length < depthMax) open.push(element);
     } else {
       open[open.length - 1]!.children.push('<');
       at = mark + 1;
@@ -109,14 +123,19 @@ const common: Record<string, string> = {
   '&nbsp;': '\u00a0',
 };
 
-function tag(html: string, start: number, end: number): Element {
-  const nameEnd = endOfName(html, start, end);
-  const name = html.slice(start, nameEnd);
-  return {
-    name: /[A-Z]/.test(name) ? name.toLowerCase() : name,
-    attributes: html.slice(nameEnd, end),
-    children: [],
-  };
+/** Known tags are found as they are written, so that nearly no name has to be copied or changed. */
+function tagOf(written: string): Tag {
+  const known = tags.get(written);
+  if (known) return known;
+  const name = written.toLowerCase();
+  return tags.get(name) ?? { name, empty: false, dropped: false, ends: [] };
+}
+
+function meaningOf(attributes: string): string | undefined {
+  const mark = 'data-text="';
+  const at = attributes.indexOf(mark);
+  if (at >= 0) return attributes.slice(at + mark.length, attributes.indexOf('"', at + mark.length));
+  return /display\s*:\s*none/i.test(attributes) ? 'skip' : undefined;
 }
 
 /** Closes the innermost open element of that name and all inside it; an end tag without a start is nothing. */
@@ -145,8 +164,11 @@ function tagEnd(html: string, from: number): number {
     if (closing < 0) break;
     at = closing;
   }
-  const end = html.indexOf('>', from);
-  return end < 0 ? html.length : end;
+  return orEnd(html, html.indexOf('>', from));
+}
+
+function orEnd(html: string, place: number): number {
+  return place < 0 ? html.length : place;
 }
 
 function isLetter(code: number): boolean {

@@ -13,16 +13,9 @@ export function htmlToPlainText(html: string): string {
 // ---- What each element becomes ----------------------------------------------------------------------------------
 
 function write(page: Page, element: Element): void {
-  if (element.attributes !== '') {
-    const meaning = attribute(element, 'data-text');
-    if (meaning === 'skip' || isHidden(element)) return;
-    const writer = meaning === undefined ? undefined : meanings[meaning];
-    if (writer) {
-      writer(page, element);
-      return;
-    }
-  }
-  const writer = elements[element.name];
+  const { name, meaning } = element;
+  if (meaning === 'skip') return;
+  const writer = (meaning === undefined ? undefined : meanings[meaning]) ?? elements[name];
   if (writer) writer(page, element);
   else writeChildren(page, element);
 }
@@ -167,7 +160,7 @@ function items(page: Page, element: Element): void {
   const table = rows(element).map((item) => {
     const [left = '', ...right] = cells(item).map((cell) => inner(cell).trim());
     const [name = '', ...details] = left.split('\v').flatMap((line) => wrap(line, lineWidth - 20));
-    const isSum = attribute(item, 'data-text') === 'sum';
+    const isSum = item.meaning === 'sum';
     return { name, details, amount: right.join('  '), isSum };
   });
   const names = longest(table.map((item) => item.name));
@@ -225,7 +218,7 @@ function inner(element: Element): string {
     if (typeof child === 'string') text += decode(child);
     else if (child.name === 'br') text += '\v';
     else if (child.name === 'img') text += attribute(child, 'alt') ?? '';
-    else if (attribute(child, 'data-text') !== 'skip' && !isHidden(child)) text += inner(child);
+    else if (child.meaning !== 'skip') text += inner(child);
   }
   return text;
 }
@@ -243,14 +236,14 @@ function cells(element: Element): Element[] {
     (child): child is Element =>
       typeof child !== 'string' &&
       (child.name === 'td' || child.name === 'th') &&
-      attribute(child, 'data-text') !== 'skip',
+      child.meaning !== 'skip',
   );
 }
 
 /** The outermost elements of a name below an element. */
 function named(element: Element, name: string): Element[] {
   return element.children.flatMap((child) => {
-    if (typeof child === 'string' || attribute(child, 'data-text') === 'skip') return [];
+    if (typeof child === 'string' || child.meaning === 'skip') return [];
     return child.name === name ? [child] : named(child, name);
   });
 }
@@ -258,13 +251,9 @@ function named(element: Element, name: string): Element[] {
 function isBlock(element: Element): boolean {
   return (
     (element.name in elements && !['a', 'br', 'img'].includes(element.name)) ||
-    element.attributes.includes('data-text=') ||
+    element.meaning !== undefined ||
     element.children.some((child) => typeof child !== 'string' && isBlock(child))
   );
-}
-
-function isHidden(element: Element): boolean {
-  return /display\s*:\s*none/i.test(element.attributes);
 }
 
 // ---- The page -----------------------------------------------------------------------------------------------------
