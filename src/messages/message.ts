@@ -16,12 +16,12 @@ export interface Message {
   createdAt: string;
 }
 
-interface MessageRow extends Omit<Message, 'id' | 'tags' | 'createdAt'> {
+export interface MessageRow extends Omit<Message, 'id' | 'tags' | 'createdAt'> {
   uuid: string;
   tags: string[] | null;
 }
 
-const COLUMNS =
+export const MESSAGE_COLUMNS =
   'id AS uuid, account_id AS "accountId", status, from_email AS "from", recipients, subject, tags, template, door';
 
 /** Newest first; `before` is the id the last page ended with. */
@@ -30,7 +30,7 @@ export async function listMessages(
   filter: { accountId?: number; before?: string; limit: number },
 ): Promise<Message[]> {
   const rows = await database.query<MessageRow>(
-    `SELECT ${COLUMNS} FROM messages
+    `SELECT ${MESSAGE_COLUMNS} FROM messages
      WHERE ($1::bigint IS NULL OR account_id = $1) AND ($2::uuid IS NULL OR id < $2)
      ORDER BY id DESC LIMIT $3`,
     [filter.accountId ?? null, filter.before ?? null, filter.limit],
@@ -40,13 +40,14 @@ export async function listMessages(
 
 /** For operators, who have the id but perhaps not the account. */
 export async function findMessage(database: Database, uuid: string): Promise<Message | undefined> {
-  const rows = await database.query<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = $1`, [
-    uuid,
-  ]);
+  const rows = await database.query<MessageRow>(
+    `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE id = $1`,
+    [uuid],
+  );
   return rows.map(toMessage)[0];
 }
 
-function toMessage({ uuid, ...row }: MessageRow): Message {
+export function toMessage({ uuid, ...row }: MessageRow): Message {
   return {
     id: showUuid('msg_', uuid),
     ...row,
