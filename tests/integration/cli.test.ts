@@ -1,0 +1,160 @@
+// The command line as operators and scripts use it: against a running service with the embedded database, and without one.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand, type ServiceProcess, startProcess } from '../support/process.ts';
+import { mail, request } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sandmartin-cli-'));
+const env = { DATA_DIR: join(folder, 'data') };
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  service = await startProcess({ ...env, LOG_LEVEL: 'info' });
+}, 120_000);
+afterAll(async () => {
+  await service.end('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function json(...args: string[]) {
+  const result = await runCommand([...args, '--json'], env);
+  expect(result.stderr).toBe('');
+  expect(result.code).toBe(0);
+  return JSON.parse(result.stdout);
+}
+
+it('the first start prints a key and two commands that work as they are', async () => {
+  const banner = service.output();
+  expect(banner).toContain(service.url);
+  const key = /sm_live_\w+/.exec(banner)?.[0];
+  expect(key).toBeDefined();
+  const commands = banner.split('\n').filter((line) => /^(SENT=|curl )/.test(line));
+  expect(commands).toHaveLength(2);
+  expect(commands[0]).toContain('/v1/send');
+  expect(commands[1]).toContain('/v1/messages/');
+  const body = /-d '(\{.*\})'/.exec(commands[0]!)?.[1];
+  const sent = await request(`${service.url}/v1/send`, {
+    method: 'POST',
+    headers: { 'x-api-key': key!, 'content-type': 'application/json' },
+    body: body!,
+  });
+  expect(sent.status).toBe(202);
+  await until(async () => {
+    const timeline = await request(`${service.url}/v1/messages/${sent.body.id}`, {
+      headers: { 'x-api-key': key! },
+    });
+    return timeline.body.status === 'delivered';
+  });
+}, 60_000);
+
+it('account, identity, key: from nothing to a mail and its story', async () => {
+  const account = await json(
+    'account',
+    'create',
+    '--name',
+    'Acme',
+    '--plan',
+    'paid',
+    '--rate',
+    '50',
+  );
+  expect(account).toMatchObject({ id: expect.any(Number), plan: 'paid', ratePerSecond: 50 });
+  const id = String(account.id);
+  await json('identity', 'add', 'Acme.Example', '--account', id);
+  expect(await json('identity', 'list', '--account', id)).toMatchObject([
+    { value: 'acme.example', verified: false },
+  ]);
+  await json('identity', 'verify', 'acme.example', '--account', id);
+  const key = await json(
+    'key',
+    'create',
+    '--account',
+    id,
+    '--scope',
+    'email:send',
+    '--scope',
+    'email:read',
+  );
+  expect(key).toMatchObject({
+    id: expect.stringMatching(/^key_/),
+    key: expect.stringMatching(/^sm_live_/),
+  });
+
+  const sent = await request(`${service.url}/v1/send`, {
+    method: 'POST',
+    headers: { 'x-api-key': key.key, 'content-type': 'application/json' },
+    body: JSON.stringify(mail({ from_email: 'hi@acme.example' })),
+  });
+  expect(sent.status).toBe(202);
+  const shown = await until(async () => {
+    const message = await json('message', 'show', sent.body.id);
+    return message.status === 'delivered' && message;
+  }, 60_000);
+  expect(shown.events.map((event: { type: string }) => event.type)).toEqual(['sent', 'delivered']);
+  expect((await json('message', 'list', '--account', id))[0].id).toBe(sent.body.id);
+  expect((await json('sandbox', 'show', sent.body.id)).raw).toContain('hi@acme.example');
+
+  await json('key', 'revoke', key.id);
+  expect((await json('key', 'list', '--account', id))[0].revokedAt).toEqual(expect.any(String));
+  expect(await json('account', 'set', id, '--plan', 'free')).toMatchObject({ plan: 'free' });
+  await json('identity', 'remove', 'acme.example', '--account', id);
+}, 180_000);
+
+describe('faults are said in one sentence, with exit code 1', () => {
+  it.each([
+    [['account', 'create', '--name', 'x', '--plan', 'gold'], /paid or free|free or paid/],
+    [['key', 'create', '--account', '999', '--scope', 'email:send'], /no account 999/],
+    [['key', 'create', '--account', '1', '--scope', 'email:fly'], /email:fly/],
+    [['identity', 'add', 'not a domain', '--account', '1'], /neither a domain nor an address/],
+    [['message', 'show', 'msg_x'], /no message msg_x/],
+    [['serve'], /already in use/],
+  ])(
+    '%j',
+    async (args, words) => {
+      const result = await runCommand(args, { ...env, PORT: '0', FEEDBACK_PORT: '0' });
+      expect(result.stderr).toMatch(words);
+      expect(result.stderr).not.toContain('at ');
+      expect(result.code).toBe(1);
+    },
+    60_000,
+  );
+
+  it('every fault of the configuration at once', async () => {
+    const result = await runCommand(['serve'], {
+      PORT: 'many',
+      DATABASE_URL: 'mysql://x',
+      RELAY_URL: 'http://x',
+      ROLES: 'api,cook',
+    });
+    for (const name of ['PORT', 'DATABASE_URL', 'RELAY_URL', 'ROLES']) {
+      expect(result.stderr).toContain(`${name}: `);
+    }
+    expect(result.code).toBe(1);
+  });
+});
+
+it('doctor answers in plain words', async () => {
+  const result = await runCommand(['doctor', '--json'], env);
+  const findings = JSON.parse(result.stdout) as { check: string; ok: boolean }[];
+  expect(findings.map((finding) => finding.check)).toEqual(
+    expect.arrayContaining(['database', 'clock', 'relay', 'API port', 'disk']),
+  );
+  expect(findings.find((finding) => finding.check === 'database')?.ok).toBe(true);
+}, 60_000);
+
+it('logs name request, account and message, and never a key or a body', async () => {
+  const log = service.output();
+  expect(log).toMatch(/"account":1,"message":"msg_/);
+  const lines = log.split('\n').filter((line) => line.startsWith('{'));
+  expect(lines.join('\n')).not.toMatch(/sm_live_|It works!/);
+});
+
+it('after a restart the key is not shown again, and how to make one is', async () => {
+  expect(await service.end('SIGTERM')).toBe(0);
+  service = await startProcess(env);
+  expect(service.output()).not.toContain('sm_live_');
+  expect(service.output()).toContain('key create');
+}, 120_000);
