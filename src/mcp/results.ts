@@ -34,7 +34,7 @@ export const ourFault = (): CallToolResult =>
   });
 
 function failure(content: Record<string, unknown>): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify(content) }] };
+  return { content: [{ type: 'text', text: JSON.stringify(content) }], isError: true };
 }
 
 const NEXT: Record<ProblemCode, string> = {

@@ -84,10 +84,10 @@ describe.each(Object.keys(CLIENTS))('%s', (name) => {
         const read = await call(client, 'get_email_status', { sm_mail_id: sent.id });
         return read.status === 'delivered' ? read : undefined;
       });
-      expect(story).toMatchObject({
-        sm_mail_id: sent.id,
-        events: [{ type: 'sent' }, { type: 'delivered' }],
-      });
+      expect(story.sm_mail_id).toBe(sent.id);
+      // The report may be faster than the note that the relay took the mail.
+      const kinds = (story.events as { type: string }[]).map(({ type }) => type);
+      expect(kinds).toContain('delivered');
 
       const refused = (await client.callTool({
         name: 'send_email',

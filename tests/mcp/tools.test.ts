@@ -1,0 +1,287 @@
+// The tools as an agent meets them: what it sees, what it is told after a mistake, and that a repeat mails nobody twice.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKey } from '../../src/accounts/keys.ts';
+import { systemClock } from '../../src/clock.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { callTool, post, rpc } from './support.ts';
+
+let test: TestDatabase;
+let service: TestService;
+let second: TestService;
+let account: TestAccount;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  service = await startTestService({}, { on: test });
+  second = await startTestService({ ROLES: 'api' }, { on: test });
+  account = await service.account();
+});
+afterAll(async () => {
+  await second.stop();
+  await service.stop();
+  await test.drop();
+});
+
+interface Listed {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: Schema;
+  outputSchema: Schema;
+  annotations: Record<string, boolean>;
+}
+interface Schema {
+  type?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  oneOf?: Schema[];
+}
+
+const listTools = async (key: string): Promise<Listed[]> =>
+  (await post(`${service.url}/mcp`, key, rpc('modern', 'tools/list'))).body.result.tools;
+
+describe('what an agent sees', () => {
+  it('every tool has a title, a description, honest annotations and both schemas', async () => {
+    for (const tool of await listTools(account.key)) {
+      expect(tool.title, tool.name).toMatch(/./);
+      expect(tool.description.length, tool.name).toBeGreaterThan(50);
+      expect(tool.inputSchema.type).toBe('object');
+      expect(tool.outputSchema.type).toBe('object');
+      const sends = tool.name === 'send_email';
+      expect(tool.annotations).toEqual({
+        ...{ title: tool.title, readOnlyHint: !sends, destructiveHint: false },
+        ...{ idempotentHint: !sends, openWorldHint: sends },
+      });
+    }
+  });
+
+  it('every field of every schema has a description', async () => {
+    const bare: string[] = [];
+    const walk = (path: string, schema: Schema): void => {
+      for (const [name, field] of Object.entries(schema.properties ?? {})) {
+        if (!field.description) bare.push(`${path}.${name}`);
+        walk(`${path}.${name}`, field);
+      }
+      if (schema.items) walk(`${path}[]`, schema.items);
+      for (const [index, one] of (schema.oneOf ?? []).entries()) walk(`${path}|${index}`, one);
+    };
+    for (const tool of await listTools(account.key)) {
+      walk(`${tool.name} input`, tool.inputSchema);
+      walk(`${tool.name} output`, tool.outputSchema);
+    }
+    expect(bare).toEqual([]);
+  });
+
+  it('send_email takes every field of the send request, and two of its own', async () => {
+    const tools = await listTools(account.key);
+    const fields = Object.keys(
+      tools.find((tool) => tool.name === 'send_email')!.inputSchema.properties!,
+    );
+    expect(fields.sort()).toEqual(
+      [
+        ...['from_email', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'template'],
+        ...['variables', 'headers', 'tags', 'attachments', 'idempotency_key', 'allow_duplicate'],
+      ].sort(),
+    );
+  });
+
+  it.each([
+    [['email:send'], ['list_templates', 'get_template', 'send_email']],
+    [['email:read'], ['list_templates', 'get_template', 'get_email_status']],
+  ] as const)('a key with %s sees %s', async (scopes, names) => {
+    const { key } = await service.account({ scopes });
+    expect((await listTools(key)).map((tool) => tool.name)).toEqual(names);
+  });
+});
+
+describe('templates', () => {
+  it('are listed with their variables: 35 or more, of one category where asked', async () => {
+    const { content } = await callTool(service, account.key, 'list_templates', {});
+    expect(content.templates.length).toBeGreaterThanOrEqual(35);
+    const { content: some } = await callTool(service, account.key, 'list_templates', {
+      category: 'billing',
+    });
+    expect(new Set(some.templates.map((it: { category: string }) => it.category))).toEqual(
+      new Set(['billing']),
+    );
+    expect(some.templates[0].variables[0]).toEqual({
+      name: expect.any(String),
+      required: expect.any(Boolean),
+    });
+  });
+  it('an unknown category is refused with those there are', async () => {
+    const { content } = await callTool(service, account.key, 'list_templates', { category: 'x' });
+    expect(content).toMatchObject({ status: 400, detail: expect.stringContaining('billing') });
+  });
+  it('are read with everything that is needed to fill them', async () => {
+    const { content } = await callTool(service, account.key, 'get_template', { slug: 'receipt' });
+    expect(content).toMatchObject({
+      ...{ slug: 'receipt', category: 'billing', name: expect.any(String) },
+      ...{ description: expect.any(String), subject: expect.stringContaining('{{') },
+      sample: { amount: expect.any(String) },
+      preview: expect.stringContaining(content.sample.amount),
+    });
+    expect(content.variables[0]).toEqual({
+      ...{ name: expect.any(String), required: true, type: 'string' },
+      ...{ description: expect.any(String), example: expect.anything() },
+    });
+  });
+});
+
+describe('after a mistake', () => {
+  it('the nearest slugs are named', async () => {
+    const { content } = await callTool(service, account.key, 'get_template', {
+      slug: 'reset-password',
+    });
+    expect(content).toMatchObject({ status: 404, next: expect.stringContaining('did_you_mean') });
+    expect(content.did_you_mean).toContain('password-reset');
+  });
+  it('the missing variables are listed with what they are', async () => {
+    const { content } = await callTool(service, account.key, 'send_email', {
+      ...{ from_email: 'a@example.com', to: ['b@example.net'] },
+      ...{ template: 'receipt', variables: { amount: '$5' } },
+    });
+    expect(content).toMatchObject({ status: 400, next: expect.stringContaining('variables') });
+    expect(content.missing_variables.map((it: { name: string }) => it.name)).toEqual([
+      'paid_at',
+      'items',
+    ]);
+    expect(content.missing_variables[1]).toMatchObject({
+      type: 'array',
+      description: expect.any(String),
+      example: expect.anything(),
+    });
+  });
+  it('an unknown tool is a protocol error', async () => {
+    const sent = rpc('modern', 'tools/call', { name: 'send_fax', arguments: {} });
+    const { body } = await post(`${service.url}/mcp`, account.key, sent);
+    expect(body.error.code).toBe(-32602);
+  });
+});
+
+describe('a repeat', () => {
+  const count = async (subject: string): Promise<number> => {
+    const rows = await service.database.query<{ n: number }>(
+      'SELECT count(*) AS n FROM messages WHERE subject = $1',
+      [subject],
+    );
+    return rows[0]!.n;
+  };
+  const send = (subject: string, more: Record<string, unknown> = {}, key = account.key) =>
+    callTool(service, key, 'send_email', mail({ subject, ...more }));
+
+  it('within a minute answers the first id and mails nobody twice', async () => {
+    const first = await send('Repeat');
+    const again = await send('Repeat');
+    expect(first.content).toEqual({ id: expect.any(String), status: 'queued' });
+    expect(again.content).toEqual({ ...first.content, duplicate_of_recent: true });
+    expect(await count('Repeat')).toBe(1);
+  });
+  it('is recognised however many come at once, through several processes', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        callTool(n % 2 ? service : second, account.key, 'send_email', mail({ subject: 'At once' })),
+      ),
+    );
+    expect(new Set(answers.map(({ content }) => content.id)).size).toBe(1);
+    expect(answers.filter(({ content }) => !content.duplicate_of_recent)).toHaveLength(1);
+    expect(await count('At once')).toBe(1);
+  });
+  it('after a minute is a new mail', async () => {
+    const first = await send('Later');
+    await service.database.query(
+      `UPDATE idempotency_keys SET created_at = created_at - interval '61 seconds'`,
+    );
+    const later = await send('Later');
+    expect(later.content).toEqual({ id: expect.any(String), status: 'queued' });
+    expect(later.content.id).not.toBe(first.content.id);
+  });
+  it('is sent where two are really wanted', async () => {
+    await send('Twice');
+    const again = await send('Twice', { allow_duplicate: true });
+    expect(again.content.duplicate_of_recent).toBeUndefined();
+    expect(await count('Twice')).toBe(2);
+  });
+  it('through another key is another mail', async () => {
+    await send('Other key');
+    const { key } = await createKey(service.database, systemClock, {
+      accountId: account.id,
+      scopes: ['email:send'],
+    });
+    expect((await send('Other key', {}, key)).content.duplicate_of_recent).toBeUndefined();
+  });
+  it('with another word in it is another mail', async () => {
+    await send('Changed');
+    const { content } = await send('Changed', { text: 'Something else.' });
+    expect(content.duplicate_of_recent).toBeUndefined();
+  });
+  it('of a refused send is judged anew', async () => {
+    const { key } = await service.account({ dailyQuota: 0 });
+    expect((await send('Refused', {}, key)).content.status).toBe(429);
+    expect((await send('Refused', {}, key)).content.status).toBe(429);
+  });
+  it('of a refused send in the same batch is refused too, not answered with an id that does not exist', async () => {
+    const { key } = await service.account({ dailyQuota: 0 });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send('Refused', {}, key)));
+    expect(answers.map(({ content }) => content.status)).toEqual(Array(8).fill(429));
+  });
+  it('with an idempotency key answers as the first did, for a day', async () => {
+    const first = await send('Keyed', { idempotency_key: 'order-1' });
+    await service.database.query(
+      `UPDATE idempotency_keys SET created_at = created_at - interval '23 hours' WHERE key = 'order-1'`,
+    );
+    expect((await send('Keyed', { idempotency_key: 'order-1' })).content).toEqual(first.content);
+    const other = await send('Not keyed so', { idempotency_key: 'order-1' });
+    expect(other.content).toMatchObject({
+      status: 400,
+      detail: expect.stringMatching(/Idempotency/),
+    });
+    expect(await count('Keyed')).toBe(1);
+  });
+  it('over REST is a new mail, as ever', async () => {
+    await service.send(account.key, mail({ subject: 'REST' }));
+    await service.send(account.key, mail({ subject: 'REST' }));
+    expect(await count('REST')).toBe(2);
+  });
+});
+
+it('a message records the door and the key it came through', async () => {
+  const { content } = await callTool(service, account.key, 'send_email', mail({ subject: 'Door' }));
+  await service.send(account.key, mail({ subject: 'Door' }));
+  const rows = await service.database.query<{ door: string; own: boolean }>(
+    `SELECT m.door, k.account_id = m.account_id AS own FROM messages m JOIN api_keys k ON k.id = m.key_id
+     WHERE m.subject = 'Door' ORDER BY m.id`,
+  );
+  expect(content.status).toBe('queued');
+  expect(rows).toEqual([
+    { door: 'mcp', own: true },
+    { door: 'rest', own: true },
+  ]);
+});
+
+describe('a key with rules', () => {
+  it('is refused by name', async () => {
+    const { key } = await createKey(service.database, systemClock, {
+      accountId: account.id,
+      scopes: ['email:send'],
+      limits: { allowedRecipients: ['friends.example'] },
+    });
+    const { isError, content } = await callTool(service, key, 'send_email', mail());
+    expect(isError).toBe(true);
+    expect(content).toMatchObject({
+      status: 403,
+      detail: expect.stringContaining('allowed_recipients'),
+      next: expect.stringContaining('trying again will not help'),
+    });
+  });
+  it('for the sandbox only says so', async () => {
+    const { key } = await createKey(service.database, systemClock, {
+      accountId: account.id,
+      scopes: ['email:send'],
+      limits: { sandboxOnly: true },
+    });
+    const { content } = await callTool(service, key, 'send_email', mail());
+    expect(content).toEqual({ id: expect.any(String), status: 'queued', sandbox: true });
+  });
+});
