@@ -113,6 +113,7 @@ function pack(
       size: content.length,
     })),
     ...(caller.limits?.sandboxOnly ? { sandbox: true } : {}),
+    ...(KEPT_LINKS.includes(content.category ?? '') ? { keepLinks: true } : {}),
   };
   return {
     id: newIdBytes(clock.nowMs()),
@@ -135,6 +136,9 @@ function pack(
     keyCap: caller.limits?.dailyCap ?? null,
   };
 }
+
+/** Links that log in, reset or alarm: people are taught to look where they go, and a redirect would teach them not to. */
+const KEPT_LINKS = ['authentication', 'security'];
 
 /** One attachment is passed on as it is: 20 MB are not copied for nothing. */
 function joinBytes(attachments: Attachment[]): Buffer | null {

@@ -10,6 +10,8 @@ export interface Content {
   template: string | null;
   templateVersion: number | null;
   brandingVersion: number | null;
+  /** Of the template. */
+  category: string | null;
 }
 
 const LONGEST_SUBJECT = 998;
@@ -54,6 +56,7 @@ export async function makeContent(
       template: null,
       templateVersion: null,
       brandingVersion: null,
+      category: null,
     };
   }
   const rendered = await render(accountId, {

@@ -1,6 +1,7 @@
 // Rendering: a slug and variables → subject, html and text, as an account sees them.
 // Before it: sending/content.ts with a checked request. After it: what comes out is stored, and is exactly what will be sent.
 import { Problem } from '../errors.ts';
+import type { Category } from './catalog.ts';
 import {
   compileText,
   mailContext,
@@ -29,6 +30,7 @@ export interface RenderedTemplate {
   text: string;
   templateVersion: number | null;
   brandingVersion: number;
+  category: Category | null;
 }
 
 export type RenderTemplate = (
@@ -44,7 +46,11 @@ export function createRenderer(resolve: Resolve): RenderTemplate {
     source === undefined ? undefined : compileText(senders, `${slug}:${part}`, source);
 
   return async (accountId, request) => {
-    const { template, branding } = await resolve(accountId, request.slug, request.version);
+    const { template, category, branding } = await resolve(
+      accountId,
+      request.slug,
+      request.version,
+    );
     requireVariables(template, request.variables);
     const context = mailContext(request.variables, branding.context);
     const subject = compile(request, 'subject', request.subject) ?? template.mail.subject;
@@ -56,6 +62,7 @@ export function createRenderer(resolve: Resolve): RenderTemplate {
       text: text.trim() === '' ? htmlToPlainText(mail.html) : text,
       templateVersion: template.version,
       brandingVersion: branding.version,
+      category,
     };
   };
 }

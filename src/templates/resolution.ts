@@ -5,7 +5,7 @@ import type { Queryable } from '../store/pool.ts';
 import { readBranding } from './account-branding.ts';
 import { unknownTemplate } from './account-templates.ts';
 import { type BrandingContext, brandingContext, defaultBranding } from './branding.ts';
-import type { Catalog } from './catalog.ts';
+import type { Catalog, Category } from './catalog.ts';
 import { readTemplateVersion } from './stored-templates.ts';
 import { type CompiledTemplate, compileContent } from './template-draft.ts';
 import type { Variable } from './variables.ts';
@@ -36,14 +36,16 @@ export type Resolve = (accountId: number, slug: string, version?: number) => Pro
 
 export interface Resolved {
   template: ResolvedTemplate;
+  /** Null for a version that is only looked at. */
+  category: Category | null;
   branding: ResolvedBranding;
 }
 
 /** What is remembered of an account until it changes. */
 interface AccountView {
   branding: ResolvedBranding;
-  /** Slug → version of the account's published templates. */
-  published: Map<string, number>;
+  /** The account's published templates, by slug. */
+  published: Map<string, { version: number; category: Category }>;
 }
 
 /** Compiled templates of accounts that one process keeps. A template of 10 KB takes some 100 KB compiled. */
@@ -84,10 +86,13 @@ export function openResolution(deps: {
 
   return async (accountId, slug, wanted) => {
     const { branding, published } = await viewOf(accountId);
-    const version = wanted ?? published.get(slug);
-    if (version !== undefined) return { template: await own(accountId, slug, version), branding };
+    const found = wanted ? { version: wanted, category: null } : published.get(slug);
+    if (found !== undefined) {
+      const template = await own(accountId, slug, found.version);
+      return { template, category: found.category, branding };
+    }
     const template = system.get(slug);
-    if (template !== undefined) return { template, branding };
+    if (template !== undefined) return { template, category: categoryOf(catalog, slug), branding };
     throw unknownTemplate(slug, [...published.keys(), ...system.keys()]);
   };
 }
@@ -98,10 +103,13 @@ export function openSystemResolution(catalog: Catalog): Resolve {
   const branding = { version: 0, context: brandingContext(defaultBranding) };
   return async (_accountId, slug) => {
     const template = system.get(slug);
-    if (template !== undefined) return { template, branding };
+    if (template !== undefined) return { template, category: categoryOf(catalog, slug), branding };
     throw unknownTemplate(slug, [...system.keys()]);
   };
 }
+
+const categoryOf = (catalog: Catalog, slug: string): Category | null =>
+  catalog.templates.get(slug)?.category ?? null;
 
 const systemTemplates = (catalog: Catalog): Map<string, ResolvedTemplate> =>
   new Map(
@@ -114,15 +122,15 @@ const systemTemplates = (catalog: Catalog): Map<string, ResolvedTemplate> =>
 async function loadView(database: Queryable, accountId: number): Promise<AccountView> {
   const [branding, rows] = await Promise.all([
     readBranding(database, accountId),
-    database.prepared<{ slug: string; version: number }>(
+    database.prepared<{ slug: string; version: number; category: Category }>(
       'templates-published',
-      `SELECT slug, published_version AS version FROM account_templates
+      `SELECT slug, published_version AS version, category FROM account_templates
        WHERE account_id = $1 AND published_version IS NOT NULL AND archived_at IS NULL`,
       [accountId],
     ),
   ]);
   return {
     branding: { version: branding.version, context: brandingContext(branding.fields) },
-    published: new Map(rows.map(({ slug, version }) => [slug, version])),
+    published: new Map(rows.map(({ slug, ...published }) => [slug, published])),
   };
 }

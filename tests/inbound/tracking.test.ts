@@ -2,6 +2,8 @@
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
+import { cloneTemplate } from '../../src/templates/account-templates.ts';
+import { catalogFolder, loadCatalog } from '../../src/templates/catalog.ts';
 import { captured, hrefs, pixelOf } from '../support/captured.ts';
 import { startCapturingRelay } from '../support/capturing-relay.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -53,6 +55,45 @@ describe('the mail', () => {
     expect((await captured(service.database, id)).mail.text?.trim()).toBe(
       'See https://shop.example/a',
     );
+  });
+});
+
+describe('templates', () => {
+  const variablesOf = (slug: string) => loadCatalog(catalogFolder).templates.get(slug)!.sample;
+  const linksOf = async (template: string, by = account, sample = template) => {
+    const id = await send(
+      {
+        template,
+        variables: variablesOf(sample),
+        html: undefined,
+        text: undefined,
+        subject: undefined,
+      },
+      by,
+    );
+    const { mail: got } = await captured(service.database, id);
+    return hrefs(got.html).filter((href) => href.startsWith('http'));
+  };
+
+  it('about logging in and security keep every link as it is', async () => {
+    for (const slug of ['password-reset', 'magic-link', 'new-device-login']) {
+      const links = await linksOf(slug);
+      expect(links.length).toBeGreaterThan(0);
+      for (const link of links) expect(link).not.toContain('/c/');
+    }
+  });
+
+  it('of other kinds are led through us', async () => {
+    expect((await linksOf('order-shipped')).some((link) => link.includes('/c/'))).toBe(true);
+  });
+
+  it('that an account cloned from them keep their links too', async () => {
+    const other = await service.account();
+    const deps = { database: service.database, catalog: loadCatalog(catalogFolder) };
+    await cloneTemplate(deps, other.id, 'password-reset', 'our-reset');
+    for (const link of await linksOf('our-reset', other, 'password-reset')) {
+      expect(link).not.toContain('/c/');
+    }
   });
 });
 
