@@ -12,6 +12,7 @@ import { isLower, isUpper } from './values/text.ts';
 import {
   Callable,
   DictView,
+  hashKey,
   isDict,
   Markup,
   Range,
@@ -68,8 +69,8 @@ export const tests: MethodTable = table({
   divisibleby: native('num', (ctx, value, by) => divisible(ctx, value, by, 0)),
   defined: is((value) => !(value instanceof Undefined)),
   undefined: is((value) => value instanceof Undefined),
-  filter: native('', (ctx, name) => ctx.env.filters.has(String(name))),
-  test: native('', (ctx, name) => ctx.env.tests.has(String(name))),
+  filter: native('', (ctx, name) => ctx.env.filters.has(hashKey(name) as string)),
+  test: native('', (ctx, name) => ctx.env.tests.has(hashKey(name) as string)),
   none: is((value) => value === null),
   boolean: is((value) => typeof value === 'boolean'),
   false: is((value) => value === false),

@@ -177,11 +177,10 @@ export class Folder {
   private dict(node: n.DictNode): Constant {
     const pairs = node.items.map((pair) => this.all([pair.key, pair.value]));
     if (pairs.includes(null)) return NOT_CONSTANT;
-    return this.attempt(() => {
-      const dict = new Dict();
-      for (const pair of pairs) dict.set(pair![0], pair![1]);
-      return dict;
-    });
+    // An unhashable key is the one fault Jinja2 reports while compiling, so it is let through here.
+    const dict = new Dict();
+    for (const pair of pairs) dict.set(pair![0], pair![1]);
+    return dict;
   }
 
   private filterOrTest(node: n.Filter | n.Test): Constant {

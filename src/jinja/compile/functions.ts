@@ -270,9 +270,9 @@ class FunctionCompiler extends StatementCompiler {
   protected callBlock(node: n.CallBlock, frame: Frame): Execute {
     const code = this.macroCode(node, null, frame);
     const call = this.call(node.call, frame, (a) => new Macro(code, a));
+    const joined = this.located(node.at, (a) => this.joinable(call(a)));
     return (a): Signal => {
-      const { budget } = a.ctx;
-      budget.write(str(budget, call(a)));
+      a.ctx.budget.write(joined(a) as string);
       return NEXT;
     };
   }

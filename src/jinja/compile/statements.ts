@@ -247,9 +247,9 @@ export abstract class StatementCompiler extends ExpressionCompiler {
   }
 
   private outputConstant(node: n.Expr): string | null {
-    const value = this.folder.fold(node);
-    if (value === NOT_CONSTANT) return null;
     try {
+      const value = this.folder.fold(node);
+      if (value === NOT_CONSTANT) return null;
       const ctx = this.env.bareContext();
       return this.evalCtx.autoescape ? escapeValue(ctx.budget, value) : str(ctx.budget, value);
     } catch {
@@ -344,7 +344,7 @@ export abstract class StatementCompiler extends ExpressionCompiler {
       const { text } = captured(a);
       return wrap(a) ? new Markup(text) : text;
     });
-    const write = this.writer(['', ''], [this.stringOf(filter)]);
+    const write = this.writer(['', ''], [this.located(node.at, (a) => this.joinable(filter(a)))]);
     const leave = this.leave(inner);
     return (a) => {
       enter(a);
@@ -354,9 +354,11 @@ export abstract class StatementCompiler extends ExpressionCompiler {
     };
   }
 
-  /** The value of a filter block is written as it is: Jinja2 does not escape it again. */
-  private stringOf(value: Evaluate): Evaluate {
-    return (a) => str(a.ctx.budget, value(a));
+  /** The value of a filter or call block is written as it is, without escaping; Python cannot join what is not text. */
+  protected joinable(value: Value): string {
+    if (typeof value === 'string') return value;
+    if (value instanceof Markup) return value.text;
+    throw typeError(`sequence item 0: expected str instance, ${typeName(value)} found`);
   }
 
   protected captured(body: Execute): (a: Activation) => { text: string; signal: Signal } {

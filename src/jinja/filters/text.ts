@@ -52,6 +52,11 @@ function title(ctx: Context, value: Value): string {
     .join('');
 }
 
+/** Python's `list += "\\n"` works, and only then splitlines is missing. */
+function indentList(_ctx: Context, value: Value[]): never {
+  throw attributeError(`'${typeName(value)}' object has no attribute 'splitlines'`);
+}
+
 function indent(
   ctx: Context,
   value: Value,
@@ -62,7 +67,10 @@ function indent(
   const { budget } = ctx;
   if (value instanceof Undefined) return value.fail();
   const markup = value instanceof Markup;
-  if (typeof value !== 'string' && !markup) add(budget, value, '\n');
+  if (typeof value !== 'string' && !markup) {
+    if (Array.isArray(value)) return indentList(ctx, value);
+    throw typeError(`unsupported operand type(s) for +=: '${typeName(value)}' and 'str'`);
+  }
   let by: string;
   if (typeof width === 'string' || width instanceof Markup) by = String(width);
   else {

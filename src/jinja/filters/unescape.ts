@@ -107,3 +107,5 @@ function stripTagsOnly(text: string): string {
   }
   return out + text.slice(at);
 }
+
+export { unescapeHtml as unescape };

@@ -205,7 +205,7 @@ function integer(d: Directive, value: Value, escapes: boolean): string {
   let whole: bigint;
   const decimal = 'diu'.includes(d.type);
   if (isInt(value)) whole = toBigInt(value);
-  else if (value instanceof Undefined) return value.fail();
+  else if (value instanceof Undefined && decimal) return value.fail();
   else if (isFloat(value) && decimal) whole = BigInt(truncate(toFloat(value)));
   else if (escapes && decimal && (typeof value === 'string' || value instanceof Markup)) {
     const parsed = readInt(String(value));

@@ -13,6 +13,7 @@ import {
   type Kwargs,
   Tuple,
   typeName,
+  Undefined,
   type Value,
 } from '../values/types.ts';
 import { type MethodTable, positional, table, variadic } from './signature.ts';
@@ -44,6 +45,7 @@ export function fillDict(
   if (args.length > 1) throw typeError(`${name} expected at most 1 argument, got ${args.length}`);
   if (args.length === 1) {
     const [source] = args;
+    if (source instanceof Undefined) source.fail();
     if (isDict(source)) for (const [key, value] of dictEntries(source)) put(ctx, dict, key, value);
     else fillFromPairs(ctx, dict, source);
   }

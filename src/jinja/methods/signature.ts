@@ -2,7 +2,8 @@
 // Used by methods/, filters/, tests.ts and globals.ts; a missing optional argument arrives as undefined.
 import type { Context } from '../context.ts';
 import { typeError } from '../errors.ts';
-import { Callable, type Kwargs, typeName, type Value } from '../values/types.ts';
+import { quote } from '../values/repr.ts';
+import { Callable, type Kwargs, Markup, typeName, type Value } from '../values/types.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: arguments were bound by `params`, each implementation names what it gets
 export type Run = (ctx: Context, self: any, ...args: any[]) => Value;
@@ -16,6 +17,8 @@ export interface Native {
   readonly positional: boolean;
   /** Takes any arguments: run(ctx, self, args, kwargs). */
   readonly rest: boolean;
+  /** A method Markup inherits from str unchanged. */
+  readonly shared?: boolean;
 }
 
 /** `params` in order; those after a '?' entry are optional. */
@@ -93,10 +96,15 @@ export class BoundMethod extends Callable {
     this.name = name;
     this.fn = fn;
   }
+  /** Markup's methods are written in Python, those of str in C; it shows when one is printed. */
+  private get inPython(): boolean {
+    return this.self instanceof Markup && !this.fn.shared;
+  }
   get typeName() {
-    return 'builtin_function_or_method';
+    return this.inPython ? 'method' : 'builtin_function_or_method';
   }
   override repr(): string {
+    if (this.inPython) return `<bound method Markup.${this.name} of Markup(${quote(String(this.self))})>`;
     return `<built-in method ${this.name} of ${typeName(this.self)} object at 0x7f0000000000>`;
   }
   call(ctx: Context, args: Value[], kwargs: Kwargs | null): Value {

@@ -494,7 +494,7 @@ const parts = (list: Value, tuple: boolean | undefined, wrap: (part: string) => 
 };
 
 export const markupMethods: MethodTable = table({
-  ...shared,
+  ...Object.fromEntries(Object.entries(shared).map(([name, fn]) => [name, { ...fn, shared: true }])),
   ...pick(textMethods, (fn, { escaped }) => ({
     ...fn,
     run: (ctx, self: Markup, ...args) => {

@@ -145,7 +145,11 @@ export function* tokenize(source: string, syntax: Syntax, name: string | null): 
   /** Skips a comment and what its end mark swallows. */
   const comment = (): void => {
     const end = source.indexOf(syntax.commentEnd, at);
-    if (end === -1) fail('Missing end of comment tag', at);
+    if (end === -1) {
+      // Jinja2 only notices when something follows.
+      if (at < source.length) fail('Missing end of comment tag', at);
+      return;
+    }
     // A sign belongs to the end mark, unless the comment is too short to hold one.
     const start = end > at && (source[end - 1] === '-' || source[end - 1] === '+') ? end - 1 : end;
     at = start + closing(start, syntax.commentEnd, true, syntax.trimBlocks);
@@ -169,7 +173,7 @@ export function* tokenize(source: string, syntax: Syntax, name: string | null): 
       at = j + size;
       return;
     }
-    fail('Missing end of raw directive', at);
+    if (at < source.length) fail('Missing end of raw directive', at);
   }
 
   /** Inside a tag, up to its closing delimiter. */

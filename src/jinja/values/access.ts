@@ -131,9 +131,9 @@ function item(ctx: Context, value: Value, key: Value): Value | undefined {
     if (typeof key === 'object' && key !== null && !isHashable(key)) return undefined;
     return dictGet(value, key);
   }
+  if (value instanceof Undefined) return value.kind === 'chainable' ? value : value.fail();
   if (key instanceof Slice)
     return isSequence(value) ? slice(ctx, value, key.start, key.stop, key.step) : undefined;
-  if (value instanceof Undefined) return value.kind === 'chainable' ? value : value.fail();
   if (value instanceof PyObject && 'item' in value)
     return (value as { item(key: Value): Value | undefined }).item(key);
   if (!isInt(key) || !isSequence(value)) return undefined;

@@ -1,6 +1,7 @@
 // Python's int and float: arithmetic, conversion and parsing. Called by operators.ts, the number filters and methods.
 import type { Budget } from '../budget.ts';
 import { LimitExceeded, overflowError, typeError, valueError, zeroDivision } from '../errors.ts';
+import { precisePower } from './power.ts';
 import { asciiDigits, strip } from './text.ts';
 import { Float, float, typeName, Undefined, type Value } from './types.ts';
 
@@ -163,7 +164,7 @@ export const power: Arithmetic = (budget, a, b) => {
   // 1 ** nan and (-1) ** inf are 1 in C and NaN in JavaScript.
   if (base === 1 || (base === -1 && !Number.isFinite(exponent) && !Number.isNaN(exponent)))
     return float(1);
-  const result = base ** exponent;
+  const result = precisePower(base, exponent);
   if (!Number.isFinite(result) && Number.isFinite(base) && Number.isFinite(exponent))
     throw overflowError("(34, 'Numerical result out of range')");
   return float(result);

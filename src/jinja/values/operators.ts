@@ -1,6 +1,6 @@
 // The operators of expressions: + - * / // % ** ~ and the unary ones, for numbers, strings, lists, tuples and Markup.
 import type { Budget } from '../budget.ts';
-import { typeError } from '../errors.ts';
+import { overflowError, typeError } from '../errors.ts';
 import { formatPercent } from '../format/percent.ts';
 import * as numbers from './numbers.ts';
 import { escapeText, escapeValue, isHtml, str } from './repr.ts';
@@ -89,6 +89,7 @@ const isSequence = (value: Value): value is string | Markup | Value[] | Tuple =>
 function repeat(budget: Budget, sequence: string | Markup | Value[] | Tuple, times: Value): Value {
   if (!numbers.isInt(times))
     throw typeError(`can't multiply sequence by non-int of type '${typeName(times)}'`);
+  if (typeof times === 'bigint') throw overflowError("cannot fit 'int' into an index-sized integer");
   const count = Math.max(0, numbers.toIndex(times));
   if (typeof sequence === 'string') {
     budget.text(sequence.length * count);
