@@ -36,11 +36,17 @@ export function openDatabase(url: string, options: PoolOptions): Database {
     // What we answer with 202 must be on disk, whatever the server's default is.
     options: '-c synchronous_commit=on -c timezone=UTC',
   });
-  pool.on('error', options.onIdleError);
+  let closing = false;
+  pool.on('error', (error) => {
+    if (!closing) options.onIdleError(error);
+  });
   return {
     ...queries(pool),
     transaction: (work) => inTransaction(pool, work),
-    close: () => pool.end(),
+    close: () => {
+      closing = true;
+      return pool.end();
+    },
   };
 }
 
