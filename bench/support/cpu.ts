@@ -9,8 +9,10 @@ export function cpuMicroseconds(pid: number): number {
   return fields === undefined ? 0 : (Number(fields[11]) + Number(fields[12])) * TICK_US;
 }
 
-/** The process and everything it started. */
-export function cpuOfTree(root: number): number {
+/** CPU time by process id, of a process and everything it started. */
+export type CpuSnapshot = Map<number, number>;
+
+export function snapshotTree(root: number): CpuSnapshot {
   const children = new Map<number, number[]>();
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry);
@@ -18,9 +20,20 @@ export function cpuOfTree(root: number): number {
     const parent = Number(stat(pid)?.[1] ?? -1);
     children.set(parent, [...(children.get(parent) ?? []), pid]);
   }
-  const sum = (pid: number): number =>
-    cpuMicroseconds(pid) + (children.get(pid) ?? []).reduce((total, child) => total + sum(child), 0);
-  return sum(root);
+  const snapshot: CpuSnapshot = new Map();
+  const visit = (pid: number): void => {
+    snapshot.set(pid, cpuMicroseconds(pid));
+    for (const child of children.get(pid) ?? []) visit(child);
+  };
+  visit(root);
+  return snapshot;
+}
+
+/** What was used between two snapshots by the processes that live at the second. */
+export function cpuBetween(before: CpuSnapshot, after: CpuSnapshot): number {
+  let sum = 0;
+  for (const [pid, used] of after) sum += used - (before.get(pid) ?? 0);
+  return sum;
 }
 
 function stat(pid: number): string[] | undefined {
