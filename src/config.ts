@@ -161,6 +161,15 @@ const settings = {
     description:
       'DNS servers to ask about domains, comma-separated, such as `192.0.2.53` or `127.0.0.1:5353`.',
   },
+  WEBHOOK_ALLOW: {
+    schema: list.refine(
+      (items) => items.every(isNetwork),
+      'must be a list of networks such as 10.1.0.0/16,::1',
+    ),
+    shownDefault: 'unset: none',
+    description:
+      'Addresses and networks, comma-separated, where webhooks may go although they are private, loopback or otherwise special, and where `http://` will do.',
+  },
   SECRET_KEY: {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
     shownDefault: 'unset: made once and kept in the database',
@@ -210,6 +219,7 @@ export interface Config {
   sesTopics: readonly string[];
   systemSender: Mailbox | undefined;
   dnsServers: readonly string[];
+  webhookAllow: readonly string[];
   secretKey: string | undefined;
   retentionDays: number;
   contentRetentionDays: number;
@@ -273,6 +283,7 @@ function toConfig(read: Parsed): Config {
     sesTopics: read.SES_TOPICS,
     systemSender: read.SYSTEM_SENDER,
     dnsServers: read.DNS_SERVERS,
+    webhookAllow: read.WEBHOOK_ALLOW,
     secretKey: read.SECRET_KEY,
     retentionDays: read.RETENTION_DAYS,
     contentRetentionDays: read.CONTENT_RETENTION_DAYS,

@@ -50,6 +50,24 @@ export function createMetrics() {
       labelNames: ['outcome'] as const,
       registers,
     }),
+    webhookAttempts: new Counter({
+      name: 'sandmartin_webhook_attempts_total',
+      help: 'Webhook attempts, by what became of the delivery: delivered, failed (tried again later) or abandoned.',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    webhookSeconds: new Histogram({
+      name: 'sandmartin_webhook_seconds',
+      help: 'Time of one webhook attempt.',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
+      registers,
+    }),
+    webhooksDisabled: new Counter({
+      name: 'sandmartin_webhooks_disabled_total',
+      help: 'Webhook endpoints disabled by the service, by reason: gone or failing.',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
     events: new Counter({
       name: 'sandmartin_events_total',
       help: 'Events recorded, by kind.',
