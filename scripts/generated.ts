@@ -2,9 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describeConfig } from '../src/config.ts';
 import { describeApi } from '../src/rest/openapi.ts';
+import { loadCatalog } from '../src/templates/catalog.ts';
+import { describeCatalog } from './describe-catalog.ts';
 
 const generated: Record<string, string> = {
   'docs/configuration.md': describeConfig(),
+  'docs/template-catalogue.md': describeCatalog(loadCatalog('catalog')),
   'openapi.json': `${JSON.stringify(describeApi(), null, 2)}\n`,
 };
 
