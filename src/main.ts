@@ -19,6 +19,8 @@ import { inboundRoutes } from './inbound/routes.ts';
 import { createSnsFetch } from './inbound/sns-fetch.ts';
 import type { Log } from './log.ts';
 import { startMaintenance } from './maintenance.ts';
+import { ADMIN_TEMPLATE_TOOLS } from './mcp/admin-template-tools.ts';
+import { ADMIN_TOOLS } from './mcp/admin-tools.ts';
 import { EMAIL_TOOLS } from './mcp/email-tools.ts';
 import { createMcpHttp, listenMcp } from './mcp/http.ts';
 import { createMcpServer } from './mcp/server.ts';
@@ -37,6 +39,9 @@ import { createRenderer } from './templates/rendering.ts';
 import { openResolution } from './templates/resolution.ts';
 import { openEngagementRecorder } from './tracking/record.ts';
 import { VERSION } from './version.ts';
+import { addressGuard, guardedAgent } from './webhooks/address-guard.ts';
+import { dueState } from './webhooks/leases.ts';
+import { startWebhookWorker } from './webhooks/worker.ts';
 
 export interface Service {
   database: Database;
@@ -132,7 +137,12 @@ async function startRoles(
       await startSandboxRelay({
         database,
         log,
-        feedback: { host: '127.0.0.1', port: feedbackPort ?? config.feedbackPort },
+        feedback: {
+          host: config.feedbackHost.replace(/^(0\.0\.0\.0|::)$/, '127.0.0.1'),
+          port: feedbackPort ?? config.feedbackPort,
+        },
+        bounceDomain,
+        trackingUrl,
       }),
       (it) => it.stop(),
     );
@@ -168,6 +178,11 @@ async function startRoles(
       }),
       (it) => it.stop(),
     );
+  }
+
+  if (config.roles.has('webhooks')) {
+    const agent = opened(guardedAgent(addressGuard(config.webhookAllow)), (it) => it.close());
+    opened(startWebhookWorker({ database, clock, log, metrics, agent }), (it) => it.stop());
   }
 
   if (!config.roles.has('api')) {
@@ -215,8 +230,8 @@ async function startRoles(
   };
   const mcp = opened(
     createMcpServer({
-      tools: EMAIL_TOOLS,
-      toolDeps: operationDeps,
+      tools: [...EMAIL_TOOLS, ...ADMIN_TOOLS, ...ADMIN_TEMPLATE_TOOLS],
+      toolDeps: { ...operationDeps, catalog },
       version: VERSION,
       log,
       metrics,
@@ -235,6 +250,9 @@ async function startRoles(
       const state = await queueState(database, clock.nowMs());
       metrics.queueDepth.set({ queue: 'delivery' }, state.depth);
       metrics.queueAge.set({ queue: 'delivery' }, state.ageSeconds);
+      const due = await dueState(database, clock.nowMs());
+      metrics.queueDepth.set({ queue: 'webhooks' }, due.depth);
+      metrics.queueAge.set({ queue: 'webhooks' }, due.ageSeconds);
     },
   });
   await server.listen({ host: config.host, port: config.port });

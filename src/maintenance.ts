@@ -9,6 +9,7 @@ import type { Log } from './log.ts';
 import { pruneCaptured } from './sandbox/inbox.ts';
 import { dropOldPartitions, makePartitions, type Retention } from './store/partitions.ts';
 import type { Database } from './store/pool.ts';
+import { pruneDue } from './webhooks/leases.ts';
 
 const EVERY_MS = 10 * 60_000;
 
@@ -32,6 +33,7 @@ export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
   await database.query(`DELETE FROM delivery_processes WHERE seen_at < now() - interval '1 hour'`);
   await pruneCaptured(database);
   await pruneKept(database);
+  await pruneDue(database, clock.nowMs(), deps.retention.retentionDays);
 }
 
 /** Not part of starting: DNS servers may be slow. */

@@ -1,0 +1,234 @@
+// Endpoints: where an account wants its events, and how it is set up. Called by the CLI and the dashboard; the worker writes their health.
+import type { Clock } from '../clock.ts';
+import { Problem } from '../errors.ts';
+import type { HookType } from '../events/kinds.ts';
+import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
+import type { Queryable } from '../store/pool.ts';
+import { type AddressGuard, checkUrl } from './address-guard.ts';
+import { HOOK_TYPES } from './event-body.ts';
+import type { DisabledReason } from './health.ts';
+import { newSecret } from './sign.ts';
+
+/** Each multiplies the account's rows and POSTs. */
+const MOST_ENDPOINTS = 50;
+/** Both secrets sign for so long after a rotation. */
+const ROTATION_MS = 24 * 60 * 60_000;
+
+export interface Endpoint {
+  id: string;
+  accountId: number;
+  url: string;
+  /** Null: all. */
+  eventTypes: HookType[] | null;
+  fifo: boolean;
+  createdAt: string;
+  disabledAt: string | null;
+  disabledReason: DisabledReason | null;
+  /** Nothing but failures since then. */
+  failingSince: string | null;
+  /** Held back by the breaker until then. */
+  pausedUntil: string | null;
+  /** The secret before the newest signs too until then. */
+  previousSecretUntil: string | null;
+}
+
+export interface EndpointChange {
+  url?: string;
+  /** Null or empty: all. */
+  eventTypes?: readonly string[] | null;
+  fifo?: boolean;
+}
+
+export interface EndpointDeps {
+  guard: AddressGuard;
+  clock: Clock;
+}
+
+/** The secret is shown this once. */
+export async function createEndpoint(
+  database: Queryable,
+  accountId: number,
+  wanted: EndpointChange & { url: string },
+  { guard, clock }: EndpointDeps,
+): Promise<{ id: string; secret: string; warning?: string }> {
+  const { url, warning } = await checkUrl(guard, wanted.url);
+  const uuid = bytesToUuid(newIdBytes(clock.nowMs()));
+  const secret = newSecret();
+  const made = await database.query<{ count: number }>(
+    `WITH present AS (SELECT count(*) AS count FROM webhook_endpoints WHERE account_id = $1), made AS (
+       INSERT INTO webhook_endpoints (account_id, id, url, event_types, fifo, secret)
+       SELECT a.id, $2, $3, $4, $5, $6 FROM accounts a, present p WHERE a.id = $1 AND p.count < $7)
+     SELECT p.count FROM present p JOIN accounts a ON a.id = $1`,
+    [
+      accountId,
+      uuid,
+      url.href,
+      readTypes(wanted.eventTypes),
+      wanted.fifo ?? false,
+      secret,
+      MOST_ENDPOINTS,
+    ],
+  );
+  if (made[0] === undefined) {
+    throw new Problem(
+      'not-found',
+      `There is no account ${accountId}. "sandmartin account list" shows the accounts.`,
+    );
+  }
+  if (made[0].count >= MOST_ENDPOINTS) {
+    throw new Problem(
+      'invalid',
+      `An account has ${MOST_ENDPOINTS} webhook endpoints at most. Change one of them instead.`,
+    );
+  }
+  return {
+    id: showUuid('whe_', uuid),
+    secret,
+    ...(warning === undefined ? {} : { warning }),
+  };
+}
+
+export async function listEndpoints(database: Queryable, accountId?: number): Promise<Endpoint[]> {
+  const rows = await database.query<EndpointRow>(
+    `SELECT ${COLUMNS} FROM webhook_endpoints WHERE $1::bigint IS NULL OR account_id = $1 ORDER BY account_id, id`,
+    [accountId ?? null],
+  );
+  return rows.map(toEndpoint);
+}
+
+export async function getEndpoint(
+  database: Queryable,
+  accountId: number,
+  id: string,
+): Promise<Endpoint> {
+  const rows = await database.query<EndpointRow>(
+    `SELECT ${COLUMNS} FROM webhook_endpoints WHERE account_id = $1 AND id = $2`,
+    [accountId, readUuid('whe_', id) ?? null],
+  );
+  return onlyOne(rows, id);
+}
+
+/** For operators, who have the id but perhaps not the account. */
+export async function accountOfEndpoint(database: Queryable, id: string): Promise<number> {
+  const rows = await database.query<EndpointRow>(
+    `SELECT ${COLUMNS} FROM webhook_endpoints WHERE id = $1`,
+    [readUuid('whe_', id) ?? null],
+  );
+  return onlyOne(rows, id).accountId;
+}
+
+/** A new URL starts with a clean record; what waits goes there. */
+export async function changeEndpoint(
+  database: Queryable,
+  accountId: number,
+  id: string,
+  change: EndpointChange,
+  { guard }: Pick<EndpointDeps, 'guard'>,
+): Promise<Endpoint> {
+  const url = change.url === undefined ? null : (await checkUrl(guard, change.url)).url.href;
+  const rows = await database.query<EndpointRow>(
+    `UPDATE webhook_endpoints SET url = coalesce($3, url), fifo = coalesce($4, fifo),
+       event_types = CASE WHEN $5 THEN $6 ELSE event_types END,
+       failures = CASE WHEN $3 IS NULL THEN failures ELSE 0 END,
+       failing_since = CASE WHEN $3 IS NULL THEN failing_since END,
+       paused_until = CASE WHEN $3 IS NULL THEN paused_until END
+     WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [
+      accountId,
+      readUuid('whe_', id) ?? null,
+      url,
+      change.fifo ?? null,
+      change.eventTypes !== undefined,
+      readTypes(change.eventTypes),
+    ],
+  );
+  return onlyOne(rows, id);
+}
+
+/** The newest two secrets sign for a day, then the new one alone. */
+export async function rotateSecret(
+  database: Queryable,
+  accountId: number,
+  id: string,
+  clock: Clock,
+): Promise<{ id: string; secret: string; previousSecretUntil: string }> {
+  const secret = newSecret();
+  const until = new Date(clock.nowMs() + ROTATION_MS);
+  const rows = await database.query<EndpointRow>(
+    `UPDATE webhook_endpoints SET secret = $3, previous_secret = secret, previous_until = $4
+     WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [accountId, readUuid('whe_', id) ?? null, secret, until],
+  );
+  return { id: onlyOne(rows, id).id, secret, previousSecretUntil: until.toISOString() };
+}
+
+/** It gets no further events; what waits stays until it is enabled again. */
+export async function disableEndpoint(
+  database: Queryable,
+  accountId: number,
+  id: string,
+  clock: Clock,
+): Promise<Endpoint> {
+  const rows = await database.query<EndpointRow>(
+    `UPDATE webhook_endpoints SET
+       disabled_at = coalesce(disabled_at, $3), disabled_reason = coalesce(disabled_reason, 'owner')
+     WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [accountId, readUuid('whe_', id) ?? null, new Date(clock.nowMs())],
+  );
+  return onlyOne(rows, id);
+}
+
+/** With a clean record. What waited goes on; what happened meanwhile comes with a replay of that time. */
+export async function enableEndpoint(
+  database: Queryable,
+  accountId: number,
+  id: string,
+): Promise<Endpoint> {
+  const rows = await database.query<EndpointRow>(
+    `UPDATE webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL,
+       failures = 0, failing_since = NULL, paused_until = NULL
+     WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [accountId, readUuid('whe_', id) ?? null],
+  );
+  return onlyOne(rows, id);
+}
+
+/** Null: all. */
+export function readTypes(types: readonly string[] | null | undefined): HookType[] | null {
+  if (types == null || types.length === 0) return null;
+  return [...new Set(types)].map((type) => {
+    const known = HOOK_TYPES.find((one) => one === type);
+    if (known !== undefined) return known;
+    throw new Problem(
+      'invalid',
+      `"${type}" is no webhook event type. There are ${HOOK_TYPES.join(', ')}.`,
+    );
+  });
+}
+
+const COLUMNS = `id AS uuid, account_id AS "accountId", url, event_types AS "eventTypes", fifo, created_at AS "createdAt",
+  disabled_at AS "disabledAt", disabled_reason AS "disabledReason", failing_since AS "failingSince",
+  paused_until AS "pausedUntil", previous_until AS "previousSecretUntil"`;
+
+type Moments = 'createdAt' | 'disabledAt' | 'failingSince' | 'pausedUntil' | 'previousSecretUntil';
+type EndpointRow = Omit<Endpoint, 'id' | Moments> & { uuid: string } & Record<Moments, Date | null>;
+
+function onlyOne(rows: EndpointRow[], id: string): Endpoint {
+  if (rows[0] !== undefined) return toEndpoint(rows[0]);
+  throw new Problem(
+    'not-found',
+    `There is no webhook endpoint ${id.slice(0, 64)} in this account. "sandmartin webhook list" shows them.`,
+  );
+}
+
+function toEndpoint({ uuid, ...row }: EndpointRow): Endpoint {
+  return {
+    id: showUuid('whe_', uuid),
+    ...row,
+    createdAt: row.createdAt!.toISOString(),
+    disabledAt: row.disabledAt?.toISOString() ?? null,
+    failingSince: row.failingSince?.toISOString() ?? null,
+    pausedUntil: row.pausedUntil?.toISOString() ?? null,
+    previousSecretUntil: row.previousSecretUntil?.toISOString() ?? null,
+  };
+}

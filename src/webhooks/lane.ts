@@ -1,0 +1,56 @@
+// A lane: one endpoint while this worker serves it, with the rows it has in hand. worker.ts drives it.
+import type { StoredEvent } from './event-body.ts';
+import { isOpen, WELL } from './health.ts';
+import type { DueDelivery, LeasedEndpoint } from './leases.ts';
+
+/** POSTs to one endpoint at a time. */
+const WIDTH = 4;
+
+export interface QueuedDelivery {
+  delivery: DueDelivery;
+  /** Undefined: past its days of retention. */
+  event: StoredEvent | undefined;
+}
+
+export interface Lane {
+  endpoint: LeasedEndpoint;
+  queue: QueuedDelivery[];
+  /** From taking a delivery until what came of it is committed. */
+  inHand: Set<string>;
+  posting: number;
+  /** The last look found no more than this. */
+  dry: boolean;
+  /** It gets no more rows: failing, disabled, lost to another worker, or we stop. */
+  shut: boolean;
+  /** Its release is on the way; nothing goes in any more. */
+  ended: boolean;
+}
+
+export const openLane = (endpoint: LeasedEndpoint): Lane => ({
+  endpoint,
+  queue: [],
+  inHand: new Set(),
+  posting: 0,
+  dry: false,
+  shut: false,
+  ended: false,
+});
+
+export const widthOf = ({ endpoint }: Lane): number =>
+  endpoint.fifo || isOpen(endpoint.health) ? 1 : WIDTH;
+
+/** The settings may have changed; the health is known better here, unless the URL is a new one. */
+export function refresh(lane: Lane, endpoint: LeasedEndpoint): void {
+  const { health } = lane.endpoint;
+  lane.endpoint = { ...endpoint, health: endpoint.url === lane.endpoint.url ? health : WELL };
+}
+
+/** Puts back what has not begun; what has is finished. No row was written for taking it, so none is for this. */
+export function shut(lane: Lane): void {
+  for (const { delivery } of lane.queue.splice(0)) lane.inHand.delete(delivery.deliveryUuid);
+  lane.shut = true;
+}
+
+export const isShort = (lane: Lane): boolean => !lane.shut && lane.queue.length < widthOf(lane);
+
+export const isDone = (lane: Lane): boolean => lane.inHand.size === 0 && (lane.dry || lane.shut);

@@ -1,0 +1,58 @@
+// `webhook listen`: an account's new events, forwarded to a developer's machine as a webhook would bring them.
+// It reads the events themselves, so it needs no endpoint, and it retries nothing: it shows what came of each.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Dispatcher } from 'undici';
+import type { Database } from '../store/pool.ts';
+import { bodyOf, EVENT_COLUMNS, eventIdOf, nameOf, type StoredEvent } from './event-body.ts';
+import { type PostResult, postWebhook } from './post.ts';
+import { attemptHeaders } from './sign.ts';
+
+const POLL_EVERY_MS = 300;
+/** An event has its time before it is committed: for so long a later one may have been seen first. */
+const OVERLAP_MS = 10_000;
+
+/** Events recorded from now on, in their order, until the signal. */
+export async function* newEvents(
+  database: Database,
+  accountId: number,
+  signal: AbortSignal,
+): AsyncGenerator<StoredEvent> {
+  let seen = new Map<string, number>();
+  let sinceMs = await databaseNowMs(database);
+  const startMs = sinceMs;
+  while (!signal.aborted) {
+    const rows = await database.query<StoredEvent & { atMs: number }>(
+      `SELECT ${EVENT_COLUMNS}, extract(epoch FROM e.at)::float8 * 1000 AS "atMs"
+       FROM events e JOIN messages m ON m.account_id = e.account_id AND m.id = e.message_id
+       WHERE e.account_id = $1 AND e.sequence IS NOT NULL AND e.at >= $2 ORDER BY e.at`,
+      [accountId, new Date(Math.max(startMs, sinceMs - OVERLAP_MS))],
+    );
+    for (const { atMs, ...event } of rows) {
+      if (seen.has(nameOf(event))) continue;
+      seen.set(nameOf(event), atMs);
+      sinceMs = Math.max(sinceMs, atMs);
+      yield event;
+    }
+    seen = new Map([...seen].filter(([, atMs]) => atMs >= sinceMs - 2 * OVERLAP_MS));
+    await wait(POLL_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function databaseNowMs(database: Database): Promise<number> {
+  const [row] = await database.query<{ at: Date }>('SELECT clock_timestamp() AS at');
+  return row!.at.getTime();
+}
+
+/** Signed like the real thing. */
+export async function forward(
+  agent: Dispatcher,
+  url: string,
+  secret: string,
+  event: StoredEvent,
+  nowMs: number,
+): Promise<PostResult> {
+  const body = bodyOf(event);
+  const eventId = eventIdOf(event.eventUuid);
+  const headers = attemptHeaders({ eventId, attempt: 1, body, secrets: [secret], nowMs });
+  return await postWebhook(agent, { url, body, headers });
+}

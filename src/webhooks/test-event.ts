@@ -1,0 +1,83 @@
+// A test event to one endpoint, at once and with the answer: is it reachable, and does it take our signature?
+// Like a real one in everything but its message, which does not exist; it leaves no row in the log.
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import type { HookType } from '../events/kinds.ts';
+import { bytesToUuid, newIdBytes, readUuid } from '../ids.ts';
+import type { Database } from '../store/pool.ts';
+import { secretsOf } from './attempt.ts';
+import { getEndpoint } from './endpoint.ts';
+import { bodyOf, eventIdOf, kindOf, type StoredEvent } from './event-body.ts';
+import { type PostResult, postWebhook } from './post.ts';
+import { attemptHeaders } from './sign.ts';
+
+const DETAILS: Record<HookType, Record<string, unknown>> = {
+  delivery: { smtp_response: '250 2.0.0 OK', reporting_mta: 'relay.example' },
+  bounce: {
+    bounce_type: 'permanent',
+    reason: 'user-unknown',
+    smtp_response: '550 5.1.1 no such user',
+    reporting_mta: 'relay.example',
+  },
+  open: { user_agent: 'Sandmartin test event', ip_address: '192.0.2.1', machine: false },
+  click: {
+    url: 'https://example.com/',
+    user_agent: 'Sandmartin test event',
+    ip_address: '192.0.2.1',
+    machine: false,
+  },
+  complaint: { feedback_type: 'abuse' },
+};
+
+export interface TestEventResult extends PostResult {
+  eventId: string;
+  request: { body: string };
+}
+
+export async function sendTestEvent(
+  database: Database,
+  accountId: number,
+  endpointId: string,
+  type: HookType,
+  { agent, clock }: { agent: Dispatcher; clock: Clock },
+): Promise<TestEventResult> {
+  const { url } = await getEndpoint(database, accountId, endpointId);
+  const [secrets] = await database.query<{
+    secret: string;
+    previousSecret: string | null;
+    previousUntil: Date | null;
+  }>(
+    `SELECT secret, previous_secret AS "previousSecret", previous_until AS "previousUntil"
+     FROM webhook_endpoints WHERE account_id = $1 AND id = $2`,
+    [accountId, readUuid('whe_', endpointId)],
+  );
+  const nowMs = clock.nowMs();
+  const event = testEvent(accountId, type, nowMs);
+  const body = bodyOf(event);
+  const eventId = eventIdOf(event.eventUuid);
+  const previousUntilMs = secrets!.previousUntil?.getTime() ?? null;
+  const headers = attemptHeaders({
+    eventId,
+    attempt: 1,
+    body,
+    secrets: secretsOf({ ...secrets!, previousUntilMs }, nowMs),
+    nowMs,
+  });
+  const result = await postWebhook(agent, { url, body, headers });
+  return { eventId, request: { body: body.toString() }, ...result };
+}
+
+function testEvent(accountId: number, type: HookType, nowMs: number): StoredEvent {
+  return {
+    accountId,
+    messageUuid: bytesToUuid(newIdBytes(nowMs)),
+    eventUuid: bytesToUuid(newIdBytes(nowMs)),
+    kind: kindOf(type),
+    timestamp: new Date(nowMs).toISOString().replace('Z', '000Z'),
+    sequence: 1,
+    recipients: ['ada@example.com'],
+    detail: DETAILS[type],
+    relayMessageId: 'TEST',
+    tags: ['test'],
+  };
+}

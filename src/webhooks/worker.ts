@@ -1,0 +1,321 @@
+// The webhook worker: leases endpoints that have something due, POSTs up to four deliveries to each at a time, records the outcomes.
+// Before: record_events wrote the rows with their event. Many workers on one database share the endpoints.
+import type { Clock } from '../clock.ts';
+import { createGroupCommit, isDataFault } from '../group-commit.ts';
+import { bytesToUuid, newIdBytes, showUuid } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Database } from '../store/pool.ts';
+import { type AttemptDeps, attempt, eventGone, failedHere, type Outcome } from './attempt.ts';
+import { eventIdOf, loadEvents, nameOf } from './event-body.ts';
+import { DISABLED_REASONS, healthAfter, isOpen, reasonToDisable } from './health.ts';
+import {
+  isDone,
+  isShort,
+  type Lane,
+  openLane,
+  type QueuedDelivery,
+  refresh,
+  shut,
+  widthOf,
+} from './lane.ts';
+import { type DueDelivery, extendLeases, laneName, type Taken, takeDue } from './leases.ts';
+import { type Report, recordReports } from './outcomes.ts';
+
+const POLL_EVERY_MS = 100;
+const LEASE_MS = 30_000;
+const MOST_LANES = 256;
+/** Taken for one endpoint at a time. */
+const ROWS_EACH = 32;
+
+export interface WebhookWorkerDeps extends AttemptDeps {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  /** How long endpoints stay with a worker that died; 30 s unless told. */
+  leaseMs?: number;
+}
+
+export interface WebhookWorker {
+  /** There may be something due: look now instead of at the next poll. */
+  wake(): void;
+  /** Takes nothing new, finishes what is in hand, gives back the rest. */
+  stop(): Promise<void>;
+}
+
+export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
+  const { database, clock, log } = deps;
+  const leaseMs = deps.leaseMs ?? LEASE_MS;
+  const lease = bytesToUuid(newIdBytes(clock.nowMs()));
+  const lanes = new Map<string, Lane>();
+  const serving = new Set<Promise<void>>();
+  const recorder = createGroupCommit<Report, void>({
+    // One at a time: an endpoint's health must be written in the order it changed.
+    mostInFlight: 1,
+    mostItems: 256,
+    write: async (reports) => {
+      await recordReports(database, clock.nowMs(), lease, reports);
+      return reports.map(() => undefined);
+    },
+  });
+  let stopping = false;
+  let nap: { end: () => void } | undefined;
+  let pending = false;
+
+  /** Waits for `ms` or for `wake`, whichever is first. */
+  function rest(ms: number): Promise<void> {
+    if (pending) {
+      pending = false;
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const timer = setTimeout(end, ms);
+      function end(): void {
+        clearTimeout(timer);
+        nap = undefined;
+        pending = false;
+        resolve();
+      }
+      nap = { end };
+    });
+  }
+  function wake(): void {
+    if (nap) nap.end();
+    else pending = true;
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping) {
+      try {
+        await look();
+        await rest(POLL_EVERY_MS);
+      } catch (error) {
+        log.error({ err: error }, 'could not look for due webhooks');
+        await rest(1000);
+      }
+    }
+  }
+
+  /** Takes what is due: for endpoints nobody serves, and for lanes that run short. */
+  async function look(): Promise<void> {
+    const served = [...lanes.values()];
+    const short = served.filter((lane) => !lane.ended && isShort(lane));
+    const taken = await takeDue(database, clock.nowMs(), {
+      lease,
+      leaseMs,
+      endpoints: Math.max(0, MOST_LANES - lanes.size),
+      rowsEach: ROWS_EACH,
+      served: served.map((lane) => lane.endpoint),
+      short: short.map((lane) => lane.endpoint),
+      inHand: short.flatMap((lane) => [...lane.inHand]),
+    });
+    const found = new Set(taken.map(({ endpoint }) => laneName(endpoint)));
+    for (const lane of short) if (!found.has(laneName(lane.endpoint))) shut(lane);
+    const fed = taken.map((one) => ({ lane: laneFor(one), rows: one.rows }));
+    try {
+      await feed(fed.filter(({ lane }) => !lane.ended && !lane.shut));
+    } finally {
+      for (const lane of lanes.values()) settle(lane);
+    }
+  }
+
+  function laneFor({ endpoint }: Taken): Lane {
+    const name = laneName(endpoint);
+    const known = lanes.get(name);
+    if (known !== undefined) {
+      refresh(known, endpoint);
+      return known;
+    }
+    const lane = openLane(endpoint);
+    lanes.set(name, lane);
+    return lane;
+  }
+
+  async function feed(fed: { lane: Lane; rows: DueDelivery[] }[]): Promise<void> {
+    for (const { lane, rows } of fed) {
+      lane.dry = rows.length < ROWS_EACH;
+      for (const row of rows) lane.inHand.add(row.deliveryUuid);
+    }
+    try {
+      const events = await loadEvents(
+        database,
+        fed.flatMap(({ rows }) => rows),
+      );
+      for (const { lane, rows } of fed) {
+        for (const delivery of rows) {
+          lane.queue.push({ delivery, event: events.get(nameOf(delivery)) });
+        }
+        if (lane.shut) shut(lane);
+      }
+    } catch (error) {
+      for (const { lane, rows } of fed) {
+        for (const row of rows) lane.inHand.delete(row.deliveryUuid);
+        lane.dry = true;
+      }
+      throw error;
+    }
+  }
+
+  /** Starts what may start; asks for more when it runs short; ends when nothing is left. */
+  function settle(lane: Lane): void {
+    if (lane.ended) return;
+    if (stopping) shut(lane);
+    while (lane.posting < widthOf(lane) && lane.queue.length > 0) {
+      inBackground(serve(lane, lane.queue.shift()!));
+    }
+    if (isDone(lane)) inBackground(end(lane));
+    else if (!lane.dry && isShort(lane)) wake();
+  }
+
+  function inBackground(work: Promise<void>): void {
+    const tracked = work.finally(() => serving.delete(tracked));
+    serving.add(tracked);
+  }
+
+  async function serve(lane: Lane, queued: QueuedDelivery): Promise<void> {
+    lane.posting++;
+    const report = await attemptSafely(lane, queued);
+    // In order means that the next one waits until this one is settled for good.
+    const { fifo } = lane.endpoint;
+    if (!fifo) lane.posting--;
+    const isLast = lane.inHand.size === 1 && lane.queue.length === 0 && (lane.dry || lane.shut);
+    if (isLast) lane.ended = true;
+    else if (!fifo) settle(lane);
+    await record({ ...report, release: isLast });
+    if (fifo) lane.posting--;
+    lane.inHand.delete(queued.delivery.deliveryUuid);
+    if (isLast) forget(lane);
+    else settle(lane);
+  }
+
+  async function attemptSafely(
+    lane: Lane,
+    { delivery, event }: QueuedDelivery,
+  ): Promise<Report & { outcome: Outcome }> {
+    const { endpoint } = lane;
+    if (event === undefined) {
+      return { endpoint, outcome: eventGone(delivery, clock.nowMs()), release: false };
+    }
+    try {
+      return judge(lane, await attempt(deps, endpoint, delivery, event));
+    } catch (error) {
+      log.error({ err: error, ...namesOf(delivery) }, 'a webhook could not be attempted');
+      shut(lane);
+      return {
+        endpoint,
+        outcome: failedHere(delivery, error as Error, clock.nowMs()),
+        release: false,
+      };
+    }
+  }
+
+  /** What the answer means for the endpoint. */
+  function judge(lane: Lane, outcome: Outcome): Report & { outcome: Outcome } {
+    const { endpoint } = lane;
+    const result = outcome.result!;
+    const health = healthAfter(endpoint.health, result, outcome.endedAtMs);
+    const disable = reasonToDisable(health, result, outcome.endedAtMs);
+    const changed = health.failures !== endpoint.health.failures;
+    endpoint.health = health;
+    if (!result.ok && (endpoint.fifo || isOpen(health) || disable !== undefined)) shut(lane);
+    note(outcome);
+    if (disable !== undefined) {
+      log.warn(
+        {
+          account: endpoint.accountId,
+          endpoint: showUuid('whe_', endpoint.endpointUuid),
+          url: endpoint.url,
+        },
+        `a webhook endpoint was disabled: ${DISABLED_REASONS[disable]}`,
+      );
+      deps.metrics.webhooksDisabled.inc({ reason: disable });
+    }
+    return {
+      endpoint,
+      outcome,
+      release: false,
+      ...(changed ? { health } : {}),
+      ...(disable === undefined ? {} : { disable }),
+    };
+  }
+
+  function note({ delivery, state, attempts, result, error }: Outcome): void {
+    deps.metrics.webhookAttempts.inc({ outcome: state === 'pending' ? 'failed' : state });
+    deps.metrics.webhookSeconds.observe(result!.durationMs / 1000);
+    const about = { ...namesOf(delivery), attempt: attempts, status: result!.status };
+    if (state === 'delivered') log.debug(about, 'webhook delivered');
+    else
+      log.info({ ...about, error }, state === 'pending' ? 'webhook failed' : 'webhook abandoned');
+  }
+
+  async function end(lane: Lane): Promise<void> {
+    lane.ended = true;
+    await record({ endpoint: lane.endpoint, release: true });
+    forget(lane);
+  }
+
+  function forget(lane: Lane): void {
+    lanes.delete(laneName(lane.endpoint));
+    if (lanes.size === MOST_LANES - 1) wake();
+  }
+
+  /** What was received must be recorded: while the database is away, this waits for it. */
+  async function record(report: Report): Promise<void> {
+    for (let told = report; ; ) {
+      try {
+        return await recorder.add(told);
+      } catch (error) {
+        log.error({ err: error }, 'could not record what became of a webhook');
+        if (isDataFault(error)) {
+          // Whatever the answer was made of, the delivery must not hang on it.
+          if (told.outcome?.result == null) return;
+          told = { ...told, outcome: { ...told.outcome, result: null, error: null } };
+        }
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+      }
+    }
+  }
+
+  async function extend(): Promise<void> {
+    const held = [...lanes.values()].filter((lane) => !lane.ended);
+    if (held.length === 0) return;
+    const kept = await extendLeases(
+      database,
+      clock.nowMs(),
+      lease,
+      leaseMs,
+      held.map((lane) => lane.endpoint),
+    );
+    const byName = new Map(kept.map((endpoint) => [laneName(endpoint), endpoint]));
+    for (const lane of held) {
+      const endpoint = byName.get(laneName(lane.endpoint));
+      if (endpoint === undefined) shut(lane);
+      else refresh(lane, endpoint);
+    }
+  }
+
+  const extending = setInterval(() => {
+    extend().catch((error) => log.warn({ err: error }, 'could not extend the leases of webhooks'));
+  }, leaseMs / 3);
+  const running = run();
+  return {
+    wake,
+    async stop() {
+      stopping = true;
+      wake();
+      await running;
+      for (const lane of lanes.values()) settle(lane);
+      while (serving.size > 0) await Promise.all(serving);
+      clearInterval(extending);
+      await recorder.drain();
+    },
+  };
+}
+
+const namesOf = (delivery: DueDelivery) => ({
+  account: delivery.accountId,
+  endpoint: showUuid('whe_', delivery.endpointUuid),
+  delivery: showUuid('whd_', delivery.deliveryUuid),
+  event: eventIdOf(delivery.eventUuid),
+});

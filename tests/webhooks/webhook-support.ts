@@ -1,0 +1,159 @@
+// What the tests of webhooks over a real database share: messages, events, a clock that stands still, and workers.
+import type { Agent } from 'undici';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import type { EventKindName } from '../../src/events/kinds.ts';
+import { type NewEvent, RECORD_EVENTS_SQL, recordEventsValues } from '../../src/events/record.ts';
+import { bytesToUuid, newIdBytes, readUuid } from '../../src/ids.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import type { Database, Queryable } from '../../src/store/pool.ts';
+import { addressGuard, guardedAgent } from '../../src/webhooks/address-guard.ts';
+import { createEndpoint, type EndpointChange } from '../../src/webhooks/endpoint.ts';
+import {
+  startWebhookWorker,
+  type WebhookWorker,
+  type WebhookWorkerDeps,
+} from '../../src/webhooks/worker.ts';
+import { createAuthority } from '../support/https-receiver.ts';
+
+export const authority = createAuthority();
+export const guard = addressGuard(['127.0.0.0/8'], async () => ['127.0.0.1']);
+
+export const trustingAgent = (): Agent => guardedAgent(guard, { ca: authority.ca });
+
+export interface TestClock {
+  nowMs(): number;
+  advance(ms: number): void;
+}
+
+/** Stands a second ahead, so that what the database dates now is due. */
+export function testClock(): TestClock {
+  let nowMs = Date.now() + 1000;
+  return {
+    nowMs: () => nowMs,
+    advance(ms) {
+      nowMs += ms;
+    },
+  };
+}
+
+export async function newAccount(database: Database): Promise<number> {
+  return (await createAccount(database, { name: 'Test', plan: 'paid' })).id;
+}
+
+export async function newEndpoint(
+  database: Database,
+  accountId: number,
+  wanted: EndpointChange & { url: string },
+): Promise<{ id: string; uuid: string; secret: string }> {
+  const clock = { nowMs: () => Date.now() };
+  const made = await createEndpoint(database, accountId, wanted, { guard, clock });
+  return { ...made, uuid: readUuid('whe_', made.id)! };
+}
+
+/** Messages as if the relay had taken them. */
+export async function newMessages(
+  database: Database,
+  accountId: number,
+  count: number,
+  tags: string[] = ['welcome'],
+): Promise<Buffer[]> {
+  const ids = Array.from({ length: count }, () => newIdBytes(Date.now()));
+  await database.query(
+    `INSERT INTO messages (account_id, id, status, from_email, recipients, subject, tags, door, relay_message_id)
+     SELECT $1, id, 'sent', 'a@example.com', '{ada@example.net}', 'Hello', $3, 'rest', 'RELAY1' FROM unnest($2::uuid[]) id`,
+    [accountId, ids.map(bytesToUuid), tags],
+  );
+  return ids;
+}
+
+export const DETAILS: Record<Exclude<EventKindName, 'sent'>, Record<string, unknown>> = {
+  delivered: { smtp_response: '250 2.0.0 größe 😀', reporting_mta: 'mx.example.net' },
+  opened: { user_agent: 'Mozilla/5.0', ip_address: '198.51.100.7', machine: false },
+  clicked: {
+    url: 'https://example.com/?a=1&b="2"',
+    user_agent: 'Mozilla/5.0',
+    ip_address: '2001:db8::1',
+    machine: true,
+  },
+  bounced: {
+    bounce_type: 'permanent',
+    reason: 'user-unknown',
+    smtp_response: '550 5.1.1 no such user',
+    reporting_mta: 'mx.example.net',
+  },
+  complained: { feedback_type: 'abuse' },
+};
+
+export function event(
+  accountId: number,
+  messageId: Buffer,
+  kind: Exclude<EventKindName, 'sent'> = 'delivered',
+  changes: Partial<NewEvent> = {},
+): NewEvent {
+  return {
+    accountId,
+    messageId,
+    kind,
+    recipients: ['ada@example.net'],
+    detail: DETAILS[kind],
+    ...changes,
+  };
+}
+
+/** Answers how many were new. */
+export async function recordEvents(database: Queryable, events: NewEvent[]): Promise<number> {
+  const rows = await database.prepared(
+    'test-record-events',
+    RECORD_EVENTS_SQL,
+    recordEventsValues(events, Date.now()),
+  );
+  return rows.length;
+}
+
+/** Messages of their own with one event each. */
+export async function newEvents(
+  database: Database,
+  accountId: number,
+  count: number,
+  kind: Exclude<EventKindName, 'sent'> = 'delivered',
+): Promise<Buffer[]> {
+  const messages = await newMessages(database, accountId, count);
+  await recordEvents(
+    database,
+    messages.map((messageId) => event(accountId, messageId, kind)),
+  );
+  return messages;
+}
+
+export function startTestWorker(
+  deps: Pick<WebhookWorkerDeps, 'database' | 'clock' | 'agent'> & Partial<WebhookWorkerDeps>,
+): WebhookWorker {
+  const log = createLog(process.env.LOG_LEVEL ?? 'silent');
+  return startWebhookWorker({ log, metrics: createMetrics(), ...deps });
+}
+
+export interface DeliveryRow {
+  state: string;
+  attempts: number;
+  status: number | null;
+  response: string | null;
+  response_truncated: boolean;
+  error: string | null;
+  event_type: string;
+  finished_at: Date | null;
+  due_at: Date | null;
+}
+
+/** Oldest first. */
+export async function deliveriesOf(
+  database: Database,
+  endpointUuid: string,
+): Promise<DeliveryRow[]> {
+  return await database.query<DeliveryRow>(
+    `SELECT l.*, d.due_at FROM webhook_deliveries l LEFT JOIN webhook_due d
+       ON d.account_id = l.account_id AND d.endpoint_id = l.endpoint_id AND d.delivery_id = l.id
+     WHERE l.endpoint_id = $1 ORDER BY l.id`,
+    [endpointUuid],
+  );
+}
