@@ -18,13 +18,13 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
-import { INSTRUCTIONS } from './instructions.ts';
+import { instructionsFor } from './instructions.ts';
 import { ourFault, refusal, success } from './results.ts';
 import type { Tool } from './tool.ts';
 import { type ToolCall, writeAnswer } from './tool-call.ts';
 
 export interface McpDeps<Deps> {
-  tools: readonly Tool<Deps>[];
+  tools: readonly Tool<NoInfer<Deps>>[];
   /** What the tools run with. */
   toolDeps: Deps;
   version: string;
@@ -64,7 +64,7 @@ export function createMcpServer<Deps>(deps: McpDeps<Deps>): McpServer {
   function serverFor(caller: Caller, more: ServerCapabilities = {}): Server {
     const server = new Server(serverInfo, {
       capabilities: { tools: {}, prompts: {}, resources: {}, ...more },
-      instructions: INSTRUCTIONS,
+      instructions: instructionsFor(caller),
       jsonSchemaValidator: noValidator,
       cacheHints: CACHE_HINTS,
     });

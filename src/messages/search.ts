@@ -158,7 +158,8 @@ async function readInOrder(
   const from =
     search.candidates === ALL_IDS
       ? `(SELECT * FROM messages WHERE account_id = $1 AND id < $2 AND id >= $3 ORDER BY id DESC LIMIT ${most}) m`
-      : `(${newest} LIMIT ${most}) c JOIN messages m ON m.account_id = $1 AND m.id = c.id AND m.id < $2 AND m.id >= $3`;
+      : `(${newest} LIMIT ${most}) c (candidate)
+         JOIN messages m ON m.account_id = $1 AND m.id = c.candidate AND m.id < $2 AND m.id >= $3`;
   const rows = await search.database.query<MessageRow>(
     `SELECT ${MESSAGE_COLUMNS} FROM ${from} WHERE ${search.where} ORDER BY m.id DESC LIMIT ${limit}`,
     [search.accountId, before, search.oldest, ...withoutWords(search)],

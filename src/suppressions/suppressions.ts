@@ -1,5 +1,7 @@
 // Suppressions: addresses an account must not write to any more. Asked by delivery when a mail is handed over, written by feedback.
-import { addressKey } from '../addresses.ts';
+import { addressKey, parseAddress } from '../addresses.ts';
+import { Problem } from '../errors.ts';
+import { showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
 export const SUPPRESSION_REASONS = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
@@ -50,3 +52,85 @@ export async function suppressedAmong(
 
 export const suppressionKey = (accountId: number, address: string): string =>
   `${accountId} ${addressKey(address)}`;
+
+// ---- What the owner of an account sees and changes ------------------------------------------------------------------
+
+export interface ListedSuppression {
+  address: string;
+  reason: SuppressionReason;
+  /** The mail that led to it. */
+  messageId: string | null;
+  createdAt: string;
+}
+
+/** By address; `after` is the address the last page ended with. */
+export async function listSuppressions(
+  database: Queryable,
+  accountId: number,
+  page: { search?: string | undefined; after?: string | undefined; limit: number },
+): Promise<ListedSuppression[]> {
+  const rows = await database.query<SuppressionRow>(
+    `SELECT ${COLUMNS} FROM suppressions
+     WHERE account_id = $1 AND ($2::text IS NULL OR address > $2) AND ($3::text IS NULL OR position($3 IN address) > 0)
+     ORDER BY address LIMIT $4`,
+    [accountId, page.after ?? null, page.search?.toLowerCase() ?? null, page.limit],
+  );
+  return rows.map(toListed);
+}
+
+/** By hand. An address that is there already stays with its reason. */
+export async function addSuppression(
+  database: Queryable,
+  accountId: number,
+  text: string,
+): Promise<ListedSuppression> {
+  const address = readAddress(text);
+  await suppress(database, [{ accountId, address, reason: 'manual', messageUuid: null }]);
+  const [row] = await database.query<SuppressionRow>(
+    `SELECT ${COLUMNS} FROM suppressions WHERE account_id = $1 AND address = $2`,
+    [accountId, address],
+  );
+  return toListed(row!);
+}
+
+/** From now on the account may write to the address again. */
+export async function removeSuppression(
+  database: Queryable,
+  accountId: number,
+  text: string,
+): Promise<ListedSuppression> {
+  const [row] = await database.query<SuppressionRow>(
+    `DELETE FROM suppressions WHERE account_id = $1 AND address = $2 RETURNING ${COLUMNS}`,
+    [accountId, readAddress(text)],
+  );
+  if (row === undefined) {
+    throw new Problem('not-found', `${text.slice(0, 320)} is not on the suppression list.`);
+  }
+  return toListed(row);
+}
+
+const COLUMNS = 'address, reason, message_id AS uuid, created_at AS "createdAt"';
+
+interface SuppressionRow {
+  address: string;
+  reason: SuppressionReason;
+  uuid: string | null;
+  createdAt: Date;
+}
+
+const toListed = ({ uuid, createdAt, ...row }: SuppressionRow): ListedSuppression => ({
+  ...row,
+  messageId: uuid && showUuid('msg_', uuid),
+  createdAt: createdAt.toISOString(),
+});
+
+function readAddress(text: string): string {
+  const mailbox = parseAddress(text.trim());
+  if ('fault' in mailbox) {
+    throw new Problem(
+      'invalid',
+      `"${text.slice(0, 320)}" is not an e-mail address: ${mailbox.fault}.`,
+    );
+  }
+  return addressKey(mailbox.address);
+}

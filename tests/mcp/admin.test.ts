@@ -1,0 +1,170 @@
+// The second tool set: only keys with the scope admin see it and may call it, each for its own account.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { callTool, post, rpc } from './support.ts';
+
+let service: TestService;
+let owner: TestAccount;
+let stranger: TestAccount;
+beforeAll(async () => {
+  service = await startTestService({ ROLES: 'api' });
+  const scopes = ['email:send', 'email:read', 'admin'] as const;
+  owner = await service.account({ scopes });
+  stranger = await service.account({ scopes });
+});
+afterAll(() => service.stop());
+
+const admin = async (name: string, wanted: Record<string, unknown> = {}, key = owner.key) =>
+  (await callTool(service, key, name, wanted)).content;
+
+const listTools = async (key: string) =>
+  (await post(`${service.url}/mcp`, key, rpc('modern', 'tools/list'))).body.result.tools as {
+    name: string;
+  }[];
+
+describe('who sees it', () => {
+  const names = [
+    ...['search_messages', 'list_suppressions', 'add_suppression', 'remove_suppression'],
+    ...['get_branding', 'set_branding', 'list_own_templates', 'clone_template', 'update_template'],
+  ];
+  it('a key with the scope admin, beside the tools its other scopes allow', async () => {
+    expect((await listTools(owner.key)).map((tool) => tool.name)).toEqual(
+      expect.arrayContaining([...names, 'send_email']),
+    );
+    const { key } = await service.account({ scopes: ['admin'] });
+    const seen = (await listTools(key)).map((tool) => tool.name);
+    expect(seen).toEqual(expect.arrayContaining(names));
+    expect(seen).not.toContain('send_email');
+  });
+  it.each(names)('no other key may call %s', async (name) => {
+    const { key } = await service.account();
+    expect((await listTools(key)).map((tool) => tool.name)).not.toContain(name);
+    expect(await admin(name, {}, key)).toMatchObject({
+      status: 403,
+      detail: expect.stringContaining('admin'),
+    });
+  });
+  it('the scope admin alone may not send', async () => {
+    const { key } = await service.account({ scopes: ['admin'] });
+    expect(await admin('send_email', mail(), key)).toMatchObject({ status: 403 });
+  });
+});
+
+describe('messages', () => {
+  it('are found by recipient, subject, tag and status, page by page, and only the account’s own', async () => {
+    for (const n of [1, 2, 3]) {
+      await service.send(
+        owner.key,
+        mail({ to: ['seeker@example.net'], subject: `Found ${n}`, tags: [`n${n}`] }),
+      );
+    }
+    const recipient = 'seeker@example.net';
+    const first = await admin('search_messages', { recipient, limit: 2 });
+    const subjects = (page: { messages: { subject: string }[] }) =>
+      page.messages.map((message) => message.subject);
+    expect(subjects(first)).toEqual(['Found 3', 'Found 2']);
+    const rest = await admin('search_messages', { recipient, limit: 2, before: first.before });
+    expect(subjects(rest)).toEqual(['Found 1']);
+    expect(rest.before).toBeNull();
+    expect(subjects(await admin('search_messages', { subject: 'found 2' }))).toEqual(['Found 2']);
+    const [one] = (await admin('search_messages', { tag: 'n1', status: 'queued' })).messages;
+    expect(one).toMatchObject({
+      subject: 'Found 1',
+      door: 'rest',
+      from_email: 'hello@example.com',
+    });
+    expect(await admin('get_email_status', { sm_mail_id: one.id })).toMatchObject({
+      status: 'queued',
+    });
+    expect((await admin('search_messages', { recipient }, stranger.key)).messages).toEqual([]);
+  });
+  it('times and cursors that make no sense are refused', async () => {
+    expect(await admin('search_messages', { from: 'yesterday' })).toMatchObject({ status: 400 });
+    expect(await admin('search_messages', { before: 'x' })).toMatchObject({ status: 400 });
+    expect(await admin('search_messages', { limit: 1000 })).toMatchObject({ status: 400 });
+  });
+});
+
+describe('suppressions', () => {
+  it('are added, listed page by page, and removed', async () => {
+    for (const address of ['Carl@Example.net', 'anna@example.net', 'bert@example.org']) {
+      await admin('add_suppression', { address });
+    }
+    const addresses = (page: { suppressions: { address: string }[] }) =>
+      page.suppressions.map((it) => it.address);
+    const first = await admin('list_suppressions', { limit: 2 });
+    expect(addresses(first)).toEqual(['anna@example.net', 'bert@example.org']);
+    const rest = await admin('list_suppressions', { limit: 2, after: first.after });
+    expect(rest).toMatchObject({
+      suppressions: [{ address: 'carl@example.net', reason: 'manual', message_id: null }],
+      after: null,
+    });
+    expect(addresses(await admin('list_suppressions', { search: 'EXAMPLE.ORG' }))).toEqual([
+      'bert@example.org',
+    ]);
+    expect(addresses(await admin('list_suppressions', {}, stranger.key))).toEqual([]);
+
+    const gone = await admin('remove_suppression', { address: 'carl@example.NET' });
+    expect(gone.address).toBe('carl@example.net');
+    expect(await admin('remove_suppression', { address: 'carl@example.net' })).toMatchObject({
+      status: 404,
+    });
+    expect(await admin('add_suppression', { address: 'nobody' })).toMatchObject({ status: 400 });
+  });
+});
+
+describe('branding', () => {
+  it('is read, changed field by field, and taken back', async () => {
+    expect(await admin('get_branding')).toEqual({
+      version: 0,
+      branding: { primary_color: '#00a071', accent_color: '#00e5a0', button_radius: 8 },
+    });
+    await admin('set_branding', { brand_name: 'Acme', primary_color: '#123456' });
+    const changed = await admin('set_branding', { button_radius: 0, reset: ['primary_color'] });
+    expect(changed.branding).toMatchObject({
+      ...{ brand_name: 'Acme', primary_color: '#00a071', button_radius: 0 },
+    });
+    expect(await admin('set_branding', { primary_color: 'green' })).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('primary_color'),
+    });
+    expect((await admin('get_branding', {}, stranger.key)).version).toBe(0);
+  });
+});
+
+describe('templates', () => {
+  it('are cloned, changed as a draft, and published', async () => {
+    const cloned = await admin('clone_template', { slug: 'welcome', as: 'welcome-vip' });
+    expect(cloned).toMatchObject({ slug: 'welcome-vip', published_version: 1, newest_version: 1 });
+    const draft = await admin('update_template', {
+      slug: 'welcome-vip',
+      subject: 'Dear {{ name }}',
+    });
+    expect(draft).toMatchObject({ version: 2, published_version: 1, newest_version: 2 });
+    const subjectOf = async () =>
+      (await admin('get_template', { slug: 'welcome-vip' })).subject as string;
+    expect(await subjectOf()).not.toContain('Dear');
+    const published = await admin('update_template', {
+      ...{ slug: 'welcome-vip', subject: 'Dearest {{ name }}', publish: true },
+    });
+    expect(published).toMatchObject({ version: 3, published_version: 3 });
+    expect(await subjectOf()).toBe('Dearest {{ name }}');
+    expect(await admin('list_own_templates')).toMatchObject({
+      templates: [{ slug: 'welcome-vip', published_version: 3, archived: false }],
+    });
+    expect((await admin('list_own_templates', {}, stranger.key)).templates).toEqual([]);
+    expect(await admin('get_template', { slug: 'welcome-vip' }, stranger.key)).toMatchObject({
+      status: 404,
+    });
+  });
+  it('with faults are refused with the place', async () => {
+    await admin('clone_template', { slug: 'receipt' });
+    expect(
+      await admin('update_template', { slug: 'receipt', html: '<p>{% if %}</p>' }),
+    ).toMatchObject({ status: 400, detail: expect.stringMatching(/line 1/) });
+    expect(await admin('clone_template', { slug: 'welcom' })).toMatchObject({
+      status: 404,
+      detail: expect.stringContaining('welcome'),
+    });
+  });
+});
