@@ -87,7 +87,7 @@ function statusBlock(recipient: DsnRecipient): string[] {
   ];
 }
 
-function headersOf(mail: Buffer): string {
+export function headersOf(mail: Buffer): string {
   const end = mail.indexOf('\r\n\r\n');
   return mail.subarray(0, end < 0 ? mail.length : end + 2).toString('utf8');
 }

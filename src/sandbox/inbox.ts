@@ -1,7 +1,10 @@
-// The sandbox's inbox: every mail that was handed to it, kept for people to look at. Newest 1,000; the rest is pruned.
+// The sandbox's inbox: every mail that was handed to it, kept for people to look at. The newest 1,000, and those still being
+// played (player.ts); the rest is pruned.
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
+import { arrayLiteral } from '../store/binary.ts';
 import type { Database } from '../store/pool.ts';
+import type { Part } from './player.ts';
 
 const MOST_KEPT = 1000;
 
@@ -27,14 +30,30 @@ interface CapturedRow {
 const COLUMNS = `id AS uuid, captured_at AS "capturedAt", envelope_from AS "from", recipients,
   envelope_id AS "messageId", octet_length(raw) AS size`;
 
+/** The mail and what is to be played for it, together. */
 export async function capture(
   database: Database,
   mail: { from: string; recipients: string[]; envelopeId: string | null; raw: Buffer },
+  parts: readonly Part[],
 ): Promise<void> {
   await database.prepared(
     'sandbox-capture',
-    'INSERT INTO sandbox_mails (id, envelope_from, recipients, envelope_id, raw) VALUES ($1, $2, $3, $4, $5)',
-    [bytesToUuid(newIdBytes(Date.now())), mail.from, mail.recipients, mail.envelopeId, mail.raw],
+    `WITH mail AS (
+       INSERT INTO sandbox_mails (id, envelope_from, recipients, envelope_id, raw) VALUES ($1, $2, $3, $4, $5))
+     INSERT INTO sandbox_acts (id, mail_id, script, recipients, due_at)
+     SELECT p.id, $1, p.script, p.recipients::text[], now() + p.ms * interval '1 millisecond'
+     FROM unnest($6::uuid[], $7::text[], $8::text[], $9::float8[]) AS p (id, script, recipients, ms)`,
+    [
+      bytesToUuid(newIdBytes(Date.now())),
+      mail.from,
+      mail.recipients,
+      mail.envelopeId,
+      mail.raw,
+      parts.map((part) => part.id),
+      parts.map((part) => part.script),
+      parts.map((part) => arrayLiteral(part.recipients)),
+      parts.map((part) => part.dueInMs),
+    ],
   );
 }
 
@@ -74,8 +93,13 @@ export async function clearCaptured(database: Database): Promise<number> {
 
 export async function pruneCaptured(database: Database): Promise<void> {
   await database.query(
-    'DELETE FROM sandbox_mails WHERE id < (SELECT id FROM sandbox_mails ORDER BY id DESC OFFSET $1 LIMIT 1)',
+    `DELETE FROM sandbox_mails m
+     WHERE id < (SELECT id FROM sandbox_mails ORDER BY id DESC OFFSET $1 LIMIT 1)
+       AND NOT EXISTS (SELECT FROM sandbox_acts a WHERE a.mail_id = m.id)`,
     [MOST_KEPT],
+  );
+  await database.query(
+    'DELETE FROM sandbox_acts a WHERE NOT EXISTS (SELECT FROM sandbox_mails m WHERE m.id = a.mail_id)',
   );
 }
 

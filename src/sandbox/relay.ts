@@ -1,15 +1,17 @@
-// The sandbox relay: a real SMTP server that delivers nowhere. It captures every mail and answers with a real DSN,
-// sent by SMTP to the feedback listener, so a timeline grows by the same code as in production.
+// The sandbox relay: a real SMTP server that delivers nowhere. It captures every mail, and what becomes of it is played by
+// script (scripts.ts, player.ts) through the same protocols as in production: DSNs and complaints by SMTP, opens by HTTP.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { createRelay } from '../delivery/relay.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/pool.ts';
-import { composeDsn } from './dsn.ts';
 import { capture } from './inbox.ts';
+import { type Player, SANDBOX_HOST, startPlayer } from './player.ts';
+import { SCRIPTS, scriptFor } from './scripts.ts';
 
-const SANDBOX_HOST = 'sandbox.localhost';
 const MOST_MAIL_BYTES = 40 * 1024 * 1024;
+/** First attempts that are remembered, to take the second. */
+const MOST_REMEMBERED = 10_000;
 
 export interface SandboxRelay {
   url: string;
@@ -21,30 +23,44 @@ export interface SandboxDeps {
   log: Log;
   /** Where reports go. */
   feedback: { host: string; port: number };
+  bounceDomain: string;
+  trackingUrl: () => string;
 }
 
 export async function startSandboxRelay(deps: SandboxDeps): Promise<SandboxRelay> {
+  const { host, port } = deps.feedback;
   const back = createRelay({
-    url: `smtp://${deps.feedback.host}:${deps.feedback.port}?tls=off`,
+    url: `smtp://${host.includes(':') ? `[${host}]` : host}:${port}?tls=off`,
     name: SANDBOX_HOST,
-    maxConnections: 2,
+    maxConnections: 4,
   });
+  const player = startPlayer({ ...deps, back });
+  const isFirst = rememberFirsts();
   const server = new SMTPServer({
     name: SANDBOX_HOST,
     banner: 'Sandmartin sandbox: mail is captured, not delivered',
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
     hideENHANCEDSTATUSCODES: false,
     hideDSN: false,
     size: MOST_MAIL_BYTES,
-    closeTimeout: 1000,
     logger: false,
+    onRcptTo: ({ address }, session, done) => {
+      const greylisted = SCRIPTS[scriptFor(address)]?.firstAttempt === 'greylisted';
+      if (greylisted && isFirst(session, address)) {
+        done(reply(450, 'Greylisted: please try again later'));
+      } else done();
+    },
     onData: (stream, session, done) => {
-      take(deps, stream, session, back).then(
-        (reply) => done(null, reply),
+      take(deps, stream, session, player, isFirst).then(
+        (taken) => {
+          if (taken === 'drop') hangUp(server, session);
+          else done(null, taken);
+        },
         (error: Error) => {
           deps.log.error({ err: error }, 'the sandbox could not capture a mail');
-          done(Object.assign(new Error('could not store the mail'), { responseCode: 451 }));
+          done(reply(451, 'could not store the mail'));
         },
       );
     },
@@ -54,13 +70,31 @@ export async function startSandboxRelay(deps: SandboxDeps): Promise<SandboxRelay
     server.server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
-  const { port } = server.server.address() as AddressInfo;
+  const own = server.server.address() as AddressInfo;
   return {
-    url: `smtp://127.0.0.1:${port}?tls=off`,
+    url: `smtp://127.0.0.1:${own.port}?tls=off`,
     async stop() {
       await new Promise<void>((resolve) => server.close(resolve));
+      await player.stop();
       await back.close(1000);
     },
+  };
+}
+
+const reply = (responseCode: number, text: string): Error =>
+  Object.assign(new Error(text), { responseCode });
+
+type IsFirst = (session: SMTPServerSession, address: string) => boolean;
+
+/** Whether this mail (its return path names it) is tried for the first time for this recipient. */
+function rememberFirsts(): IsFirst {
+  const seen = new Set<string>();
+  return (session, address) => {
+    const key = `${fromOf(session)} ${address}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    if (seen.size > MOST_REMEMBERED) seen.delete(seen.values().next().value!);
+    return true;
   };
 }
 
@@ -68,50 +102,43 @@ async function take(
   deps: SandboxDeps,
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
-  back: ReturnType<typeof createRelay>,
+  player: Player,
+  isFirst: IsFirst,
 ): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);
-  const raw = Buffer.concat(chunks);
-  const { mailFrom, rcptTo } = session.envelope;
-  const from = mailFrom ? mailFrom.address : '';
-  const recipients = rcptTo.map((recipient) => recipient.address);
-  const envelopeId = envelopeIdOf(session);
-  await capture(deps.database, { from, recipients, envelopeId, raw });
+  const mail = {
+    from: fromOf(session),
+    recipients: session.envelope.rcptTo.map((recipient) => recipient.address),
+    envelopeId: session.envelope.dsn?.envid ?? null,
+    raw: Buffer.concat(chunks),
+  };
+  const scripts = new Map<string, string[]>();
+  for (const address of mail.recipients) {
+    const script = scriptFor(address);
+    scripts.set(script, [...(scripts.get(script) ?? []), address]);
+  }
+  const dropped = mail.recipients.filter(
+    (address) => SCRIPTS[scriptFor(address)]?.firstAttempt === 'dropped',
+  );
+  if (dropped.filter((address) => isFirst(session, address)).length > 0) return 'drop';
+  const slowMs = Math.max(...[...scripts.keys()].map((script) => SCRIPTS[script]?.slowMs ?? 0));
+  if (slowMs > 0) await new Promise((resolve) => setTimeout(resolve, slowMs));
+
+  // Nobody is told about a mail without a return path (RFC 5321 4.5.5).
+  const { parts, begin } = player.plan(mail.from === '' ? new Map() : scripts);
+  await capture(deps.database, mail, parts);
   // After our 250, as a relay does it: the report comes when the mail has left.
-  if (from !== '')
-    setImmediate(() => void report(deps, back, { from, recipients, envelopeId, raw }));
+  setImmediate(() => begin(mail));
   return `Ok: queued as ${session.id}`;
 }
 
-async function report(
-  deps: SandboxDeps,
-  back: ReturnType<typeof createRelay>,
-  mail: { from: string; recipients: string[]; envelopeId: string | null; raw: Buffer },
-): Promise<void> {
-  const dsn = composeDsn({
-    reportingMta: SANDBOX_HOST,
-    returnPath: mail.from,
-    envelopeId: mail.envelopeId,
-    original: mail.raw,
-    date: new Date(),
-    recipients: mail.recipients.map((address) => ({
-      address,
-      action: 'delivered',
-      status: '2.0.0',
-      diagnostic: '250 2.0.0 OK: captured by the sandbox',
-      remoteMta: `mx.${address.slice(address.lastIndexOf('@') + 1)}`,
-    })),
-  });
-  const handed = await back.hand(
-    { from: '', recipients: [mail.from], envelopeId: '', smtputf8: false },
-    [dsn],
-  );
-  const [outcome] = handed.recipients;
-  if (outcome?.result !== 'accepted') {
-    deps.log.warn({ response: outcome?.text }, 'the sandbox could not send its report');
+const fromOf = ({ envelope }: SMTPServerSession): string =>
+  envelope.mailFrom ? envelope.mailFrom.address : '';
+
+/** The line goes dead after the mail was sent and before it was confirmed. */
+function hangUp(server: SMTPServer, session: SMTPServerSession): void {
+  for (const connection of server.connections) {
+    if (connection.session === session) connection._socket.destroy();
   }
 }
-
-const envelopeIdOf = (session: SMTPServerSession): string | null =>
-  session.envelope.dsn?.envid ?? null;

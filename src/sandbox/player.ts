@@ -1,0 +1,262 @@
+// The simulator's player: works off what is still to be played for captured mails. A step that fails is tried again later, and
+// what was begun survives a restart, for the steps stand in the database (sandbox_acts) since the mail was captured.
+import type { Relay } from '../delivery/relay.ts';
+import { createGroupCommit } from '../group-commit.ts';
+import { bytesToUuid, newIdBytes } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Database } from '../store/pool.ts';
+import { composeComplaint } from './arf.ts';
+import { composeDsn, type DsnRecipient } from './dsn.ts';
+import { HUMAN_AGENT, MACHINE_AGENT, visit } from './reader.ts';
+import { type Act, SCRIPTS } from './scripts.ts';
+
+export const SANDBOX_HOST = 'sandbox.localhost';
+
+const POLL_EVERY_MS = 200;
+/** Who dies in the middle of a step leaves it to others after this. */
+const LEASE_MS = 30_000;
+const MOST_IN_HAND = 100;
+/** With the growing waits between them, about an hour. */
+const MOST_ATTEMPTS = 70;
+
+export interface PlayerDeps {
+  database: Database;
+  log: Log;
+  /** Where reports go. */
+  back: Pick<Relay, 'hand'>;
+  bounceDomain: string;
+  trackingUrl: () => string;
+}
+
+/** A captured mail, as far as scripts need it. */
+export interface PlayedMail {
+  from: string;
+  envelopeId: string | null;
+  raw: Buffer;
+}
+
+/** A script with the recipients it is played for. */
+export interface Part {
+  id: string;
+  script: string;
+  recipients: string[];
+  dueInMs: number;
+}
+
+export interface Player {
+  /** Which parts to write down with the mail, and the moment it is on disk, to begin with. */
+  plan(scripts: ReadonlyMap<string, string[]>): {
+    parts: Part[];
+    begin: (mail: PlayedMail) => void;
+  };
+  stop(): Promise<void>;
+}
+
+interface Row {
+  id: string;
+  script: string;
+  step: number;
+  recipients: string[];
+  attempts: number;
+  mail: PlayedMail;
+}
+
+interface Verdict {
+  row: Row;
+  /** Null: the last step is done, or it is given up. */
+  next: { step: number; afterMs: number; attempts: number } | null;
+}
+
+export function startPlayer(deps: PlayerDeps): Player {
+  const { database, log } = deps;
+  const inHand = new Set<Promise<void>>();
+  let stopping = false;
+  let polling: Promise<void> | undefined;
+  const verdicts = createGroupCommit<Verdict, void>({
+    mostItems: 200,
+    mostInFlight: 1,
+    write: async (items) => {
+      await writeVerdicts(database, items);
+      return items.map(() => undefined);
+    },
+  });
+
+  function start(row: Row): void {
+    const work = playStep(deps, row)
+      .then((next) => verdicts.add({ row, next }))
+      // Nothing is lost: the lease ends and the step is played again.
+      .catch((error) => log.error({ err: error }, 'the sandbox could not note a step'))
+      .finally(() => inHand.delete(work));
+    inHand.add(work);
+  }
+
+  async function poll(): Promise<void> {
+    const room = MOST_IN_HAND - inHand.size;
+    if (room <= 0) return;
+    for (const row of await claim(database, room)) start(row);
+  }
+  const timer = setInterval(() => {
+    if (stopping) return;
+    polling ??= poll()
+      .catch((error) => log.warn({ err: error }, 'the sandbox could not look for steps'))
+      .finally(() => {
+        polling = undefined;
+      });
+  }, POLL_EVERY_MS);
+
+  return {
+    plan(scripts) {
+      // The first step is played at once from memory; when too many are, the next poll takes it.
+      const mine = !stopping && inHand.size < MOST_IN_HAND;
+      const parts = [...scripts].map(([script, recipients]) => ({
+        id: bytesToUuid(newIdBytes(Date.now())),
+        script,
+        recipients,
+        dueInMs: mine ? LEASE_MS : 0,
+      }));
+      return {
+        parts,
+        begin(mail) {
+          if (!mine) return;
+          for (const { id, script, recipients } of parts) {
+            start({ id, script, recipients, step: 0, attempts: 1, mail });
+          }
+        },
+      };
+    },
+    async stop() {
+      stopping = true;
+      clearInterval(timer);
+      await polling;
+      await Promise.all(inHand);
+    },
+  };
+}
+
+/** Plays one step; answers what comes after it. */
+async function playStep(deps: PlayerDeps, row: Row): Promise<Verdict['next']> {
+  const { steps } = SCRIPTS[row.script] ?? { steps: [] };
+  const step = steps[row.step];
+  if (step === undefined) return null;
+  try {
+    for (const report of reportsOf(deps, step.act, row)) await send(deps, report);
+    await read(deps, step.act, row.mail);
+  } catch (error) {
+    if (row.attempts >= MOST_ATTEMPTS || error instanceof Refused) {
+      deps.log.error({ err: error, act: step.act }, 'the sandbox gives up a step');
+      return null;
+    }
+    deps.log.warn({ err: error, act: step.act }, 'the sandbox tries a step again later');
+    const afterMs = Math.min(250 * 2 ** row.attempts, 60_000);
+    return { step: row.step, afterMs, attempts: row.attempts };
+  }
+  const following = steps[row.step + 1];
+  return following ? { step: row.step + 1, afterMs: following.afterMs, attempts: 0 } : null;
+}
+
+interface Report {
+  to: string;
+  mail: Buffer;
+}
+
+const SAID: Partial<Record<Act, Pick<DsnRecipient, 'action' | 'status' | 'diagnostic'>>> = {
+  'report-delivered': {
+    action: 'delivered',
+    status: '2.0.0',
+    diagnostic: '250 2.0.0 OK: captured by the sandbox',
+  },
+  'report-unknown-user': {
+    action: 'failed',
+    status: '5.1.1',
+    diagnostic: '550 5.1.1 User unknown',
+  },
+  // As after days in a queue: what stays full so long is no verdict on the address.
+  'report-full-mailbox': {
+    action: 'failed',
+    status: '4.2.2',
+    diagnostic: '452 4.2.2 The mailbox is over quota',
+  },
+  'report-delay': {
+    action: 'delayed',
+    status: '4.4.1',
+    diagnostic: '451 4.4.1 The host does not answer, will be tried again',
+  },
+};
+
+function reportsOf(deps: PlayerDeps, act: Act, { mail, recipients }: Row): Report[] {
+  const common = { original: mail.raw, returnPath: mail.from, date: new Date() };
+  const said = SAID[act];
+  if (said !== undefined) {
+    const dsn = composeDsn({
+      ...common,
+      reportingMta: SANDBOX_HOST,
+      envelopeId: mail.envelopeId,
+      recipients: recipients.map((address) => ({
+        ...said,
+        address,
+        remoteMta: `mx.${address.slice(address.lastIndexOf('@') + 1)}`,
+      })),
+    });
+    return [{ to: mail.from, mail: dsn }];
+  }
+  if (act !== 'complain') return [];
+  const to = `complaints@${deps.bounceDomain}`;
+  return recipients.map((complainer) => ({
+    to,
+    mail: composeComplaint({ ...common, reportingHost: SANDBOX_HOST, to, complainer }),
+  }));
+}
+
+/** The listener does not want it and never will. */
+class Refused extends Error {}
+
+async function send(deps: PlayerDeps, { to, mail }: Report): Promise<void> {
+  const envelope = { from: '', recipients: [to], envelopeId: '', smtputf8: false };
+  const [outcome] = (await deps.back.hand(envelope, [mail])).recipients;
+  if (outcome?.result === 'refused') throw new Refused(outcome.text);
+  if (outcome?.result !== 'accepted') throw new Error(outcome?.text ?? 'no outcome');
+}
+
+async function read(deps: PlayerDeps, act: Act, mail: PlayedMail): Promise<void> {
+  if (act !== 'open' && act !== 'open-by-machine' && act !== 'click') return;
+  const agent = act === 'open-by-machine' ? MACHINE_AGENT : HUMAN_AGENT;
+  const what = act === 'click' ? 'click' : 'open';
+  const found = await visit(mail.raw, deps.trackingUrl(), what, agent);
+  if (!found) deps.log.info({ act, message: mail.envelopeId }, 'the mail has nothing to visit');
+}
+
+async function claim(database: Database, limit: number): Promise<Row[]> {
+  const rows = await database.prepared<Omit<Row, 'mail'> & PlayedMail>(
+    'sandbox-claim',
+    `WITH due AS (
+       UPDATE sandbox_acts a SET due_at = now() + $1 * interval '1 millisecond', attempts = a.attempts + 1
+       FROM (SELECT id FROM sandbox_acts WHERE due_at <= now() ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED) d
+       WHERE a.id = d.id RETURNING a.id, a.mail_id, a.script, a.step, a.recipients, a.attempts)
+     SELECT due.id, due.script, due.step, due.recipients, due.attempts,
+            m.envelope_from AS "from", m.envelope_id AS "envelopeId", m.raw
+     FROM due JOIN sandbox_mails m ON m.id = due.mail_id`,
+    [LEASE_MS, limit],
+  );
+  return rows.map(({ from, envelopeId, raw, ...row }) => ({
+    ...row,
+    mail: { from, envelopeId, raw },
+  }));
+}
+
+async function writeVerdicts(database: Database, verdicts: readonly Verdict[]): Promise<void> {
+  const over = verdicts.filter((verdict) => verdict.next === null);
+  const going = verdicts.filter((verdict) => verdict.next !== null);
+  await database.prepared(
+    'sandbox-verdicts',
+    `WITH over AS (DELETE FROM sandbox_acts WHERE id = ANY ($1::uuid[]))
+     UPDATE sandbox_acts a SET step = n.step, attempts = n.attempts, due_at = now() + n.ms * interval '1 millisecond'
+     FROM unnest($2::uuid[], $3::int[], $4::int[], $5::float8[]) AS n (id, step, attempts, ms) WHERE a.id = n.id`,
+    [
+      over.map(({ row }) => row.id),
+      going.map(({ row }) => row.id),
+      going.map(({ next }) => next!.step),
+      going.map(({ next }) => next!.attempts),
+      going.map(({ next }) => next!.afterMs),
+    ],
+  );
+}

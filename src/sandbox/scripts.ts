@@ -1,0 +1,61 @@
+// The simulator's scripts: what the sandbox plays for which address at simulator.test. docs/sandbox.md shows the timelines.
+// relay.ts asks how to take a mail, player.ts what to do after.
+
+export const SIMULATOR_DOMAIN = 'simulator.test';
+
+export type Act =
+  | 'report-delivered'
+  | 'report-unknown-user'
+  | 'report-full-mailbox'
+  | 'report-delay'
+  | 'complain'
+  | 'open'
+  | 'open-by-machine'
+  | 'click';
+
+export interface Step {
+  act: Act;
+  /** Since the step before, or since the mail was taken. */
+  afterMs: number;
+}
+
+export interface Script {
+  /** What the first attempt meets; the second is taken. */
+  firstAttempt?: 'greylisted' | 'dropped';
+  /** How long the relay thinks before it answers. */
+  slowMs?: number;
+  steps: readonly Step[];
+}
+
+/** Long enough for the events to stand apart in a timeline, short enough to wait for. */
+const SOON_MS = 500;
+const delivered: Step = { act: 'report-delivered', afterMs: 0 };
+
+export const SCRIPTS: Readonly<Record<string, Script>> = {
+  delivered: { steps: [delivered] },
+  bounce: { steps: [{ act: 'report-unknown-user', afterMs: 0 }] },
+  'mailbox-full': { steps: [{ act: 'report-full-mailbox', afterMs: 0 }] },
+  delayed: {
+    steps: [
+      { act: 'report-delay', afterMs: 0 },
+      { ...delivered, afterMs: 5000 },
+    ],
+  },
+  complaint: { steps: [delivered, { act: 'complain', afterMs: SOON_MS }] },
+  opened: { steps: [delivered, { act: 'open', afterMs: SOON_MS }] },
+  'machine-opened': { steps: [delivered, { act: 'open-by-machine', afterMs: SOON_MS }] },
+  clicked: {
+    steps: [delivered, { act: 'open', afterMs: SOON_MS }, { act: 'click', afterMs: SOON_MS }],
+  },
+  greylist: { firstAttempt: 'greylisted', steps: [delivered] },
+  drop: { firstAttempt: 'dropped', steps: [delivered] },
+  slow: { slowMs: 5000, steps: [delivered] },
+};
+
+/** `bounce+anything@simulator.test` plays `bounce`; every other address is delivered. */
+export function scriptFor(address: string): string {
+  const at = address.lastIndexOf('@');
+  const name = address.slice(0, at).toLowerCase().replace(/\+.*/s, '');
+  const isSimulated = address.slice(at + 1).toLowerCase() === SIMULATOR_DOMAIN;
+  return isSimulated && Object.hasOwn(SCRIPTS, name) ? name : 'delivered';
+}
