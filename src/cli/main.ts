@@ -12,6 +12,7 @@ import { registerMessage } from './message.ts';
 import { registerSandbox } from './sandbox.ts';
 import { registerServe } from './serve.ts';
 import { registerTemplate } from './template.ts';
+import { registerWebhook } from './webhook.ts';
 
 const program = new Command('sandmartin')
   .description('Transactional email you run yourself.')
@@ -25,6 +26,7 @@ registerIdentity(program);
 registerTemplate(program);
 registerBranding(program);
 registerMessage(program);
+registerWebhook(program);
 registerSandbox(program);
 registerFeedback(program);
 registerJinja(program);

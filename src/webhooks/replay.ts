@@ -53,6 +53,15 @@ export async function replay(
   });
 }
 
+/** For operators, who have the id but perhaps not the account. */
+export async function accountOfDelivery(database: Queryable, id: string): Promise<number> {
+  const [found] = await database.query<{ accountId: number }>(
+    'SELECT account_id AS "accountId" FROM webhook_deliveries WHERE id = $1',
+    [readUuid('whd_', id) ?? null],
+  );
+  return found?.accountId ?? noDelivery(id);
+}
+
 /** By way of the endpoints, since the key of deliveries begins with them. */
 async function endpointOfDelivery(
   client: Queryable,
@@ -65,10 +74,13 @@ async function endpointOfDelivery(
      WHERE e.account_id = $1`,
     [accountId, readUuid('whd_', id) ?? null],
   );
-  if (found !== undefined) return showUuid('whe_', found.uuid);
+  return found === undefined ? noDelivery(id) : showUuid('whe_', found.uuid);
+}
+
+function noDelivery(id: string): never {
   throw new Problem(
     'not-found',
-    `There is no webhook delivery ${id.slice(0, 64)} in this account. "sandmartin webhook deliveries" shows them.`,
+    `There is no webhook delivery ${id.slice(0, 64)}. "sandmartin webhook deliveries" shows them.`,
   );
 }
 
