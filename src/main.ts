@@ -21,6 +21,7 @@ import type { Log } from './log.ts';
 import { startMaintenance } from './maintenance.ts';
 import { ADMIN_TEMPLATE_TOOLS } from './mcp/admin-template-tools.ts';
 import { ADMIN_TOOLS } from './mcp/admin-tools.ts';
+import { ADMIN_WEBHOOK_TOOLS } from './mcp/admin-webhook-tools.ts';
 import { EMAIL_TOOLS } from './mcp/email-tools.ts';
 import { createMcpHttp, listenMcp } from './mcp/http.ts';
 import { createMcpServer } from './mcp/server.ts';
@@ -230,8 +231,8 @@ async function startRoles(
   };
   const mcp = opened(
     createMcpServer({
-      tools: [...EMAIL_TOOLS, ...ADMIN_TOOLS, ...ADMIN_TEMPLATE_TOOLS],
-      toolDeps: { ...operationDeps, catalog },
+      tools: [...EMAIL_TOOLS, ...ADMIN_TOOLS, ...ADMIN_TEMPLATE_TOOLS, ...ADMIN_WEBHOOK_TOOLS],
+      toolDeps: { ...operationDeps, catalog, webhookGuard: addressGuard(config.webhookAllow) },
       version: VERSION,
       log,
       metrics,

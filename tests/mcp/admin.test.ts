@@ -7,7 +7,7 @@ let service: TestService;
 let owner: TestAccount;
 let stranger: TestAccount;
 beforeAll(async () => {
-  service = await startTestService({ ROLES: 'api' });
+  service = await startTestService({ ROLES: 'api', WEBHOOK_ALLOW: '127.0.0.1/32' });
   const scopes = ['email:send', 'email:read', 'admin'] as const;
   owner = await service.account({ scopes });
   stranger = await service.account({ scopes });
@@ -26,6 +26,7 @@ describe('who sees it', () => {
   const names = [
     ...['search_messages', 'list_suppressions', 'add_suppression', 'remove_suppression'],
     ...['get_branding', 'set_branding', 'list_own_templates', 'clone_template', 'update_template'],
+    ...['list_webhook_endpoints', 'create_webhook_endpoint', 'update_webhook_endpoint'],
   ];
   it('a key with the scope admin, beside the tools its other scopes allow', async () => {
     expect((await listTools(owner.key)).map((tool) => tool.name)).toEqual(
@@ -165,6 +166,36 @@ describe('templates', () => {
     expect(await admin('clone_template', { slug: 'welcom' })).toMatchObject({
       status: 404,
       detail: expect.stringContaining('welcome'),
+    });
+  });
+});
+
+describe('webhook endpoints', () => {
+  it('are added with a secret that is shown once, changed, and turned off and on', async () => {
+    const made = await admin('create_webhook_endpoint', {
+      ...{ url: 'http://127.0.0.1:9999/hooks', event_types: ['bounce'] },
+    });
+    expect(made).toMatchObject({
+      id: expect.any(String),
+      secret: expect.stringMatching(/^whsec_/),
+    });
+    const { endpoints } = await admin('list_webhook_endpoints');
+    expect(endpoints).toMatchObject([{ id: made.id, event_types: ['bounce'], disabled_at: null }]);
+    expect(JSON.stringify(endpoints)).not.toContain(made.secret);
+    const change = (wanted: object) => admin('update_webhook_endpoint', { id: made.id, ...wanted });
+    expect(await change({ enabled: false })).toMatchObject({ disabled_reason: 'owner' });
+    expect(await change({ enabled: true, event_types: [] })).toMatchObject({
+      ...{ disabled_at: null, event_types: [] },
+    });
+    const theirs = { id: made.id, enabled: false };
+    expect(await admin('update_webhook_endpoint', theirs, stranger.key)).toMatchObject({
+      status: 404,
+    });
+    expect((await admin('list_webhook_endpoints', {}, stranger.key)).endpoints).toEqual([]);
+  });
+  it('inside the network are refused', async () => {
+    expect(await admin('create_webhook_endpoint', { url: 'https://10.0.0.1/' })).toMatchObject({
+      status: 400,
     });
   });
 });
