@@ -129,7 +129,7 @@ async function acceptSends(
     PLANS.paid.dailyQuota,
     PLANS.paid.ratePerSecond,
   ]);
-  return rows.map(toVerdict);
+  return rows.map((row, index) => toVerdict(row, sends[index]!));
 }
 
 interface VerdictRow {
@@ -141,15 +141,16 @@ interface VerdictRow {
   rate: number | null;
 }
 
-function toVerdict(row: VerdictRow): Verdict {
+function toVerdict(row: VerdictRow, send: PackedSend): Verdict {
   const allowance =
     row.quota === null || row.quota_left === null || row.rate === null
       ? null
       : { quota: row.quota, quotaLeft: row.quota_left, rate: row.rate };
   switch (row.verdict) {
     case 'accepted':
+      return { kind: 'accepted', id: send.id, allowance };
     case 'repeated':
-      return { kind: row.verdict, id: uuidToBytes(row.message_id), allowance };
+      return { kind: 'repeated', id: uuidToBytes(row.message_id), allowance };
     case 'over-quota':
     case 'over-rate':
       return { kind: row.verdict, retryAfterSeconds: row.retry_after!, allowance: allowance! };
