@@ -82,6 +82,20 @@ export async function readSession(
   return { session: toSession(row), newToken: renewed };
 }
 
+/** Whether it still goes on in that account, for what outlives a request. */
+export async function isOpen(
+  database: Queryable,
+  session: Session,
+  accountId: number,
+): Promise<boolean> {
+  const rows = await database.query(
+    `SELECT FROM sessions s JOIN members m ON m.user_id = s.user_id AND m.account_id = s.account_id
+     WHERE s.id = $1 AND s.account_id = $2 AND s.created_at > now() - interval '${OVER_AFTER}'`,
+    [session.id, accountId],
+  );
+  return rows.length > 0;
+}
+
 /** Two requests may come to change the same cookie: the first does, the other goes on with what it has. */
 async function rotate(database: Queryable, hash: Buffer): Promise<string | undefined> {
   const token = newToken();

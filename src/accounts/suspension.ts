@@ -36,9 +36,25 @@ async function change(database: Queryable, accountId: number, sql: string, ...re
   }
 }
 
+/** By account; those that are not suspended are not among them. */
+export async function listSuspensions(
+  database: Queryable,
+  accountId?: number,
+): Promise<Map<number, Suspension>> {
+  const rows = await database.query<{ id: number; at: Date; reason: string }>(
+    `SELECT id, suspended_at AS at, suspended_reason AS reason FROM accounts
+     WHERE suspended_at IS NOT NULL AND ($1::bigint IS NULL OR id = $1)`,
+    [accountId ?? null],
+  );
+  return new Map(rows.map(({ id, at, reason }) => [id, { at: at.toISOString(), reason }]));
+}
+
+/** The reason is written by an operator; it may lack its full stop. */
 export function suspendedProblem(reason: string): Problem {
   return new Problem(
     'forbidden',
-    `This account is suspended: ${reason} Write to the operator of this service.`,
+    `This account is suspended: ${asSentence(reason)} Write to the operator of this service.`,
   );
 }
+
+export const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -175,6 +175,13 @@ export async function listMembers(database: Queryable, accountId: number): Promi
   }));
 }
 
+export async function countMembers(database: Queryable): Promise<Map<number, number>> {
+  const rows = await database.query<{ accountId: number; count: number }>(
+    'SELECT account_id AS "accountId", count(*) AS count FROM members GROUP BY 1',
+  );
+  return new Map(rows.map(({ accountId, count }) => [accountId, count]));
+}
+
 /** Makes a member, or gives one another role. */
 export async function setMember(
   client: Queryable,

@@ -21,6 +21,7 @@ import type {
   DeliveryRow,
   EndpointChange,
   EndpointSecret,
+  HookType,
   InvitationView,
   Invited,
   KeyRow,
@@ -141,7 +142,7 @@ export interface Api {
   removeWebhook: { params: { id: string }; answer: Done };
   rotateWebhook: { params: { id: string }; answer: EndpointSecret };
   /** Posts an example event now and tells what came back. */
-  testWebhook: { params: { id: string }; body: { eventType?: string }; answer: WebhookTest };
+  testWebhook: { params: { id: string }; body: { eventType?: HookType }; answer: WebhookTest };
   listDeliveries: {
     params: { id: string };
     query: { state?: DeliveryRow['state']; before?: string; limit?: number };

@@ -93,7 +93,12 @@ export interface ChangePassword {
 export interface Overview {
   quota: Quota;
   /** One entry per bucket, oldest first, without gaps. */
-  series: { bucket: 'hour' | 'day'; points: VolumePoint[] };
+  series: {
+    bucket: 'hour' | 'day';
+    points: VolumePoint[];
+    /** False: a large account whose figures are still being counted; ask again in some seconds. */
+    complete: boolean;
+  };
   totals: Volume;
   /** Shares of `sends` in the period; null: nothing was sent. */
   rates: {
@@ -288,9 +293,9 @@ export interface TemplateRow {
   name: string;
   category: Category;
   description: string;
-  /** `account`: a send of this slug uses the account's own. */
+  /** Whose it is. Where an account has one of its own, that stands here. */
   source: 'system' | 'account';
-  /** Of the account's own: published, never published, or taken out of use. */
+  /** Of the account's own: sends use it (published), or they use the system's of that slug, if there is one. */
   state: 'system' | 'published' | 'draft' | 'archived';
   publishedVersion: number | null;
   newestVersion: number | null;
@@ -504,6 +509,8 @@ export interface EndpointChange {
 export interface EndpointSecret {
   endpoint: WebhookEndpoint;
   secret: string;
+  /** Something odd about the URL that is still allowed. */
+  warning: string | null;
 }
 
 export interface DeliveryRow {

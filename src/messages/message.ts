@@ -38,6 +38,19 @@ export async function listMessages(
   return rows.map(toMessage);
 }
 
+export async function findOwnMessage(
+  database: Database,
+  accountId: number,
+  uuid: string,
+): Promise<Message | undefined> {
+  const rows = await database.prepared<MessageRow>(
+    'find-own-message',
+    `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE account_id = $1 AND id = $2`,
+    [accountId, uuid],
+  );
+  return rows.map(toMessage)[0];
+}
+
 /** For operators, who have the id but perhaps not the account. */
 export async function findMessage(database: Database, uuid: string): Promise<Message | undefined> {
   const rows = await database.query<MessageRow>(

@@ -1,5 +1,6 @@
 // The log of deliveries: what was sent where, how often, and what was answered. Written by outcomes.ts, pruned with its partitions.
-import { idTimeMs, readUuid, showUuid, uuidToBytes } from '../ids.ts';
+import { Problem } from '../errors.ts';
+import { firstUuidAt, idTimeMs, readUuid, showUuid, uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import type { DeliveryState } from './attempt.ts';
 import { bodyOf, eventIdOf, loadEvents, nameOf } from './event-body.ts';
@@ -51,6 +52,14 @@ interface DeliveryRow {
   dueAt: Date | null;
 }
 
+const SELECT_ROWS = `
+  SELECT l.id AS uuid, l.endpoint_id AS "endpointUuid", l.message_id AS "messageUuid", l.event_id AS "eventUuid",
+         l.event_type AS "eventType", l.state, l.attempts, l.attempted_at AS "attemptedAt", l.status, l.response,
+         l.response_truncated AS truncated, l.error, l.duration_ms AS "durationMs", l.finished_at AS "finishedAt",
+         d.due_at AS "dueAt"
+  FROM webhook_deliveries l LEFT JOIN webhook_due d
+    ON d.account_id = l.account_id AND d.endpoint_id = l.endpoint_id AND d.delivery_id = l.id`;
+
 /** Newest first. */
 export async function listDeliveries(
   database: Database,
@@ -58,12 +67,7 @@ export async function listDeliveries(
   filter: DeliveryFilter,
 ): Promise<Delivery[]> {
   const rows = await database.query<DeliveryRow>(
-    `SELECT l.id AS uuid, l.endpoint_id AS "endpointUuid", l.message_id AS "messageUuid", l.event_id AS "eventUuid",
-            l.event_type AS "eventType", l.state, l.attempts, l.attempted_at AS "attemptedAt", l.status, l.response,
-            l.response_truncated AS truncated, l.error, l.duration_ms AS "durationMs", l.finished_at AS "finishedAt",
-            d.due_at AS "dueAt"
-     FROM webhook_deliveries l LEFT JOIN webhook_due d
-       ON d.account_id = l.account_id AND d.endpoint_id = l.endpoint_id AND d.delivery_id = l.id
+    `${SELECT_ROWS}
      WHERE l.account_id = $1 AND ($2::uuid IS NULL OR l.endpoint_id = $2)
        AND ($3::text IS NULL OR l.state = $3) AND ($4::uuid IS NULL OR l.id < $4)
      ORDER BY l.id DESC LIMIT $5`,
@@ -75,6 +79,66 @@ export async function listDeliveries(
       filter.limit,
     ],
   );
+  return await withRequests(database, accountId, rows);
+}
+
+export async function getDelivery(
+  database: Database,
+  accountId: number,
+  endpointId: string,
+  id: string,
+): Promise<Delivery> {
+  const rows = await database.query<DeliveryRow>(
+    `${SELECT_ROWS} WHERE l.account_id = $1 AND l.endpoint_id = $2 AND l.id = $3`,
+    [accountId, readUuid('whe_', endpointId) ?? NOBODY, readUuid('whd_', id) ?? NOBODY],
+  );
+  const [delivery] = await withRequests(database, accountId, rows);
+  if (delivery !== undefined) return delivery;
+  throw new Problem(
+    'not-found',
+    `There is no webhook delivery ${id.slice(0, 64)} to ${endpointId.slice(0, 64)} in this account.`,
+  );
+}
+
+/**
+ * Of one message, oldest first. A delivery's id has the time of its event (record_events, SQL), so each is looked for in the
+ * millisecond of one. Those that a replay made for an endpoint that came later are not among them.
+ */
+export async function listDeliveriesOfMessage(
+  database: Database,
+  accountId: number,
+  messageUuid: string,
+): Promise<Delivery[]> {
+  const events = await database.query<{ uuid: string; at: Date }>(
+    `SELECT id AS uuid, at FROM events
+     WHERE account_id = $1 AND message_id = $2 AND sequence IS NOT NULL ORDER BY at`,
+    [accountId, messageUuid],
+  );
+  if (events.length === 0) return [];
+  const [first, last] = [events[0]!.at.getTime(), events.at(-1)!.at.getTime()];
+  const rows = await database.query<DeliveryRow>(
+    `${SELECT_ROWS}
+     JOIN webhook_endpoints w ON w.account_id = l.account_id AND w.id = l.endpoint_id
+     JOIN unnest($2::uuid[], $3::uuid[], $4::uuid[]) AS e (id, earliest, latest)
+       ON l.event_id = e.id AND l.id >= e.earliest AND l.id < e.latest
+     WHERE l.account_id = $1 AND l.id >= $5 AND l.id < $6 ORDER BY l.id`,
+    [
+      accountId,
+      events.map(({ uuid }) => uuid),
+      events.map(({ at }) => firstUuidAt(at.getTime())),
+      events.map(({ at }) => firstUuidAt(at.getTime() + 1)),
+      firstUuidAt(first),
+      firstUuidAt(last + 1),
+    ],
+  );
+  return await withRequests(database, accountId, rows);
+}
+
+async function withRequests(
+  database: Database,
+  accountId: number,
+  rows: readonly DeliveryRow[],
+): Promise<Delivery[]> {
   const keys = rows.map((row) => ({ ...row, accountId }));
   const events = await loadEvents(database, keys);
   return keys.map((row) => {

@@ -193,6 +193,21 @@ export async function enableEndpoint(
   return onlyOne(rows, id);
 }
 
+/** For good, with what waits for it. The log of what it got stays for its days. */
+export async function removeEndpoint(
+  database: Queryable,
+  accountId: number,
+  id: string,
+): Promise<Endpoint> {
+  const uuid = readUuid('whe_', id) ?? null;
+  const rows = await database.query<EndpointRow>(
+    `WITH waiting AS (DELETE FROM webhook_due WHERE account_id = $1 AND endpoint_id = $2)
+     DELETE FROM webhook_endpoints WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [accountId, uuid],
+  );
+  return onlyOne(rows, id);
+}
+
 /** Null: all. */
 export function readTypes(types: readonly string[] | null | undefined): HookType[] | null {
   if (types == null || types.length === 0) return null;
