@@ -16,16 +16,20 @@ import type { Sender, Senders } from './senders.ts';
 import type { HandOver, RecipientOutcome } from './smtp-transaction.ts';
 import type { StoredMail } from './stored-mail.ts';
 
-export interface AttemptDeps {
-  relay: Pick<Relay, 'hand'>;
-  /** Where mail of sandbox-only keys goes, whatever the relay is. */
-  sandbox: Pick<Relay, 'hand'>;
+/** What a mail is made with. */
+export interface MakingDeps {
   /** Signs return paths. */
   returnPathKey: Buffer;
   senders: Senders;
   tracker: Tracker;
   /** False while nobody said under which address recipients reach us: then mails to the real relay are not tracked. */
   isPublic: boolean;
+}
+
+export interface AttemptDeps extends MakingDeps {
+  relay: Pick<Relay, 'hand'>;
+  /** Where mail of sandbox-only keys goes, whatever the relay is. */
+  sandbox: Pick<Relay, 'hand'>;
   /** Named as reporting_mta where the relay itself refused. */
   relayHost: string;
 }
@@ -79,7 +83,7 @@ interface Copy {
 }
 
 /** One for all; where people can unsubscribe with one click, one for each, or nobody could tell who did. */
-function copiesFor(deps: AttemptDeps, mail: StoredMail, recipients: string[]): Copy[] {
+function copiesFor(deps: MakingDeps, mail: StoredMail, recipients: string[]): Copy[] {
   const ownWay = mail.head.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
   if (!mail.account.oneClickUnsubscribe || ownWay || !hasWorkingLinks(deps, mail)) {
     return [{ recipients, unsubscribe: null }];
@@ -90,7 +94,7 @@ function copiesFor(deps: AttemptDeps, mail: StoredMail, recipients: string[]): C
   }));
 }
 
-const hasWorkingLinks = (deps: AttemptDeps, mail: StoredMail): boolean =>
+const hasWorkingLinks = (deps: MakingDeps, mail: StoredMail): boolean =>
   deps.isPublic || mail.head.sandbox === true;
 
 async function handCopy(
@@ -111,7 +115,16 @@ async function handCopy(
   return await relay.hand(envelope, mailChunks(composed, signatures));
 }
 
-function compose(deps: AttemptDeps, mail: StoredMail, copy: Copy): ComposedMail {
+/** A mail as it goes over the wire, for people to look at; where each recipient gets a copy, that of the first. */
+export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buffer> {
+  const [copy] = copiesFor(deps, mail, mail.recipients);
+  const sender = await deps.senders.of(mail.account, mail.head.from.domain);
+  const composed = compose(deps, mail, copy!);
+  const signatures = await signMail(composed, sender.keys, acceptedAt(mail));
+  return Buffer.concat(mailChunks(composed, signatures));
+}
+
+function compose(deps: MakingDeps, mail: StoredMail, copy: Copy): ComposedMail {
   const { head } = mail;
   const id = showId('msg_', mail.messageId);
   const html = htmlOf(deps, mail);
@@ -136,7 +149,7 @@ function compose(deps: AttemptDeps, mail: StoredMail, copy: Copy): ComposedMail 
   });
 }
 
-function htmlOf(deps: AttemptDeps, mail: StoredMail): Buffer | string | null {
+function htmlOf(deps: MakingDeps, mail: StoredMail): Buffer | string | null {
   const { trackOpens, trackClicks } = mail.account;
   const wanted = { opens: trackOpens, clicks: trackClicks && !mail.head.keepLinks };
   if (mail.html === null || !hasWorkingLinks(deps, mail)) return mail.html;
