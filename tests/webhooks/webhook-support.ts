@@ -157,3 +157,19 @@ export async function deliveriesOf(
     [endpointUuid],
   );
 }
+
+export interface EndpointRow {
+  failures: number;
+  failing_since: Date | null;
+  paused_until: Date | null;
+  disabled_at: Date | null;
+  disabled_reason: string | null;
+  lease: string | null;
+}
+
+export async function endpointRow(database: Database, uuid: string): Promise<EndpointRow> {
+  const [row] = await database.query<EndpointRow>('SELECT * FROM webhook_endpoints WHERE id = $1', [
+    uuid,
+  ]);
+  return row!;
+}
