@@ -58,7 +58,8 @@ export class Generator {
     this.locals = [];
     const templates: Record<string, string> = {};
     const roll = this.r();
-    if (roll < 0.5) templates['main.html'] = this.chance(0.6) ? `{{ ${this.expr('any', 3)} }}` : this.body(2);
+    if (roll < 0.5)
+      templates['main.html'] = this.chance(0.6) ? `{{ ${this.expr('any', 3)} }}` : this.body(2);
     else if (roll < 0.75) templates['main.html'] = this.body(3);
     else if (roll < 0.85) this.inheritance(templates);
     else this.includes(templates);
@@ -76,25 +77,31 @@ export class Generator {
   }
 
   private inheritance(templates: Record<string, string>): void {
-    templates['base.html'] = `<${this.block('a', 2, true)}|${this.block('b', 1, true)}${this.chance(0.3) ? this.statement(1) : ''}>`;
+    templates['base.html'] =
+      `<${this.block('a', 2, true)}|${this.block('b', 1, true)}${this.chance(0.3) ? this.statement(1) : ''}>`;
     const mid = this.chance(0.4);
     if (mid) templates['mid.html'] = `{% extends "base.html" %}${this.block('a', 1)}`;
     const top = this.chance(0.3) ? '{% set tv = "T" %}' : '';
     const parent = mid ? 'mid.html' : 'base.html';
-    const how = this.chance(0.15) ? `{% if ${this.expr('bool', 1)} %}{% extends "${parent}" %}{% endif %}` : `{% extends "${parent}" %}`;
-    templates['main.html'] = `${this.chance(0.2) ? 'lead ' : ''}${how}${top}text${this.block('a', 2)}${this.chance(0.5) ? this.block('b', 1) : ''}`;
+    const how = this.chance(0.15)
+      ? `{% if ${this.expr('bool', 1)} %}{% extends "${parent}" %}{% endif %}`
+      : `{% extends "${parent}" %}`;
+    templates['main.html'] =
+      `${this.chance(0.2) ? 'lead ' : ''}${how}${top}text${this.block('a', 2)}${this.chance(0.5) ? this.block('b', 1) : ''}`;
   }
 
   private block(name: string, depth: number, base = false): string {
     const scoped = this.chance(0.2) ? ' scoped' : '';
-    const parent = base || this.chance(0.5) ? '' : this.chance(0.9) ? '{{ super() }}' : '{{ super.super() }}';
+    const parent =
+      base || this.chance(0.5) ? '' : this.chance(0.9) ? '{{ super() }}' : '{{ super.super() }}';
     const self = this.chance(0.1) && name === 'b' ? '{{ self.a() }}' : '';
     return `{% block ${name}${scoped} %}${parent}${self}${this.body(depth)}{{ tv }}{% endblock %}`;
   }
 
   private includes(templates: Record<string, string>): void {
     templates['i.html'] = `[${this.body(1)}{{ x }}{{ loc }}]`;
-    templates['m.html'] = `{% macro mac(a, b=${this.expr('any', 1)}) %}(${this.body(1)}{{ a }}{{ b }}{{ i }})${this.chance(0.3) ? '{{ caller() }}' : ''}{% endmacro %}{% set v = ${this.expr('any', 1)} %}{% set _p = 1 %}noise`;
+    templates['m.html'] =
+      `{% macro mac(a, b=${this.expr('any', 1)}) %}(${this.body(1)}{{ a }}{{ b }}{{ i }})${this.chance(0.3) ? '{{ caller() }}' : ''}{% endmacro %}{% set v = ${this.expr('any', 1)} %}{% set _p = 1 %}noise`;
     const context = this.one(['', ' with context', ' without context']);
     this.locals = ['loc'];
     templates['main.html'] = `{% set loc = ${this.expr('any', 1)} %}${this.one([
@@ -121,7 +128,9 @@ export class Generator {
 
   private statement(depth: number): string {
     if (depth <= 0 || this.chance(0.35))
-      return this.chance(0.4) ? this.text() : `{{${this.chance(0.1) ? '-' : ''} ${this.expr('any', 2)} ${this.chance(0.1) ? '-' : ''}}}`;
+      return this.chance(0.4)
+        ? this.text()
+        : `{{${this.chance(0.1) ? '-' : ''} ${this.expr('any', 2)} ${this.chance(0.1) ? '-' : ''}}}`;
     const name = this.one(['x', 'y', 'v', 'q']);
     const saved = this.locals;
     const within = (names: string[], make: () => string): string => {
@@ -139,7 +148,9 @@ export class Generator {
       case 3:
       case 4: {
         const filter = this.chance(0.2) ? ` if ${within([name], () => this.expr('bool', 1))}` : '';
-        const control = this.chance(0.1) ? `{% if loop.index > 2 %}{% ${this.one(['break', 'continue'])} %}{% endif %}` : '';
+        const control = this.chance(0.1)
+          ? `{% if loop.index > 2 %}{% ${this.one(['break', 'continue'])} %}{% endif %}`
+          : '';
         return `${this.tag(`for ${name} in ${e('list')}${filter}`)}${control}${within([name, 'loop'], () => this.body(depth - 1))}${this.chance(0.3) ? `${this.tag('else')}${this.body(depth - 1)}` : ''}${this.tag('endfor')}`;
       }
       case 5:
@@ -158,7 +169,15 @@ export class Generator {
         return `{% with ${name} = ${e('any')}, z = ${e('any')} %}${within([name, 'z'], () => this.body(depth - 1))}{% endwith %}`;
       case 9: {
         const special = this.one(['', '{{ varargs }}', '{{ kwargs }}', '{{ caller is defined }}']);
-        const call = this.one([`mm(${e('any')})`, `mm(${e('any')}, ${e('any')})`, `mm(b=${e('any')})`, `mm(*${e('list')})`, 'mm()', this.chance(0.1) ? `mm(1, 2, 3)` : 'mm(1)', this.chance(0.1) ? `mm(1, zz=${e('num')})` : 'mm(b=2)']);
+        const call = this.one([
+          `mm(${e('any')})`,
+          `mm(${e('any')}, ${e('any')})`,
+          `mm(b=${e('any')})`,
+          `mm(*${e('list')})`,
+          'mm()',
+          this.chance(0.1) ? `mm(1, 2, 3)` : 'mm(1)',
+          this.chance(0.1) ? `mm(1, zz=${e('num')})` : 'mm(b=2)',
+        ]);
         return `{% macro mm(a, b=${e('any')}) %}${within(['a', 'b'], () => this.body(depth - 1))}${special}{% endmacro %}{{ ${call} }}`;
       }
       case 10:
@@ -183,19 +202,40 @@ export class Generator {
   }
 
   private text(): string {
-    return this.one(['text ', '\n', '  ', 'a\n  b', '<b>&amp;</b>', 'é😀', ' \n', '%}', '}}', '{ ', '#', "'"]);
+    return this.one([
+      'text ',
+      '\n',
+      '  ',
+      'a\n  b',
+      '<b>&amp;</b>',
+      'é😀',
+      ' \n',
+      '%}',
+      '}}',
+      '{ ',
+      '#',
+      "'",
+    ]);
   }
 
   /** An expression, most often of the kind asked for. */
   expr(kind: Kind, depth: number): string {
-    const wanted = kind === 'any' ? this.one<Kind>(['num', 'str', 'str', 'list', 'dict', 'bool', 'num']) : this.chance(0.015) ? this.one<Kind>(['num', 'str', 'list', 'dict', 'bool']) : kind;
-    if (this.chance(0.012)) return this.one(['nope', 'nope.x', 'd.nope', 'l[9]', 'us[0].zz', 'n', 'nested.a.q']);
+    const wanted =
+      kind === 'any'
+        ? this.one<Kind>(['num', 'str', 'str', 'list', 'dict', 'bool', 'num'])
+        : this.chance(0.015)
+          ? this.one<Kind>(['num', 'str', 'list', 'dict', 'bool'])
+          : kind;
+    if (this.chance(0.012))
+      return this.one(['nope', 'nope.x', 'd.nope', 'l[9]', 'us[0].zz', 'n', 'nested.a.q']);
     if (this.locals.length > 0 && this.chance(kind === 'any' ? 0.4 : 0.04)) return this.local();
     if (depth <= 0) return this.leaf(wanted);
     const e = (k: Kind) => this.expr(k, depth - 1);
-    if (this.chance(0.06)) return `(${e(wanted)} if ${e('bool')}${this.chance(0.8) ? ` else ${e(wanted)}` : ''})`;
+    if (this.chance(0.06))
+      return `(${e(wanted)} if ${e('bool')}${this.chance(0.8) ? ` else ${e(wanted)}` : ''})`;
     if (this.chance(0.05)) return `(${e(wanted)} ${this.one(['and', 'or'])} ${e(wanted)})`;
-    if (this.chance(0.04)) return `${e(wanted)}|default(${e(wanted)}${this.chance(0.5) ? ', true' : ''})`;
+    if (this.chance(0.04))
+      return `${e(wanted)}|default(${e(wanted)}${this.chance(0.5) ? ', true' : ''})`;
     switch (wanted) {
       case 'num':
         return this.number(e);
@@ -219,13 +259,87 @@ export class Generator {
   private leaf(kind: Kind): string {
     switch (kind) {
       case 'num':
-        return this.one(['i', 'j', 'k', 'f', 'g', 'h', 'm', 'big', 'huge', 'tiny', 'large', '0', '1', '2', '3.5', '10', '1e3', '0x1f', '1_000', '-4', '2.5', '100', 'true']);
+        return this.one([
+          'i',
+          'j',
+          'k',
+          'f',
+          'g',
+          'h',
+          'm',
+          'big',
+          'huge',
+          'tiny',
+          'large',
+          '0',
+          '1',
+          '2',
+          '3.5',
+          '10',
+          '1e3',
+          '0x1f',
+          '1_000',
+          '-4',
+          '2.5',
+          '100',
+          'true',
+        ]);
       case 'str':
-        return this.one(['s', 't', 'u', 'num', 'flt', 'es', 'uni', 'url', 'html', '"abc"', "'a b'", '"<i>"', '"x,y,z"', '"%s|%5.2f"', '"%d"', '"{}:{:>6}"', '"é"', '"\\n"', '"a\\\\b"', '"A"', '("<u>"|safe)', '(s|e)', '"{0}-{x}"']);
+        return this.one([
+          's',
+          't',
+          'u',
+          'num',
+          'flt',
+          'es',
+          'uni',
+          'url',
+          'html',
+          '"abc"',
+          "'a b'",
+          '"<i>"',
+          '"x,y,z"',
+          '"%s|%5.2f"',
+          '"%d"',
+          '"{}:{:>6}"',
+          '"é"',
+          '"\\n"',
+          '"a\\\\b"',
+          '"A"',
+          '("<u>"|safe)',
+          '(s|e)',
+          '"{0}-{x}"',
+        ]);
       case 'list':
-        return this.one(['l', 'w', 'e', 'mixed', 'll', 'fl', 'pairs', 'us', '[1, 2]', '(1, "a")', '[]', 'range(4)', '["<", "b"|safe]', 'd', '"xyz"', 'd.keys()']);
+        return this.one([
+          'l',
+          'w',
+          'e',
+          'mixed',
+          'll',
+          'fl',
+          'pairs',
+          'us',
+          '[1, 2]',
+          '(1, "a")',
+          '[]',
+          'range(4)',
+          '["<", "b"|safe]',
+          'd',
+          '"xyz"',
+          'd.keys()',
+        ]);
       case 'dict':
-        return this.one(['d', 'nested', 'ed', '{"a": 1}', '{"k": [1], 2: none}', 'dict(p=1, q="z")', 'us[0]', '{true: 1, 1.5: 2}']);
+        return this.one([
+          'd',
+          'nested',
+          'ed',
+          '{"a": 1}',
+          '{"k": [1], 2: none}',
+          'dict(p=1, q="z")',
+          'us[0]',
+          '{true: 1, 1.5: 2}',
+        ]);
       default:
         return this.one(['b', 'c', 'true', 'false', 'i', 'e', 's', 'n', 'not b']);
     }
@@ -250,7 +364,19 @@ export class Generator {
       case 8:
         return `(${e('str')}).${this.one(['count("a")', 'find("b")', 'rfind("o")', 'find("l", 2)'])}`;
       case 9:
-        return this.one([`us|sum(attribute="a")`, `d.get("x", 5)`, `us[1].a`, `ll[0][1]`, `l[${this.one(['0', '-1', '2', 'i'])}]`, `d.x`, `nested["items"][0]`, `l.index(1)`, `l.count(3)`, `(${e('num')}|int).bit_length()`, `d["x"]`]);
+        return this.one([
+          `us|sum(attribute="a")`,
+          `d.get("x", 5)`,
+          `us[1].a`,
+          `ll[0][1]`,
+          `l[${this.one(['0', '-1', '2', 'i'])}]`,
+          `d.x`,
+          `nested["items"][0]`,
+          `l.index(1)`,
+          `l.count(3)`,
+          `(${e('num')}|int).bit_length()`,
+          `d["x"]`,
+        ]);
       case 10:
         return `(${e('list')})[${this.one(['0', '-1', '1', 'i'])}]`;
       default:
@@ -285,7 +411,20 @@ export class Generator {
       case 12:
         return `${e('any')}|${this.one(['tojson', 'tojson(2)', 'pprint', 'string', 'e', 'urlencode', 'safe'])}`;
       default:
-        return this.one(['d.y', 'us[0].n', 'us|map(attribute="n")|join(",")', 'nested.a.b.c', 'd|xmlattr', '{"c": "<"}|xmlattr', 'us|map("attr", "n")|list', 'w|first', 't.split("-")[0]', 'nested["10"]', 'joiner("<")()', 'cycler("a", "b").next()']);
+        return this.one([
+          'd.y',
+          'us[0].n',
+          'us|map(attribute="n")|join(",")',
+          'nested.a.b.c',
+          'd|xmlattr',
+          '{"c": "<"}|xmlattr',
+          'us|map("attr", "n")|list',
+          'w|first',
+          't.split("-")[0]',
+          'nested["10"]',
+          'joiner("<")()',
+          'cycler("a", "b").next()',
+        ]);
     }
   }
 

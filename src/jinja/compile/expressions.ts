@@ -28,6 +28,7 @@ import {
   typeName,
   Undefined,
   type Value,
+  WithAttributes,
 } from '../values/types.ts';
 import { Folder, isImmutable, NOT_CONSTANT, type StaticEvalContext } from './constants.ts';
 import type { Frame } from './frame.ts';
@@ -135,7 +136,14 @@ export class ExpressionCompiler {
         const left = this.expression(node.left, frame);
         const right = this.expression(node.right, frame);
         const run = binary(node.op);
-        return this.located(node.at, (a) => run(a.ctx.budget, left(a), right(a)));
+        const place = this.place(node.at);
+        return (a) => {
+          try {
+            return run(a.ctx.budget, left(a), right(a));
+          } catch (error) {
+            throw locate(error, place);
+          }
+        };
       }
       case 'And': {
         const left = this.expression(node.left, frame);
@@ -240,7 +248,14 @@ export class ExpressionCompiler {
     }));
     if (ops.length === 1) {
       const { run, right } = ops[0]!;
-      return this.located(node.at, (a) => run(a.ctx.budget, first(a), right(a)));
+      const place = this.place(node.at);
+      return (a) => {
+        try {
+          return run(a.ctx.budget, first(a), right(a));
+        } catch (error) {
+          throw locate(error, place);
+        }
+      };
     }
     return this.located(node.at, (a) => {
       let left = first(a);
@@ -350,7 +365,9 @@ export class ExpressionCompiler {
       return (a) => {
         const value = inner(a);
         try {
-          const method = internal ? undefined : methodsOf(value)?.get(attr);
+          // Modules, loops and the like hold what is called; other values have methods.
+          const method =
+            internal || value instanceof WithAttributes ? undefined : methodsOf(value)?.get(attr);
           if (method !== undefined) {
             a.ctx.budget.step(1);
             return invoke(a.ctx, attr, method, value, args(a), kwargs(a));

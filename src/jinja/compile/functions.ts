@@ -75,12 +75,13 @@ class FunctionCompiler extends StatementCompiler {
     const iter = this.expression(node.iter, frame);
     const loop = this.loop(node, frame, scope);
     const otherwise = this.elseBody(node, frame, scope);
+    const slots = scope.size;
     const wrap = this.markupHere();
     const place = this.place(node.at);
     return (a) => {
       const { budget } = a.ctx;
       const recurse = (items: Value, depth: number): Value => {
-        const inner = new Activation(scope.size, a.ctx, a);
+        const inner = new Activation(slots, a.ctx, a);
         budget.enter();
         const text = budget.capture(() => {
           if (!loop(inner, items, depth, recurse)) otherwise?.(inner);
@@ -229,8 +230,9 @@ class FunctionCompiler extends StatementCompiler {
     const store = this.target(node.target, inner);
     const reload = this.reload(node.target, inner);
     const test = this.condition(node.test!, inner);
+    const slots = scope.size;
     return (outer, iterable) => {
-      const a = new Activation(scope.size, outer.ctx, outer);
+      const a = new Activation(slots, outer.ctx, outer);
       enter(a);
       const { budget } = outer.ctx;
       const source = iterator(budget, iterable);
@@ -314,9 +316,7 @@ class FunctionCompiler extends StatementCompiler {
       callerSlot,
       kwargsSlot,
       varargsSlot,
-      get slotCount() {
-        return scope.size;
-      },
+      slotCount: scope.size,
       run: (a) => {
         enter(a);
         fill(a);

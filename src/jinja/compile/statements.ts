@@ -71,8 +71,9 @@ export abstract class StatementCompiler extends ExpressionCompiler {
     const parent = hasExtends ? this.parentSlot(scope) : null;
     const enter = this.enter(frame);
     const run = this.body(body, frame);
+    const slots = scope.size;
     return (ctx) => {
-      const a = new Activation(scope.size, ctx, null);
+      const a = new Activation(slots, ctx, null);
       if (self !== null) a.vars[self.index] = new TemplateReference(ctx);
       enter(a);
       run(a);
@@ -97,9 +98,10 @@ export abstract class StatementCompiler extends ExpressionCompiler {
     analyze(frame.symbols, node.body);
     const enter = this.enter(frame);
     const run = this.body(node.body, frame);
+    const slots = scope.size;
     const code: BlockCode = {
       run: (ctx) => {
-        const a = new Activation(scope.size, ctx, null);
+        const a = new Activation(slots, ctx, null);
         if (self !== null) a.vars[self.index] = new TemplateReference(ctx);
         if (parent !== null) a.vars[parent.index] = superBlock(ctx, name, code);
         ctx.budget.enter();

@@ -14,7 +14,7 @@ import { equals, ordered, sortBy } from '../values/compare.ts';
 import { elements, isIterable, iterator, length, toList, truthy } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
 import { add } from '../values/operators.ts';
-import { escapeText, escapeValue, quote, repr, str } from '../values/repr.ts';
+import { escapeValue, isHtml, quote, repr, str } from '../values/repr.ts';
 import { isDigit } from '../values/text.ts';
 import {
   DictView,
@@ -292,10 +292,9 @@ function join(ctx: Context, value: Value, mark: Value = '', attribute?: Value): 
   if (get !== null) for (let i = 0; i < items.length; i++) items[i] = get(items[i]);
   if (!ctx.evalCtx.autoescape)
     return joinTexts(ctx, str(budget, mark), items, (item) => str(budget, item));
-  const html = mark instanceof Markup || items.some((item) => item instanceof Markup);
+  const html = isHtml(mark) || items.some(isHtml);
   if (!html) return joinTexts(ctx, str(budget, mark), items, (item) => str(budget, item));
-  const escaped = (item: Value) =>
-    item instanceof Markup ? item.text : escapeText(str(budget, item));
+  const escaped = (item: Value) => escapeValue(budget, item);
   return new Markup(joinTexts(ctx, escapeValue(budget, mark), items, escaped));
 }
 
@@ -311,7 +310,9 @@ function reversed(ctx: Context, value: Value): Iterator | null {
     value instanceof DictView ||
     value instanceof Undefined;
   if (!sequence) return null;
-  const items = value instanceof Range ? toList(ctx.budget, value) : elements(ctx.budget, value)!;
+  let items = value instanceof Range ? toList(ctx.budget, value) : elements(ctx.budget, value)!;
+  // Walking backwards goes by index, and an index into Markup is Markup; walking forwards gives plain text.
+  if (value instanceof Markup) items = items.map((char) => new Markup(char as string));
   let i = items.length;
   return new Iterator(Array.isArray(value) ? 'list_reverseiterator' : 'reversed', () =>
     i > 0 ? orNone(items[--i]) : undefined,

@@ -161,7 +161,11 @@ function firstValue(fields: Fields, name: string): Value {
       index = Number(name);
     }
     if (index >= fields.args.length)
-      throw indexError(`Replacement index ${index} out of range for positional args tuple`);
+      throw indexError(
+        fields.escapes
+          ? 'tuple index out of range'
+          : `Replacement index ${index} out of range for positional args tuple`,
+      );
     return fields.args[index];
   }
   const { named } = fields;

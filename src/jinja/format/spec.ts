@@ -84,7 +84,7 @@ export function formatValue(budget: Budget, value: Value, spec: string): string 
     throw typeError(`unsupported format string passed to ${typeName(value)}.__format__`);
   const parsed = parseSpec(spec, value);
   budget.text(Math.max(parsed.width, parsed.precision, 0));
-  if (text !== null) return formatText(text, parsed);
+  if (text !== null) return formatText(text, typeName(value), parsed);
   if (isInt(value) && !'eEfFgG%'.includes(parsed.type || 'd')) return formatInt(value, parsed);
   return formatFloat(value as number, parsed);
 }
@@ -92,8 +92,8 @@ export function formatValue(budget: Budget, value: Value, spec: string): string 
 const unknown = (type: string, name: string) =>
   valueError(`Unknown format code '${type}' for object of type '${name}'`);
 
-function formatText(text: string, spec: Spec): string {
-  if (spec.type !== '' && spec.type !== 's') throw unknown(spec.type, 'str');
+function formatText(text: string, type: string, spec: Spec): string {
+  if (spec.type !== '' && spec.type !== 's') throw unknown(spec.type, type);
   if (spec.sign !== '-')
     throw valueError(
       spec.sign === ' '

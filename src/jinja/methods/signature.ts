@@ -104,7 +104,8 @@ export class BoundMethod extends Callable {
     return this.inPython ? 'method' : 'builtin_function_or_method';
   }
   override repr(): string {
-    if (this.inPython) return `<bound method Markup.${this.name} of Markup(${quote(String(this.self))})>`;
+    if (this.inPython)
+      return `<bound method Markup.${this.name} of Markup(${quote(String(this.self))})>`;
     return `<built-in method ${this.name} of ${typeName(this.self)} object at 0x7f0000000000>`;
   }
   call(ctx: Context, args: Value[], kwargs: Kwargs | null): Value {

@@ -494,7 +494,9 @@ const parts = (list: Value, tuple: boolean | undefined, wrap: (part: string) => 
 };
 
 export const markupMethods: MethodTable = table({
-  ...Object.fromEntries(Object.entries(shared).map(([name, fn]) => [name, { ...fn, shared: true }])),
+  ...Object.fromEntries(
+    Object.entries(shared).map(([name, fn]) => [name, { ...fn, shared: true }]),
+  ),
   ...pick(textMethods, (fn, { escaped }) => ({
     ...fn,
     run: (ctx, self: Markup, ...args) => {

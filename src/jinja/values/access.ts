@@ -53,6 +53,7 @@ export function methodsOf(value: Value): MethodTable | null {
   }
   if (value === null) return null;
   if (Array.isArray(value)) return listMethods;
+  if (value instanceof WithAttributes) return null;
   if (!(value instanceof PyObject) || value instanceof Dict) return dictMethods;
   if (value instanceof Markup) return markupMethods;
   if (value instanceof Tuple) return tupleMethods;
@@ -70,10 +71,10 @@ const INTERNAL =
 export function attributeOf(ctx: Context, value: Value, name: string): Value | undefined {
   if (name.charCodeAt(0) === 95 && INTERNAL.test(name) && !(value instanceof Namespace))
     return unsafe(ctx, value, name);
-  if (value instanceof Undefined) return undefinedAttribute(value, name);
+  if (value instanceof WithAttributes) return value.attribute(ctx, name);
+  if (value instanceof Undefined) return value.kind === 'chainable' ? value : value.fail();
   const method = methodsOf(value)?.get(name);
   if (method !== undefined) return new BoundMethod(value, name, method);
-  if (value instanceof WithAttributes) return value.attribute(ctx, name);
   if (value instanceof Namespace) return value.attributes.get(name);
   if (value instanceof GroupTuple)
     return name === 'grouper' ? value.items[0] : name === 'list' ? value.items[1] : undefined;
@@ -90,10 +91,6 @@ function unsafe(ctx: Context, value: Value, name: string): Value {
   if (value instanceof Undefined) return value.kind === 'chainable' ? value : value.fail();
   const hint = `access to attribute '${name}' of '${typeName(value)}' object is unsafe.`;
   return new Undefined(ctx.env.undefinedKind, { hint, name, unsafe: true });
-}
-
-function undefinedAttribute(value: Undefined, _name: string): Value {
-  return value.kind === 'chainable' ? value : value.fail();
 }
 
 /** value[key] with Python's exceptions. */

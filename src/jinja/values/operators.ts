@@ -41,13 +41,7 @@ export function add(budget: Budget, a: Value, b: Value): Value {
     return new Tuple([...a.items, ...b.items]);
   }
   const sequence =
-    typeof a === 'string' || a instanceof Markup
-      ? 'str'
-      : Array.isArray(a)
-        ? 'list'
-        : a instanceof Tuple
-          ? 'tuple'
-          : null;
+    typeof a === 'string' ? 'str' : Array.isArray(a) ? 'list' : a instanceof Tuple ? 'tuple' : null;
   if (sequence !== null)
     throw typeError(`can only concatenate ${sequence} (not "${typeName(b)}") to ${sequence}`);
   return unsupported('+', a, b);
@@ -87,9 +81,12 @@ const isSequence = (value: Value): value is string | Markup | Value[] | Tuple =>
   value instanceof Tuple;
 
 function repeat(budget: Budget, sequence: string | Markup | Value[] | Tuple, times: Value): Value {
+  if (!numbers.isInt(times) && sequence instanceof Markup)
+    throw typeError(`'${typeName(times)}' object cannot be interpreted as an integer`);
   if (!numbers.isInt(times))
     throw typeError(`can't multiply sequence by non-int of type '${typeName(times)}'`);
-  if (typeof times === 'bigint') throw overflowError("cannot fit 'int' into an index-sized integer");
+  if (typeof times === 'bigint')
+    throw overflowError("cannot fit 'int' into an index-sized integer");
   const count = Math.max(0, numbers.toIndex(times));
   if (typeof sequence === 'string') {
     budget.text(sequence.length * count);

@@ -33,7 +33,8 @@ function split(x: number): [bigint, number] {
 
 export function precisePower(base: number, exponent: number): number {
   const quick = base ** exponent;
-  if (!Number.isFinite(quick) || quick === 0 || base === 1 || exponent === 1 || exponent === 0) return quick;
+  if (!Number.isFinite(quick) || quick === 0 || base === 1 || exponent === 1 || exponent === 0)
+    return quick;
   if (exponent === 0.5) return Math.sqrt(base);
   // Near the edges of the range fixed point is of no use, and nobody looks at the last bit.
   if (Math.abs(quick) < 1e-290 || Math.abs(base) < 1e-290) return quick;

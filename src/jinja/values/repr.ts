@@ -197,18 +197,44 @@ function escapeCode(code: number): string {
   return `\\U${code.toString(16).padStart(8, '0')}`;
 }
 
-const SPECIAL = /[&<>"']/;
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&#34;',
-  "'": '&#39;',
-};
+const SPECIAL = /[&<>"']/g;
 
 /** Escapes the five characters MarkupSafe escapes. */
 export function escapeText(text: string): string {
-  return SPECIAL.test(text) ? text.replace(/[&<>"']/g, (char) => ENTITIES[char]!) : text;
+  let out = '';
+  let done = 0;
+  let i = 0;
+  // Most texts have nothing to escape; a native search skips the long ones faster than a loop.
+  if (text.length > 48) {
+    SPECIAL.lastIndex = 0;
+    if (!SPECIAL.test(text)) return text;
+    i = SPECIAL.lastIndex - 1;
+  }
+  for (; i < text.length; i++) {
+    let entity: string;
+    switch (text.charCodeAt(i)) {
+      case 38:
+        entity = '&amp;';
+        break;
+      case 60:
+        entity = '&lt;';
+        break;
+      case 62:
+        entity = '&gt;';
+        break;
+      case 34:
+        entity = '&#34;';
+        break;
+      case 39:
+        entity = '&#39;';
+        break;
+      default:
+        continue;
+    }
+    out += text.slice(done, i) + entity;
+    done = i + 1;
+  }
+  return done === 0 ? text : out + text.slice(done);
 }
 
 /** escape(value) as text: markup stays, everything else is printed and escaped. */
