@@ -4,6 +4,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Queryable } from '../store/pool.ts';
 import { noIdentity, normaliseIdentity } from './identities.ts';
 
+/** Under BASE_URL, with the token behind it. */
+export const VERIFY_PATH = '/verify/';
+
 const VALID_HOURS = 48;
 const ACCOUNT_BYTES = 6;
 const CHANCE_BYTES = 24;

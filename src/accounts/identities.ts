@@ -62,6 +62,18 @@ export async function addIdentity(
   return toIdentity(row);
 }
 
+export async function getIdentity(
+  database: Queryable,
+  accountId: number,
+  text: string,
+): Promise<Identity> {
+  const [row] = await database.query<IdentityRow>(
+    `SELECT ${COLUMNS} FROM identities WHERE account_id = $1 AND value = $2`,
+    [accountId, normaliseIdentity(text)],
+  );
+  return toIdentity(row ?? noIdentity(accountId, text));
+}
+
 export async function verifyIdentity(
   database: Queryable,
   accountId: number,

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { parseReport, type Report } from '../feedback/report.ts';
 
-export function registerFeedback(program: Command): void {
+/** Answers the command, to which feedback-list.ts adds more. */
+export function registerFeedback(program: Command): Command {
   const feedback = program
     .command('feedback')
     .description('bounces and complaints that come by mail');
@@ -16,6 +17,7 @@ export function registerFeedback(program: Command): void {
     .action(async (files: string[]) => {
       for (const file of files) await parseFile(file);
     });
+  return feedback;
 }
 
 async function parseFile(file: string): Promise<void> {

@@ -5,12 +5,14 @@ import { registerAccount } from './account.ts';
 import { registerBranding } from './branding.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerFeedback } from './feedback.ts';
+import { registerFeedbackList } from './feedback-list.ts';
 import { registerIdentity } from './identity.ts';
 import { registerJinja } from './jinja.ts';
 import { registerKey } from './key.ts';
 import { registerMessage } from './message.ts';
 import { registerSandbox } from './sandbox.ts';
 import { registerServe } from './serve.ts';
+import { registerSuppression } from './suppression.ts';
 import { registerTemplate } from './template.ts';
 import { registerWebhook } from './webhook.ts';
 
@@ -28,7 +30,8 @@ registerBranding(program);
 registerMessage(program);
 registerWebhook(program);
 registerSandbox(program);
-registerFeedback(program);
+registerFeedbackList(registerFeedback(program));
+registerSuppression(program);
 registerJinja(program);
 registerDoctor(program);
 

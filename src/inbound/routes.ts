@@ -1,12 +1,13 @@
 // The addresses that recipients, their mail programs and Amazon SNS call, mounted beside the API by rest/server.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { VERIFY_PATH } from '../accounts/address-verification.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
 import { answerClick } from './click.ts';
 import { answerOpen } from './open.ts';
 import { answerSes, type SesDeps } from './ses.ts';
 import type { TrackingDeps } from './tracking-request.ts';
 import { answerUnsubscribe } from './unsubscribe.ts';
-import { answerVerify, VERIFY_PATH } from './verify.ts';
+import { answerVerify } from './verify.ts';
 
 export type InboundDeps = TrackingDeps & SesDeps;
 

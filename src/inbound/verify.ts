@@ -1,12 +1,10 @@
 // /verify/TOKEN: the link in a verification mail. The page asks for one click more, and that click verifies:
 // a scanner in the mailbox follows every link, and must not vouch for an address.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { findAddress, verifyAddress } from '../accounts/address-verification.ts';
+import { findAddress, VERIFY_PATH, verifyAddress } from '../accounts/address-verification.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/pool.ts';
 import { sendPage } from './page.ts';
-
-export const VERIFY_PATH = '/verify/';
 
 export async function answerVerify(
   deps: { database: Database; log: Log },

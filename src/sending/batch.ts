@@ -22,7 +22,7 @@ export interface PackedSend {
   id: Buffer;
   accountId: number;
   keyId: string | null;
-  door: 'rest' | 'mcp' | 'dashboard';
+  door: 'rest' | 'mcp' | 'dashboard' | 'system';
   from: string;
   envelope: readonly string[];
   recipientCount: number;

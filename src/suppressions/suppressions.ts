@@ -1,4 +1,5 @@
-// Suppressions: addresses an account must not write to any more. Asked by delivery when a mail is handed over, written by feedback.
+// Suppressions: addresses an account must not write to any more. Asked by delivery when a mail is handed over; written by
+// feedback, unsubscribes and people.
 import { addressKey, parseAddress } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import { showUuid } from '../ids.ts';

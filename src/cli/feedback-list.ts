@@ -1,0 +1,44 @@
+// sandmartin feedback list, show: mail to the feedback listener that made no event, kept for 7 days.
+import type { Command } from 'commander';
+import { getKept, listKept } from '../feedback/kept.ts';
+import { print, table, wholeNumber, withDatabase, withJson } from './command.ts';
+
+interface ListOptions {
+  limit: number;
+  json?: boolean;
+}
+
+export function registerFeedbackList(feedback: Command): void {
+  withJson(
+    feedback
+      .command('list')
+      .description('auto-replies, unmatched complaints and other mail that made no event'),
+  )
+    .option('--limit <n>', 'how many, newest first', wholeNumber('--limit', 1), 50)
+    .action((options: ListOptions) =>
+      withDatabase(async (database) => {
+        const mails = await listKept(database, options.limit);
+        print(options.json, mails, () =>
+          table(
+            ['ID', 'KIND', 'FROM', 'SUBJECT', 'MESSAGE', 'RECEIVED'],
+            mails.map((it) => [
+              it.id,
+              it.feedbackType ? `${it.kind} ${it.feedbackType}` : it.kind,
+              it.from.slice(0, 40) || '<>',
+              it.subject.slice(0, 50),
+              it.messageId ?? '',
+              it.receivedAt,
+            ]),
+          ),
+        );
+      }),
+    );
+
+  withJson(feedback.command('show <id>').description('one of them as it came')).action(
+    (id: string, options: ListOptions) =>
+      withDatabase(async (database) => {
+        const { mail, raw } = await getKept(database, id);
+        print(options.json, { ...mail, raw: raw.toString('utf8') }, () => [raw.toString('utf8')]);
+      }),
+  );
+}
