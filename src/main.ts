@@ -6,10 +6,13 @@ import { createDns } from './accounts/dns.ts';
 import { isReturnPathOf } from './accounts/domains.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { mountDashboard, pagesFolder, setUpTokenOf } from './dashboard/server.ts';
+import { sourceOf } from './delivery/attempt.ts';
 import { createCircuit } from './delivery/circuit.ts';
 import { createRelay, parseRelayUrl } from './delivery/relay.ts';
 import { openRelayReporting, watchRelay } from './delivery/relay-state.ts';
 import { openSenders } from './delivery/senders.ts';
+import { loadMail } from './delivery/stored-mail.ts';
 import { startWorker, type Worker } from './delivery/worker.ts';
 import { createMatcher } from './feedback/match.ts';
 import { openReportRecorder } from './feedback/record.ts';
@@ -50,6 +53,8 @@ export interface Service {
   apiUrl: string | undefined;
   /** Where MCP listens on a port of its own; undefined without MCP_PORT. */
   mcpUrl: string | undefined;
+  /** Where the first owner sets the service up, while nobody can sign in. */
+  setUpUrl: string | undefined;
   feedbackPort: number | undefined;
   stop(): Promise<void>;
 }
@@ -187,7 +192,13 @@ async function startRoles(
   }
 
   if (!config.roles.has('api')) {
-    return { database, feedbackPort, apiUrl: undefined, mcpUrl: undefined };
+    return {
+      database,
+      feedbackPort,
+      apiUrl: undefined,
+      mcpUrl: undefined,
+      setUpUrl: undefined,
+    };
   }
   const directory = opened(openDirectory({ database, clock, log }), (it) => it.close());
   const relayWatch = opened(await watchRelay({ database, log }), (it) => it.close());
@@ -203,13 +214,14 @@ async function startRoles(
   const engagements = opened(openEngagementRecorder({ database, clock, log, metrics }), (it) =>
     it.drain(),
   );
+  const readRequester = readRequesters(config.trustedProxies);
   const inbound = inboundRoutes({
     database,
     clock,
     log,
     trackingKey,
     engagements,
-    readRequester: readRequesters(config.trustedProxies),
+    readRequester,
     matcher,
     recorder,
     topics: config.sesTopics,
@@ -256,6 +268,38 @@ async function startRoles(
       metrics.queueAge.set({ queue: 'webhooks' }, due.ageSeconds);
     },
   });
+  const setUpToken = setUpTokenOf(deriveKey('session'));
+  const webhookAgent = opened(guardedAgent(addressGuard(config.webhookAllow)), (it) => it.close());
+  const making = {
+    returnPathKey,
+    senders: openSenders({ database, encryptionKey: deriveKey('encryption'), bounceDomain }),
+    tracker: { key: trackingKey, url: trackingUrl },
+    isPublic: config.isPublic || config.relayUrl === undefined,
+  };
+  mountDashboard(server, {
+    ...operationDeps,
+    catalog,
+    dns,
+    encryptionKey: deriveKey('encryption'),
+    systemSender: config.systemSender,
+    baseUrl: () => baseUrl,
+    service: () => ({
+      version: VERSION,
+      baseUrl,
+      mcpUrl: `${baseUrl}/mcp`,
+      sandbox: config.relayUrl === undefined,
+      bounceDomain,
+    }),
+    relayIsDown: () => relayWatch.isDown(),
+    webhooks: { guard: addressGuard(config.webhookAllow), clock, agent: webhookAgent },
+    sourceOf: async (accountId, uuid) => {
+      const mail = await loadMail(database, accountId, uuid);
+      return mail && (await sourceOf(making, mail));
+    },
+    clientOf: (request) => readRequester(request).ipAddress,
+    setUpToken,
+    pagesFolder,
+  });
   await server.listen({ host: config.host, port: config.port });
   opened(server, (it) => it.close());
   const { port } = server.server.address() as AddressInfo;
@@ -270,7 +314,8 @@ async function startRoles(
     url.port = String(listener.port);
     mcpUrl = url.href;
   }
-  return { database, feedbackPort, apiUrl: baseUrl, mcpUrl };
+  const setUpUrl = `${baseUrl}/setup#${setUpToken}`;
+  return { database, feedbackPort, apiUrl: baseUrl, mcpUrl, setUpUrl };
 }
 
 function readTls({ feedbackTls }: Config): { tls?: { cert: string; key: string } } {

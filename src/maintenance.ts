@@ -1,11 +1,16 @@
 // Maintenance: partitions made ahead and dropped when old, expired idempotency keys, sandbox mails and kept reports removed,
-// domains checked once a day.
+// sessions and the like that are over, finished days indexed for searching, domains checked once a day.
 // Every process runs it; each step is safe to run anywhere at any time and does nothing when another just did it.
 import type { Dns } from './accounts/dns.ts';
 import { recheckDomains } from './accounts/domains.ts';
+import { pruneInvitations } from './accounts/invitations.ts';
+import { pruneSessions } from './accounts/sessions.ts';
+import { pruneTries } from './accounts/sign-in-throttle.ts';
 import type { Clock } from './clock.ts';
 import { pruneKept } from './feedback/kept.ts';
 import type { Log } from './log.ts';
+import { indexFinishedDays } from './messages/search-index.ts';
+import { pruneVolume } from './messages/volume.ts';
 import { pruneCaptured } from './sandbox/inbox.ts';
 import { dropOldPartitions, makePartitions, type Retention } from './store/partitions.ts';
 import type { Database } from './store/pool.ts';
@@ -34,6 +39,10 @@ export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
   await pruneCaptured(database);
   await pruneKept(database);
   await pruneDue(database, clock.nowMs(), deps.retention.retentionDays);
+  await pruneSessions(database);
+  await pruneTries(database);
+  await pruneInvitations(database);
+  await pruneVolume(database, deps.retention.retentionDays);
 }
 
 /** Not part of starting: DNS servers may be slow. */
@@ -61,6 +70,7 @@ export async function startMaintenance(
   let stopped = false;
   const timer = setInterval(() => {
     running ??= runMaintenance(deps)
+      .then(() => indexFinishedDays({ ...deps, nowMs: deps.clock.nowMs() }))
       .then(() => checkDomains(deps, () => stopped))
       .catch((error) => deps.log.error({ err: error }, 'maintenance failed'))
       .finally(() => {

@@ -14,6 +14,7 @@ import { registerSandbox } from './sandbox.ts';
 import { registerServe } from './serve.ts';
 import { registerSuppression } from './suppression.ts';
 import { registerTemplate } from './template.ts';
+import { registerUser } from './user.ts';
 import { registerWebhook } from './webhook.ts';
 
 const program = new Command('sandmartin')
@@ -24,6 +25,7 @@ const program = new Command('sandmartin')
 registerServe(program);
 registerAccount(program);
 registerKey(program);
+registerUser(program);
 registerIdentity(program);
 registerTemplate(program);
 registerBranding(program);

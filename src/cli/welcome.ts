@@ -1,38 +1,66 @@
-// The welcome: on the very first start in the sandbox a demo account with a key, so that the first mail is one paste away.
+// The welcome: on the very first start in the sandbox a demo account with a key and a login, so that the first mail is one
+// paste away. Elsewhere, while nobody can sign in, the link by which the first owner sets the service up.
 import { createAccount } from '../accounts/accounts.ts';
 import { addIdentity } from '../accounts/identities.ts';
 import { createKey, SCOPES } from '../accounts/keys.ts';
+import { generatePassword } from '../accounts/passwords.ts';
+import { addUser, noUsersYet, prepareUser, setMember } from '../accounts/users.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Service } from '../main.ts';
-import type { Database } from '../store/pool.ts';
+import type { Database, Queryable } from '../store/pool.ts';
 
 export interface Welcome {
-  /** The demo account's key; null when accounts exist already. */
-  key: string | null;
+  /** What the demo account is used with; null when accounts exist already. */
+  demo: { key: string; email: string; password: string } | null;
+  /** Nobody can sign in to the dashboard. */
+  toBeSetUp: boolean;
 }
 
 const DEMO_DOMAIN = 'demo.example';
+const DEMO_EMAIL = `owner@${DEMO_DOMAIN}`;
 const WELCOME_LOCK = 7_263_003;
 
 /** Makes the demo account in an empty sandbox, once, also when several processes start together. */
 export async function openWelcome(config: Config, database: Database): Promise<Welcome> {
-  if (config.relayUrl !== undefined || !config.roles.has('api')) return { key: null };
-  return await database.transaction(async (client) => {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [WELCOME_LOCK]);
-    const [row] = await client.query<{ some: boolean }>(
-      'SELECT EXISTS (SELECT FROM accounts) AS some',
-    );
-    if (row?.some) return { key: null };
-    const account = await createAccount(client, { name: 'Demo', plan: 'paid' });
-    await addIdentity(client, account.id, DEMO_DOMAIN, true);
-    const { key } = await createKey(client, systemClock, {
-      accountId: account.id,
-      scopes: SCOPES,
-      name: 'demo',
+  const isDemo = config.relayUrl === undefined && config.roles.has('api');
+  if (isDemo && (await isEmpty(database))) {
+    // The password takes a moment to hash, so before the lock.
+    const password = generatePassword();
+    const owner = await prepareUser({
+      ...{ email: DEMO_EMAIL, name: 'Demo', password },
+      operator: true,
     });
-    return { key };
+    const key = await database.transaction(async (client) => {
+      await client.query('SELECT pg_advisory_xact_lock($1)', [WELCOME_LOCK]);
+      return (await isEmpty(client)) ? await makeDemo(client, owner) : null;
+    });
+    if (key !== null) return { demo: { key, email: DEMO_EMAIL, password }, toBeSetUp: false };
+  }
+  return { demo: null, toBeSetUp: await noUsersYet(database) };
+}
+
+async function isEmpty(database: Queryable): Promise<boolean> {
+  const [row] = await database.query<{ some: boolean }>(
+    'SELECT EXISTS (SELECT FROM accounts) OR EXISTS (SELECT FROM users) AS some',
+  );
+  return !row?.some;
+}
+
+async function makeDemo(
+  client: Queryable,
+  owner: Awaited<ReturnType<typeof prepareUser>>,
+): Promise<string> {
+  const account = await createAccount(client, { name: 'Demo', plan: 'paid' });
+  await addIdentity(client, account.id, DEMO_DOMAIN, true);
+  const user = await addUser(client, systemClock, owner);
+  await setMember(client, account.id, user.id, 'owner');
+  const { key } = await createKey(client, systemClock, {
+    accountId: account.id,
+    scopes: SCOPES,
+    name: 'demo',
   });
+  return key;
 }
 
 export function showBanner(config: Config, service: Service, welcome: Welcome): void {
@@ -50,8 +78,19 @@ function bannerLines(config: Config, service: Service, welcome: Welcome): string
     config.relayUrl === undefined
       ? '  Relay      sandbox: every mail is captured, none leaves. See it with: npx sandmartin sandbox list'
       : '  Relay      the one in RELAY_URL',
-    ...(welcome.key === null ? laterStart() : firstStart(service.apiUrl, welcome.key)),
+    ...dashboardLines(service, welcome),
+    ...(welcome.demo === null ? laterStart() : firstStart(service.apiUrl, welcome.demo.key)),
     '',
+  ];
+}
+
+function dashboardLines({ apiUrl, setUpUrl }: Service, { demo, toBeSetUp }: Welcome): string[] {
+  if (toBeSetUp) return [`  Dashboard  nobody can sign in yet. Set it up, once: ${setUpUrl}`];
+  return [
+    `  Dashboard  ${apiUrl}/`,
+    ...(demo === null
+      ? []
+      : [`  Login      ${demo.email} with the password ${demo.password}   (shown this once)`]),
   ];
 }
 

@@ -11,6 +11,7 @@ import type {
   AcceptInvitation,
   AccountChange,
   AccountView,
+  AskedAddress,
   BrandingChange,
   BrandingPreview,
   BrandingPreviewRequest,
@@ -43,7 +44,6 @@ import type {
   SandboxInbox,
   SandboxMail,
   SaveTemplate,
-  SenderAddress,
   SenderDomain,
   Senders,
   SessionState,
@@ -131,9 +131,9 @@ export interface Api {
   checkDomain: { params: { domain: string }; answer: SenderDomain };
   removeDomain: { params: { domain: string }; answer: Done };
   /** Mails a link to the address. */
-  addAddress: { body: { address: string }; answer: SenderAddress };
+  addAddress: { body: { address: string }; answer: AskedAddress };
   /** Mails another link. */
-  verifyAddress: { params: { address: string }; answer: SenderAddress };
+  verifyAddress: { params: { address: string }; answer: AskedAddress };
   removeAddress: { params: { address: string }; answer: Done };
 
   listWebhooks: { answer: { endpoints: WebhookEndpoint[] } };

@@ -13,7 +13,8 @@ export type MessageStatus =
   | 'bounced'
   | 'complained';
 export type HookType = 'delivery' | 'bounce' | 'open' | 'click' | 'complaint';
-export type Door = 'rest' | 'mcp' | 'dashboard';
+/** `system`: the service itself, such as a link that verifies an address. */
+export type Door = 'rest' | 'mcp' | 'dashboard' | 'system';
 
 /** A list that is read page by page: `next` goes into `before` of the next call; null: that was all. */
 export interface Page<Item> {
@@ -469,6 +470,11 @@ export interface SenderAddress {
   createdAt: string;
   /** A link was mailed and can still be used until then. */
   linkUntil: string | null;
+}
+
+/** `note`: why no link was mailed; null: it was, or the address is verified already. */
+export interface AskedAddress extends SenderAddress {
+  note: string | null;
 }
 
 // ---- Webhooks ---------------------------------------------------------------------------------------------------

@@ -51,6 +51,22 @@ export async function loadMails(
   return new Map(rows.map((row) => [row.uuid, toMail(row)]));
 }
 
+/** One mail that nobody claimed, to look at it. */
+export async function loadMail(
+  database: Database,
+  accountId: number,
+  uuid: string,
+): Promise<StoredMail | undefined> {
+  const claimed = {
+    accountId,
+    messageId: uuidToBytes(uuid),
+    attempts: 0,
+    remaining: null,
+    size: 0,
+  };
+  return (await loadMails(database, [claimed])).get(uuid);
+}
+
 interface MailRow
   extends Omit<StoredMail, 'messageId' | 'account' | 'head'>,
     Omit<AccountSwitches, 'id'> {

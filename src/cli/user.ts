@@ -1,0 +1,164 @@
+// sandmartin user: who can sign in to the dashboard.
+import type { Command } from 'commander';
+import { getAccount } from '../accounts/accounts.ts';
+import { generatePassword } from '../accounts/passwords.ts';
+import { endSessions } from '../accounts/sessions.ts';
+import {
+  addUser,
+  findUser,
+  listUsers,
+  MEMBER_ROLES,
+  type MemberRole,
+  prepareUser,
+  removeUser,
+  setMember,
+  setOperator,
+  setPassword,
+  type User,
+} from '../accounts/users.ts';
+import { systemClock } from '../clock.ts';
+import { Problem } from '../errors.ts';
+import type { Queryable } from '../store/pool.ts';
+import { accountNumber, print, readTextFile, table, withDatabase, withJson } from './command.ts';
+
+interface UserOptions {
+  account?: number;
+  role: MemberRole;
+  name?: string;
+  operator?: boolean;
+  passwordFile?: string;
+  json?: boolean;
+}
+
+export function registerUser(program: Command): void {
+  const user = program.command('user').description('who can sign in to the dashboard');
+  registerCreate(user);
+  registerPassword(user);
+  registerRights(user);
+}
+
+function registerCreate(user: Command): void {
+  withJson(
+    user.command('create <email>').description('make a login; its password is shown this once'),
+  )
+    .option('--account <id>', 'a member of this account', accountNumber)
+    .option('--role <role>', MEMBER_ROLES.join(', '), readRole, 'owner')
+    .option('--name <name>', 'what people call them; the address unless told')
+    .option('--operator', 'sees and changes all accounts')
+    .option('--password-file <file>', 'with this password; - is standard input')
+    .action((email: string, options: UserOptions) =>
+      withDatabase(async (database) => {
+        if (options.account === undefined && !options.operator) {
+          throw new Problem('invalid', 'Give --account, --operator or both.');
+        }
+        if (options.account !== undefined) await getAccount(database, options.account);
+        const password = givenPassword(options) ?? generatePassword();
+        const prepared = await prepareUser({
+          ...{ email, name: options.name ?? email, password },
+          operator: options.operator ?? false,
+        });
+        const made = await database.transaction(async (client) => {
+          const added = await addUser(client, systemClock, prepared);
+          if (options.account !== undefined) {
+            await setMember(client, options.account, added.id, options.role);
+          }
+          return added;
+        });
+        printPassword(options, made, password);
+      }),
+    );
+
+  withJson(user.command('list').description('all of them')).action((options: UserOptions) =>
+    withDatabase(async (database) => {
+      const users = await listUsers(database);
+      print(options.json, users, () =>
+        table(
+          ['EMAIL', 'NAME', 'OPERATOR', 'SINCE'],
+          users.map((it) => [it.email, it.name, it.operator ? 'yes' : 'no', it.createdAt]),
+        ),
+      );
+    }),
+  );
+}
+
+function registerPassword(user: Command): void {
+  withJson(
+    user
+      .command('password <email>')
+      .description('a new password, shown this once; whoever is signed in with the old one is out'),
+  )
+    .option('--password-file <file>', 'this password; - is standard input')
+    .action((email: string, options: UserOptions) =>
+      withDatabase(async (database) => {
+        const found = await requireUser(database, email);
+        const password = givenPassword(options) ?? generatePassword();
+        await setPassword(database, found, password);
+        await endSessions(database, found.id);
+        printPassword(options, found, password);
+      }),
+    );
+}
+
+function registerRights(user: Command): void {
+  withJson(user.command('operator <email>').description('let them see and change all accounts'))
+    .option('--off', 'no longer')
+    .action((email: string, options: UserOptions & { off?: boolean }) =>
+      withDatabase(async (database) => {
+        const found = await requireUser(database, email);
+        await setOperator(database, found, !options.off);
+        print(options.json, { ...found, operator: !options.off }, () => [
+          `${found.email} is ${options.off ? 'no operator' : 'an operator'} now.`,
+        ]);
+      }),
+    );
+
+  withJson(user.command('join <email>').description('make them a member of an account'))
+    .requiredOption('--account <id>', 'the account', accountNumber)
+    .option('--role <role>', MEMBER_ROLES.join(', '), readRole, 'developer')
+    .action((email: string, options: UserOptions & { account: number }) =>
+      withDatabase(async (database) => {
+        const found = await requireUser(database, email);
+        await getAccount(database, options.account);
+        await setMember(database, options.account, found.id, options.role);
+        print(options.json, { ...found, account: options.account, role: options.role }, () => [
+          `${found.email} is ${options.role} of account ${options.account} now.`,
+        ]);
+      }),
+    );
+
+  withJson(user.command('remove <email>').description('take the login away')).action(
+    (email: string, options: UserOptions) =>
+      withDatabase(async (database) => {
+        const found = await requireUser(database, email);
+        await removeUser(database, found);
+        print(options.json, found, () => [`${found.email} cannot sign in any more.`]);
+      }),
+  );
+}
+
+async function requireUser(database: Queryable, email: string): Promise<User> {
+  const found = await findUser(database, email);
+  if (found !== undefined) return found;
+  throw new Problem(
+    'not-found',
+    `${email} has no login. "sandmartin user list" shows who has one.`,
+  );
+}
+
+function readRole(text: string): MemberRole {
+  const role = MEMBER_ROLES.find((it) => it === text);
+  if (role !== undefined) return role;
+  throw new Problem('invalid', `--role must be ${MEMBER_ROLES.join(', ')}, not "${text}".`);
+}
+
+const givenPassword = ({ passwordFile }: UserOptions): string | undefined =>
+  passwordFile && readTextFile('--password-file', passwordFile).replace(/\r?\n$/, '');
+
+function printPassword(options: UserOptions, user: User, password: string): void {
+  const shown = options.passwordFile === undefined ? { ...user, password } : user;
+  print(options.json, shown, () => [
+    options.passwordFile === undefined
+      ? `${user.email} signs in with the password ${password}   (shown this once)`
+      : `${user.email} signs in with the password in ${options.passwordFile}.`,
+  ]);
+}

@@ -1,0 +1,85 @@
+// Admission: whether a request comes from our own pages, who asks, and whether they may. Before it: server.ts. After it: a route.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { readSession, type Session } from '../accounts/sessions.ts';
+import { includesRole } from '../accounts/users.ts';
+import { Problem } from '../errors.ts';
+import { DASHBOARD_HEADER, type Route } from './contract.ts';
+import type { DashboardDeps } from './deps.ts';
+import { readCookie, setCookie } from './session-cookie.ts';
+
+/** A sign-in or an invitation is small; nobody without a session needs more. */
+const MOST_PUBLIC_BYTES = 16 * 1024;
+
+/** The session; null only where the route is public and there is none. */
+export async function admit(
+  deps: DashboardDeps,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Session | null> {
+  const baseUrl = deps.baseUrl();
+  if (route.method !== 'GET') requireOwnPage(request, baseUrl);
+  if (route.access === 'public') requireSmall(request);
+  const session = await findSession(deps, request, reply);
+  if (route.access === 'public') return session;
+  if (session === null) {
+    throw new Problem(
+      'unauthenticated',
+      'You are not signed in, or your session is over. Sign in.',
+    );
+  }
+  requireAccess(route, session);
+  return session;
+}
+
+/** SameSite keeps the cookie from other sites' forms; these two keep their scripts and older browsers out as well. */
+function requireOwnPage(request: FastifyRequest, baseUrl: string): void {
+  if (request.headers[DASHBOARD_HEADER] === undefined) {
+    throw new Problem('forbidden', `The header ${DASHBOARD_HEADER}: 1 is missing.`);
+  }
+  const { origin = '', host } = request.headers;
+  const ours = URL.canParse(origin)
+    ? new URL(origin).origin === new URL(baseUrl).origin || new URL(origin).host === host
+    : false;
+  if (!ours) {
+    throw new Problem(
+      'forbidden',
+      `Pages from ${origin.slice(0, 100) || 'nowhere'} may not change anything here. Open the dashboard under ${baseUrl}, or set BASE_URL to the address you use.`,
+    );
+  }
+}
+
+function requireSmall(request: FastifyRequest): void {
+  const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
+  if (chunked === undefined && Number(length ?? 0) <= MOST_PUBLIC_BYTES) return;
+  throw new Problem('invalid', `The body must be at most ${MOST_PUBLIC_BYTES} bytes, announced.`);
+}
+
+async function findSession(
+  deps: DashboardDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Session | null> {
+  const baseUrl = deps.baseUrl();
+  const token = readCookie(request, baseUrl);
+  const found = token === undefined ? undefined : await readSession(deps.database, token);
+  if (found?.newToken !== undefined) setCookie(reply, baseUrl, found.newToken);
+  return found?.session ?? null;
+}
+
+function requireAccess({ access }: Route, session: Session): void {
+  if (access === 'public' || access === 'user') return;
+  if (access === 'operator') {
+    if (session.user.operator) return;
+    throw new Problem('forbidden', 'Only operators of this service may do this.');
+  }
+  if (session.account === null) {
+    throw new Problem('forbidden', 'You are a member of no account. Have somebody invite you.');
+  }
+  const { role } = session.account;
+  if (includesRole(role, access)) return;
+  throw new Problem(
+    'forbidden',
+    `You are a ${role} of this account, and this takes ${access === 'owner' ? 'an owner' : `a ${access}`}. An owner can change that under Team.`,
+  );
+}

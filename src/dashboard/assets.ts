@@ -1,0 +1,131 @@
+// The built pages (dist/web): files as they are, and index.html for every address the app itself knows.
+// Read once at start; there are few and they are small. Everything else that listens on the port comes first.
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pagePolicy, secure } from './security-headers.ts';
+
+/** Stands in index.html where a nonce belongs (Vite writes it, with html.cspNonce). */
+const NONCE_PLACE = '__CSP_NONCE__';
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+  '.txt': 'text/plain; charset=utf-8',
+  '.map': 'application/json',
+};
+
+interface Asset {
+  type: string;
+  cacheControl: string;
+  bytes: Buffer;
+  /** Compressed when first asked for; absent where it gains nothing, as with images. */
+  compressed: Partial<Record<Encoding, Buffer>> | null;
+}
+
+type Encoding = 'br' | 'gzip';
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Sandmartin</title></head>
+<body>
+<h1>Sandmartin is running</h1>
+<p>The dashboard is not built. In the checkout, run: npm run build</p>
+<p>The API is described at <a href="/openapi.json">/openapi.json</a>.</p>
+</body>
+</html>
+`;
+
+export function serveAssets(scope: FastifyInstance, folder: string, baseUrl: () => string): void {
+  const assets = readAssets(folder);
+  const index = existsSync(join(folder, 'index.html'))
+    ? readFileSync(join(folder, 'index.html'), 'utf8')
+    : NOT_BUILT;
+
+  scope.get('/*', (request, reply) => {
+    const asset = assets.get(pathOf(request));
+    if (asset !== undefined) return sendAsset(request, reply, asset, baseUrl());
+    if (!wantsPage(request)) return reply.callNotFound();
+    const nonce = randomBytes(16).toString('base64');
+    secure(reply, baseUrl(), pagePolicy(nonce));
+    return reply
+      .headers({ 'content-type': TYPES['.html'], 'cache-control': 'no-cache' })
+      .send(index.replaceAll(NONCE_PLACE, nonce));
+  });
+}
+
+const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
+
+/** Browsers ask for pages as text/html; programs that mistype an address of the API do not. */
+function wantsPage(request: FastifyRequest): boolean {
+  const path = pathOf(request);
+  if (path === '/') return true;
+  return (
+    /\btext\/html\b/.test(request.headers.accept ?? '') &&
+    !/^\/(v1|mcp|dashboard|assets)(\/|$)/.test(path)
+  );
+}
+
+function sendAsset(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asset: Asset,
+  baseUrl: string,
+): FastifyReply {
+  secure(reply, baseUrl);
+  reply.headers({
+    'content-type': asset.type,
+    'cache-control': asset.cacheControl,
+    vary: 'accept-encoding',
+  });
+  const encoding = chooseEncoding(request);
+  if (asset.compressed === null || encoding === undefined) return reply.send(asset.bytes);
+  asset.compressed[encoding] ??= compress[encoding](asset.bytes);
+  return reply.header('content-encoding', encoding).send(asset.compressed[encoding]);
+}
+
+function chooseEncoding(request: FastifyRequest): Encoding | undefined {
+  const accepted = String(request.headers['accept-encoding'] ?? '').split(/[\s,;]+/);
+  return (['br', 'gzip'] as const).find((encoding) => accepted.includes(encoding));
+}
+
+const compress: Record<Encoding, (bytes: Buffer) => Buffer> = {
+  br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
+  gzip: (bytes) => gzipSync(bytes),
+};
+
+/** By path. Files under assets/ have a hash in their name: they never change. */
+function readAssets(folder: string): Map<string, Asset> {
+  if (!existsSync(folder)) return new Map();
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== 'index.html')
+    .map((entry) => join(entry.parentPath, entry.name));
+  return new Map(
+    files.map((file) => {
+      const path = file.slice(folder.length).replaceAll('\\', '/').replace(/^\/?/, '/');
+      return [path, readAsset(file, path)];
+    }),
+  );
+}
+
+function readAsset(file: string, path: string): Asset {
+  const type = TYPES[extname(file)] ?? 'application/octet-stream';
+  return {
+    type,
+    cacheControl: path.startsWith('/assets/')
+      ? 'public, max-age=31536000, immutable'
+      : 'public, max-age=3600',
+    bytes: readFileSync(file),
+    compressed: /^text|json|svg/.test(type) ? {} : null,
+  };
+}

@@ -1,0 +1,39 @@
+// What the dashboard's routes work with; built once by main.ts.
+import type { IncomingMessage } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { Directory } from '../accounts/directory.ts';
+import type { Dns } from '../accounts/dns.ts';
+import type { Mailbox } from '../addresses.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { AcceptDeps } from '../sending/accept.ts';
+import type { Database } from '../store/pool.ts';
+import type { Catalog } from '../templates/catalog.ts';
+import type { EndpointDeps } from '../webhooks/endpoint.ts';
+import type { Service } from './views.ts';
+
+export interface DashboardDeps extends AcceptDeps {
+  database: Database;
+  directory: Directory;
+  clock: Clock;
+  log: Log;
+  catalog: Catalog;
+  dns: Dns;
+  /** Encrypts the private keys of domains. */
+  encryptionKey: Buffer;
+  /** From which the service itself writes; undefined: it cannot. */
+  systemSender: Mailbox | undefined;
+  /** Under which address people reach the service. */
+  baseUrl: () => string;
+  service: () => Service;
+  relayIsDown: () => boolean;
+  webhooks: EndpointDeps & { agent: Dispatcher };
+  /** A message as it goes or went over the wire; undefined: there is none, or its content is gone. */
+  sourceOf: (accountId: number, uuid: string) => Promise<Buffer | undefined>;
+  /** IP address of who asks, also behind a proxy. */
+  clientOf: (request: IncomingMessage) => string;
+  /** What the first owner must know: the end of the link that the service prints while nobody can sign in. */
+  setUpToken: string;
+  /** Where the built pages are. */
+  pagesFolder: string;
+}

@@ -1,0 +1,100 @@
+// Live streams (server-sent events): what a page shows, sent again whenever it is different. Asked by routes of kind `stream`.
+// The database is asked twice a second while somebody looks; that is also how changes of other processes are seen.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../errors.ts';
+import type { Log } from '../log.ts';
+
+const ASK_EVERY_MS = 500;
+/** Proxies close what is silent; and who may no longer look is shut out by then. */
+const HEARTBEAT_EVERY_MS = 15_000;
+const MOST_STREAMS = 500;
+
+export interface Stream {
+  event: string;
+  /** What to show now. */
+  read(): Promise<unknown>;
+  /** Whether the one who looks still may. */
+  mayGoOn(): Promise<boolean>;
+}
+
+export interface Streams {
+  open(request: FastifyRequest, reply: FastifyReply, stream: Stream): Promise<void>;
+  endAll(): void;
+}
+
+export function createStreams(log: Log): Streams {
+  const open = new Set<AbortController>();
+
+  return {
+    async open(request, reply, stream) {
+      if (open.size >= MOST_STREAMS) {
+        throw new Problem('unavailable', 'Too many pages are open at once. Reload in a while.', {
+          retryAfterSeconds: 30,
+        });
+      }
+      // Refusals, such as an id of somebody else, are still plain answers.
+      const first = await stream.read();
+      const end = new AbortController();
+      open.add(end);
+      reply.hijack();
+      const response = reply.raw;
+      response.writeHead(200, {
+        ...(reply.getHeaders() as Record<string, string>),
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      });
+      request.raw.once('close', () => end.abort());
+      response.once('close', () => end.abort());
+      follow(stream, first, (text) => response.write(text), end.signal)
+        .catch((error) => {
+          if (!(error instanceof Problem)) log.warn({ err: error }, 'a live stream broke');
+        })
+        .finally(() => {
+          open.delete(end);
+          response.end();
+        });
+    },
+
+    endAll() {
+      for (const end of open) end.abort();
+    },
+  };
+}
+
+async function follow(
+  stream: Stream,
+  first: unknown,
+  write: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let shown = '';
+  let heardAt = performance.now();
+  for (let value = first; ; value = await stream.read()) {
+    const text = JSON.stringify(value);
+    if (text !== shown) {
+      shown = text;
+      write(`event: ${stream.event}\ndata: ${text}\n\n`);
+    }
+    if (performance.now() - heardAt > HEARTBEAT_EVERY_MS) {
+      if (!(await stream.mayGoOn())) return;
+      write(': still here\n\n');
+      heardAt = performance.now();
+    }
+    await pause(ASK_EVERY_MS, signal);
+    if (signal.aborted) return;
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}

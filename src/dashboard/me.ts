@@ -1,0 +1,23 @@
+// Who is signed in and where, as every page knows it.
+import { listOwnAccounts, readSession } from '../accounts/sessions.ts';
+import type { DashboardDeps } from './deps.ts';
+import type { Me } from './views.ts';
+
+/** Behind a cookie that was just made or changed. */
+export async function meBehind(deps: DashboardDeps, token: string): Promise<Me> {
+  const found = await readSession(deps.database, token);
+  if (found === undefined) throw new Error('a session was gone as soon as it was made');
+  return await toMe(deps, found.session);
+}
+
+export async function toMe(
+  deps: DashboardDeps,
+  { user, account }: Pick<Me, 'user' | 'account'>,
+): Promise<Me> {
+  return {
+    user,
+    account,
+    accounts: await listOwnAccounts(deps.database, user.id),
+    service: deps.service(),
+  };
+}

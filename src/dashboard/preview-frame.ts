@@ -1,0 +1,38 @@
+// The frame in which pages show a mail: an empty document that puts on what its parent posts to it.
+// Its own policy keeps the mail's scripts, forms and connections off, and its sandbox keeps it out of our origin.
+import { createHash } from 'node:crypto';
+import { framePolicy } from './security-headers.ts';
+
+/**
+ * What DOMParser read never runs. Replacing the whole element keeps the listener, so the next post shows the next mail.
+ * The height is told because the parent cannot look inside.
+ */
+const SCRIPT = `
+const tell = () => parent.postMessage({ height: document.documentElement.scrollHeight }, '*');
+const sizes = new ResizeObserver(tell);
+addEventListener('message', (event) => {
+  if (event.source !== parent || typeof event.data?.html !== 'string') return;
+  const shown = new DOMParser().parseFromString(event.data.html, 'text/html');
+  for (const link of shown.querySelectorAll('a[href], area[href]')) {
+    link.target = '_blank';
+    link.rel = 'noopener noreferrer';
+  }
+  for (const meta of shown.querySelectorAll('meta[http-equiv]')) meta.remove();
+  document.replaceChild(document.adoptNode(shown.documentElement), document.documentElement);
+  sizes.disconnect();
+  sizes.observe(document.documentElement);
+  tell();
+});
+parent.postMessage({ ready: true }, '*');
+`;
+
+export const FRAME_HTML = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Mail</title><script>${SCRIPT}</script></head>
+<body></body>
+</html>
+`;
+
+export const FRAME_POLICY = framePolicy(
+  `sha256-${createHash('sha256').update(SCRIPT).digest('base64')}`,
+);

@@ -1,0 +1,56 @@
+// API keys: shown once, with rules they can carry; revoked at once.
+import { z } from 'zod';
+import { ALL_SCOPES, type ApiKey, createKey, listKeys, revokeKey } from '../../accounts/keys.ts';
+import type { Works } from '../route.ts';
+import type { KeyRow } from '../views.ts';
+
+export const keyRoutes: Works<'listKeys' | 'createKey' | 'revokeKey'> = {
+  listKeys: {
+    async run({ database }, { accountId }) {
+      const keys = await listKeys(database, accountId);
+      return { keys: keys.map(toRow).reverse() };
+    },
+  },
+
+  createKey: {
+    body: z.strictObject({
+      name: z.string().trim().max(200).optional(),
+      scopes: z.array(z.enum(ALL_SCOPES)).min(1, 'choose at least one'),
+      limits: z
+        .strictObject({
+          allowedRecipients: z.array(z.string().max(320)).max(500).nullable(),
+          templatesOnly: z.boolean(),
+          noBcc: z.boolean(),
+          dailyCap: z.number().int().nullable(),
+          sandboxOnly: z.boolean(),
+        })
+        .partial()
+        .optional(),
+    }),
+    async run({ database, clock }, { accountId, body }) {
+      const { name, scopes, limits } = body;
+      const made = await createKey(database, clock, {
+        ...{ accountId, scopes },
+        ...(name ? { name } : {}),
+        ...(limits === undefined ? {} : { limits }),
+      });
+      const keys = await listKeys(database, accountId);
+      return { key: toRow(keys.find(({ id }) => id === made.id)!), secret: made.key };
+    },
+  },
+
+  revokeKey: {
+    async run({ database }, { accountId, params }) {
+      await revokeKey(database, params.id, accountId);
+      return {};
+    },
+  },
+};
+
+function toRow({ accountId: _, limits, ...key }: ApiKey): KeyRow {
+  const recipients = limits?.allowedRecipients;
+  return {
+    ...key,
+    limits: limits && { ...limits, allowedRecipients: recipients ? [...recipients] : null },
+  };
+}

@@ -1,0 +1,65 @@
+// Team: who belongs to the account, in which role, and who is invited.
+import { z } from 'zod';
+import {
+  createInvitation,
+  listInvitations,
+  withdrawInvitation,
+} from '../../accounts/invitations.ts';
+import { changeRole, listMembers, MEMBER_ROLES, removeMember } from '../../accounts/users.ts';
+import { invited } from '../invitation-mail.ts';
+import type { Works } from '../route.ts';
+
+const role = z.enum(MEMBER_ROLES);
+
+export const teamRoutes: Works<
+  'getTeam' | 'invite' | 'withdrawInvitation' | 'changeMember' | 'removeMember'
+> = {
+  getTeam: {
+    async run({ database }, { accountId, session }) {
+      const members = await listMembers(database, accountId);
+      const invitations = await listInvitations(database, accountId);
+      return {
+        members: members.map(({ createdAt: _, ...member }) => ({
+          ...member,
+          you: member.id === session.user.id,
+        })),
+        invitations: invitations.map(({ accountId: _, accountName: __, ...it }) => it),
+      };
+    },
+  },
+
+  invite: {
+    body: z.strictObject({ email: z.string().max(320), role }),
+    async run(deps, { accountId, session, body }) {
+      const { name: invitedBy, email: inviterEmail } = session.user;
+      const made = await createInvitation(deps.database, deps.clock, {
+        ...body,
+        accountId,
+        invitedBy,
+      });
+      return await invited(deps, made, inviterEmail);
+    },
+  },
+
+  withdrawInvitation: {
+    async run({ database }, { accountId, params }) {
+      await withdrawInvitation(database, accountId, params.id);
+      return {};
+    },
+  },
+
+  changeMember: {
+    body: z.strictObject({ role }),
+    async run({ database }, { accountId, params, body }) {
+      await changeRole(database, accountId, params.id, body.role);
+      return {};
+    },
+  },
+
+  removeMember: {
+    async run({ database }, { accountId, params }) {
+      await removeMember(database, accountId, params.id);
+      return {};
+    },
+  },
+};
