@@ -37,6 +37,17 @@ export function testClock(): TestClock {
   };
 }
 
+/** Goes on by itself, and can be sent ahead. */
+export function movingClock(): TestClock {
+  let aheadMs = 1000;
+  return {
+    nowMs: () => Date.now() + aheadMs,
+    advance(ms) {
+      aheadMs += ms;
+    },
+  };
+}
+
 export async function newAccount(database: Database): Promise<number> {
   return (await createAccount(database, { name: 'Test', plan: 'paid' })).id;
 }
@@ -67,7 +78,8 @@ export async function newMessages(
   return ids;
 }
 
-export const DETAILS: Record<Exclude<EventKindName, 'sent'>, Record<string, unknown>> = {
+export const DETAILS: Record<EventKindName, Record<string, unknown>> = {
+  sent: { subject: 'Hello' },
   delivered: { smtp_response: '250 2.0.0 größe 😀', reporting_mta: 'mx.example.net' },
   opened: { user_agent: 'Mozilla/5.0', ip_address: '198.51.100.7', machine: false },
   clicked: {
@@ -88,7 +100,7 @@ export const DETAILS: Record<Exclude<EventKindName, 'sent'>, Record<string, unkn
 export function event(
   accountId: number,
   messageId: Buffer,
-  kind: Exclude<EventKindName, 'sent'> = 'delivered',
+  kind: EventKindName = 'delivered',
   changes: Partial<NewEvent> = {},
 ): NewEvent {
   return {
@@ -116,7 +128,7 @@ export async function newEvents(
   database: Database,
   accountId: number,
   count: number,
-  kind: Exclude<EventKindName, 'sent'> = 'delivered',
+  kind: EventKindName = 'delivered',
 ): Promise<Buffer[]> {
   const messages = await newMessages(database, accountId, count);
   await recordEvents(
