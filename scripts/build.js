@@ -1,12 +1,16 @@
-// Builds dist/ from src/: compiles the TypeScript and copies the SQL migrations beside it.
+// Builds dist/ from src/ and web/: compiles the TypeScript, copies the SQL migrations beside it, bundles the dashboard.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+const tsc = join(
+  dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
+  'bin/tsc',
+);
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 const compile = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
@@ -14,8 +18,11 @@ const compile = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], 
   stdio: 'inherit',
 });
 if (compile.status !== 0) process.exit(compile.status ?? 1);
-cpSync(join(root, 'src/store/migrations'), join(root, 'dist/store/migrations'), { recursive: true });
+cpSync(join(root, 'src/store/migrations'), join(root, 'dist/store/migrations'), {
+  recursive: true,
+});
 linkCommand();
+await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'warn' });
 
 /**
  * `npx sandmartin` in the checkout finds the command here at once. A `bin` in package.json would make npx install the

@@ -1,0 +1,162 @@
+// The client of the dashboard's API: calls by the names of the contract's route table, as plain promises and as query hooks.
+// Before it: pages. After it: src/dashboard on the server, which answers by the same table.
+import {
+  QueryClient,
+  type QueryKey,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import {
+  API_PREFIX,
+  type Api,
+  DASHBOARD_HEADER,
+  ROUTES,
+  type RouteName,
+} from '../../src/dashboard/contract.ts';
+import type { Page, Refusal, SessionState, TemplateFault } from '../../src/dashboard/views.ts';
+
+type Part<Name extends RouteName, Key extends string> =
+  Api[Name] extends Record<Key, infer Value> ? Value : never;
+export type Answer<Name extends RouteName> = Api[Name]['answer'];
+
+/** What a call needs beside its name: `params` of the path, `query`, `body`; only those its route has. */
+export type Request<Name extends RouteName> = ('params' extends keyof Api[Name]
+  ? { params: Part<Name, 'params'> }
+  : unknown) &
+  ('query' extends keyof Api[Name] ? { query?: Part<Name, 'query'> } : unknown) &
+  ('body' extends keyof Api[Name] ? { body: Part<Name, 'body'> } : unknown);
+
+/** Left out where nothing is needed. */
+type Arguments<Name extends RouteName> =
+  Record<never, never> extends Request<Name> ? [request?: Request<Name>] : [request: Request<Name>];
+
+interface AnyRequest {
+  params?: Record<string, string>;
+  query?: object;
+  body?: unknown;
+}
+
+/** A refusal: the server's own words for people, and where a template is wrong. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly faults: TemplateFault[];
+
+  constructor(status: number, refusal: Refusal) {
+    super(refusal.detail);
+    this.status = status;
+    this.faults = refusal.faults ?? [];
+  }
+}
+
+export function urlOf<Name extends RouteName>(name: Name, ...[request]: Arguments<Name>): string {
+  const { params = {}, query = {} } = (request ?? {}) as AnyRequest;
+  const path = ROUTES[name].path.replace(/:(\w+)/g, (_, key: string) =>
+    encodeURIComponent(params[key] ?? ''),
+  );
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') search.set(key, String(value));
+  }
+  return `${API_PREFIX}${path}${search.size > 0 ? `?${search}` : ''}`;
+}
+
+export async function call<Name extends RouteName>(
+  name: Name,
+  ...args: Arguments<Name>
+): Promise<Answer<Name>> {
+  const { method } = ROUTES[name];
+  const body = (args[0] as AnyRequest | undefined)?.body;
+  const response = await fetch(urlOf(name, ...args), {
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(method === 'GET' ? {} : { [DASHBOARD_HEADER]: '1' }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new Refused(0, { detail: 'The service did not answer. Check that it runs, then retry.' });
+  });
+  if (response.ok) return (await response.json()) as Answer<Name>;
+  throw new Refused(response.status, await refusalOf(response));
+}
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  const fallback = { detail: `The service answered ${response.status}.` };
+  try {
+    const body = (await response.json()) as Partial<Refusal>;
+    return { ...fallback, ...body };
+  } catch {
+    return fallback;
+  }
+}
+
+export const SESSION_KEY: QueryKey = ['getSession'];
+
+export function createQueryClient(): QueryClient {
+  const client = new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 10_000,
+        // A refusal stays one; only silence and faults of the server are worth asking again.
+        retry: (count, fault) =>
+          count < 2 && !(fault instanceof Refused && fault.status >= 400 && fault.status < 500),
+        throwOnError: false,
+      },
+    },
+  });
+  const signedOut = (fault: unknown) => {
+    if (fault instanceof Refused && fault.status === 401) {
+      client.setQueryData<SessionState>(SESSION_KEY, (before) =>
+        before?.state === 'signed-in' ? { state: 'signed-out', me: null } : before,
+      );
+    }
+  };
+  client.getQueryCache().config.onError = signedOut;
+  client.getMutationCache().config.onError = signedOut;
+  return client;
+}
+
+/** Reads; kept under the route's name, so that `useAction` can say what it changed. */
+export function useApi<Name extends RouteName>(name: Name, ...args: Arguments<Name>) {
+  return useQuery({
+    queryKey: [name, args[0] ?? null],
+    queryFn: () => call(name, ...args),
+  });
+}
+
+type PagedName = {
+  [Name in RouteName]: Answer<Name> extends Page<unknown> ? Name : never;
+}[RouteName];
+
+/** Reads page by page, by `next` and `before`. */
+export function usePages<Name extends PagedName>(name: Name, request: Request<Name>) {
+  return useInfiniteQuery({
+    queryKey: [name, request],
+    queryFn: ({ pageParam }) => {
+      const { query, ...rest } = request as AnyRequest;
+      const paged = { ...rest, query: { ...query, before: pageParam } };
+      return (call as (name: Name, request: unknown) => Promise<Answer<Name>>)(name, paged);
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => (last as Page<unknown>).next ?? undefined,
+  });
+}
+
+/** Does something; `changes` names the reads that are stale afterwards. */
+export function useAction<Name extends RouteName>(
+  name: Name,
+  { changes = [], onDone }: { changes?: RouteName[]; onDone?: (answer: Answer<Name>) => void } = {},
+) {
+  const client = useQueryClient();
+  return useMutation<Answer<Name>, Error, Request<Name>>({
+    mutationFn: (request) =>
+      (call as (name: Name, request: unknown) => Promise<Answer<Name>>)(name, request),
+    onSuccess: (answer) => {
+      for (const read of changes) void client.invalidateQueries({ queryKey: [read] });
+      onDone?.(answer);
+    },
+  });
+}

@@ -1,0 +1,41 @@
+// The dashboard's first file: styles, theme, queries and the router. Loaded by index.html; the pages come by router.tsx.
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import './style.css';
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createQueryClient, SESSION_KEY } from './api.ts';
+import { styleNonce } from './nonce.ts';
+import { ConfirmProvider } from './parts/confirm.tsx';
+import { createDashboardRouter } from './router.tsx';
+import { theme } from './theme.ts';
+
+// Dialogs stop the page from scrolling with a <style> of their own, and look for the nonce here.
+Object.assign(globalThis, { __webpack_nonce__: styleNonce });
+
+const queries = createQueryClient();
+const router = createDashboardRouter(queries);
+
+// A session that began or ended elsewhere (a 401, sign-in, another account): the guards judge again.
+queries.getQueryCache().subscribe((told) => {
+  const setByUs =
+    told.type === 'updated' && told.action.type === 'success' && told.action.manual === true;
+  if (setByUs && told.query.queryKey[0] === SESSION_KEY[0]) void router.invalidate();
+});
+
+createRoot(document.getElementById('root') as HTMLElement).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => styleNonce}>
+        <Notifications position="bottom-right" limit={4} />
+        <ConfirmProvider>
+          <RouterProvider router={router} />
+        </ConfirmProvider>
+      </MantineProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

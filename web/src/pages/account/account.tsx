@@ -1,0 +1,205 @@
+// Account and plan: quota and rate, what is blocked and why, the name, and how mails are tracked.
+import {
+  Alert,
+  Badge,
+  Button,
+  Group,
+  List,
+  Paper,
+  Progress,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { AccountView, SessionState } from '../../../../src/dashboard/views.ts';
+import { SESSION_KEY, useAction, useApi } from '../../api.ts';
+import { Fault } from '../../parts/fault.tsx';
+import { WarningIcon } from '../../parts/icons.tsx';
+import { Fact, LoadingRows, Page, Section } from '../../parts/page.tsx';
+import { tellDone, tellFault } from '../../parts/results.ts';
+import { Time } from '../../parts/time.tsx';
+import { useMay } from '../../session.ts';
+
+const count = new Intl.NumberFormat();
+
+export function AccountPage() {
+  const account = useApi('getAccount');
+  return (
+    <Page title="Account & plan">
+      {account.isError && <Fault fault={account.error} retry={account.refetch} />}
+      {account.isPending && <LoadingRows />}
+      {account.data && (
+        <>
+          <Blocked account={account.data} />
+          <Plan account={account.data} />
+          <Name account={account.data} />
+          <TrackingSwitches account={account.data} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Blocked({ account }: { account: AccountView }) {
+  if (account.blocked.length === 0) return null;
+  return (
+    <Alert
+      color={account.suspended ? 'red' : 'yellow'}
+      icon={<WarningIcon />}
+      title={account.suspended ? 'This account is suspended' : 'Some things are blocked'}
+      mb="xl"
+    >
+      <List size="sm" spacing={6}>
+        {account.blocked.map(({ what, why }) => (
+          <List.Item key={what}>
+            <Text span fw={600} size="sm">
+              {what}
+            </Text>
+            : {why}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
+}
+
+function Plan({ account: { plan, quota, createdAt, id } }: { account: AccountView }) {
+  return (
+    <Section title="Plan">
+      <Paper p="lg">
+        <SimpleGrid cols={{ base: 2, sm: 4 }} mb="lg">
+          <Fact label="Plan">
+            <Badge color={plan === 'paid' ? 'martin' : 'yellow'}>
+              {plan === 'paid' ? 'Paid' : 'Free'}
+            </Badge>
+          </Fact>
+          <Fact label="Recipients a day">{count.format(quota.limit)}</Fact>
+          <Fact label="Calls a second">{count.format(quota.ratePerSecond)}</Fact>
+          <Fact label="Account">
+            {id}, since <Time at={createdAt} />
+          </Fact>
+        </SimpleGrid>
+        <Group justify="space-between" mb={8}>
+          <Text size="sm">
+            {count.format(quota.used)} used today, {count.format(quota.left)} left
+          </Text>
+          <Text size="sm" c="dimmed">
+            starts anew <Time at={quota.resetsAt} />
+          </Text>
+        </Group>
+        <Progress
+          value={quota.limit === 0 ? 0 : (quota.used / quota.limit) * 100}
+          size="sm"
+          aria-label="Share of today's quota that is used"
+        />
+        <Text size="xs" c="dimmed" mt="md">
+          The operator of this service sets plan, quota and rate.
+        </Text>
+      </Paper>
+    </Section>
+  );
+}
+
+function Name({ account }: { account: AccountView }) {
+  const owner = useMay('owner');
+  const queries = useQueryClient();
+  const [name, setName] = useState(account.name);
+  const change = useAction('changeAccount', {
+    changes: ['getAccount'],
+    onDone: (changed) => {
+      tellDone('Saved');
+      queries.setQueryData<SessionState>(SESSION_KEY, (before) =>
+        before?.me?.account
+          ? {
+              ...before,
+              me: { ...before.me, account: { ...before.me.account, name: changed.name } },
+            }
+          : before,
+      );
+    },
+  });
+  return (
+    <Section title="Name">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate({ body: { name: name.trim() } }, { onError: tellFault });
+        }}
+      >
+        <Group align="flex-end">
+          <TextInput
+            aria-label="Name of the account"
+            w={340}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            readOnly={!owner}
+            required
+          />
+          {owner && (
+            <Button
+              type="submit"
+              variant="default"
+              loading={change.isPending}
+              disabled={name.trim() === account.name || name.trim() === ''}
+            >
+              Save
+            </Button>
+          )}
+        </Group>
+      </form>
+    </Section>
+  );
+}
+
+const tracks = [
+  {
+    field: 'trackOpens',
+    label: 'Opens',
+    description: 'An invisible image tells when a mail is opened',
+  },
+  {
+    field: 'trackClicks',
+    label: 'Clicks',
+    description: 'Links lead through this service, except those about signing in and security',
+  },
+  {
+    field: 'oneClickUnsubscribe',
+    label: 'One-click unsubscribe',
+    description: 'Mail programs show a button; whoever uses it is suppressed',
+  },
+] as const;
+
+function TrackingSwitches({ account }: { account: AccountView }) {
+  const owner = useMay('owner');
+  const change = useAction('changeAccount', {
+    changes: ['getAccount'],
+    onDone: () => tellDone('Saved'),
+  });
+  return (
+    <Section title="Tracking" lead="Applies to mails that are sent from now on.">
+      <Paper p="lg">
+        <Stack gap="lg">
+          {tracks.map(({ field, label, description }) => (
+            <Switch
+              key={field}
+              label={label}
+              description={description}
+              checked={account.tracking[field]}
+              disabled={!owner || change.isPending}
+              onChange={(event) =>
+                change.mutate(
+                  { body: { [field]: event.currentTarget.checked } },
+                  { onError: tellFault },
+                )
+              }
+            />
+          ))}
+        </Stack>
+      </Paper>
+    </Section>
+  );
+}

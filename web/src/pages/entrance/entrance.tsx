@@ -1,0 +1,49 @@
+// The card on which sign-in, first set-up and invitations stand.
+import { Alert, Box, Center, Paper, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+import { Mark } from '../../parts/mark.tsx';
+
+interface EntranceProps {
+  title: string;
+  lead?: ReactNode;
+  fault?: Error | null;
+  children: ReactNode;
+}
+
+export function Entrance({ title, lead, fault, children }: EntranceProps) {
+  useEffect(() => {
+    document.title = `${title} · Sandmartin`;
+  }, [title]);
+  return (
+    <Center component="main" className="entrance" mih="100vh" p="md">
+      <Box w="100%" maw={420}>
+        <Stack align="center" gap="md" mb="xl" ta="center">
+          <Mark size={44} />
+          <Box>
+            <Title order={1} className="page-title">
+              {title}
+            </Title>
+            {lead && (
+              <Text c="dimmed" size="sm" mt={6}>
+                {lead}
+              </Text>
+            )}
+          </Box>
+        </Stack>
+        <Paper p="xl">
+          {fault && (
+            <Alert color="red" mb="md" role="alert">
+              {fault.message}
+            </Alert>
+          )}
+          {children}
+        </Paper>
+      </Box>
+    </Center>
+  );
+}
+
+/** What follows the # in a link: it never reaches a server's log. */
+export const tokenOfLink = (): string => decodeURIComponent(window.location.hash.slice(1));
+
+export const PASSWORD_RULE = { minLength: 10, maxLength: 200 };

@@ -1,0 +1,83 @@
+// First run: the owner of the service sets a name and a password. The link with the token was printed where it was started.
+import { Button, Code, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useAction } from '../../api.ts';
+import { useEnter } from '../../shell/menus.tsx';
+import { Entrance, PASSWORD_RULE, tokenOfLink } from './entrance.tsx';
+
+export function SetUpPage() {
+  const [token] = useState(tokenOfLink);
+  const setUp = useAction('setUp', { onDone: useEnter() });
+  if (token === '') {
+    return (
+      <Entrance title="Set up Sandmartin">
+        <Text size="sm">
+          Nobody can sign in yet. The service printed a link when it started, to be used once: open
+          that one. It looks like <Code>{`${window.location.origin}/setup#…`}</Code>
+        </Text>
+      </Entrance>
+    );
+  }
+  return (
+    <Entrance
+      title="Set up Sandmartin"
+      lead="You will be the owner of the first account and the operator of this service."
+      fault={setUp.error}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const form = new FormData(event.currentTarget);
+          const field = (name: string) => String(form.get(name));
+          setUp.mutate({
+            body: {
+              token,
+              name: field('name'),
+              accountName: field('accountName'),
+              email: field('email'),
+              password: field('password'),
+            },
+          });
+        }}
+      >
+        <Stack>
+          <TextInput
+            label="Your name"
+            name="name"
+            autoComplete="name"
+            required
+            withAsterisk={false}
+          />
+          <TextInput
+            label="Account"
+            description="Your company or product, as your team will see it"
+            name="accountName"
+            autoComplete="organization"
+            required
+            withAsterisk={false}
+          />
+          <TextInput
+            label="E-mail"
+            name="email"
+            type="email"
+            autoComplete="username"
+            required
+            withAsterisk={false}
+          />
+          <PasswordInput
+            label="Password"
+            description="At least 10 characters"
+            name="password"
+            autoComplete="new-password"
+            required
+            withAsterisk={false}
+            {...PASSWORD_RULE}
+          />
+          <Button type="submit" size="md" fullWidth loading={setUp.isPending}>
+            Create the account
+          </Button>
+        </Stack>
+      </form>
+    </Entrance>
+  );
+}

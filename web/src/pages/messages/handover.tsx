@@ -1,0 +1,158 @@
+// What others did with a message: each recipient's state, the relay's replies, webhook deliveries.
+import { Group, Paper, Stack, Table, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { DeliveryRow, RecipientState, RelayState } from '../../../../src/dashboard/views.ts';
+import { CopyLine } from '../../parts/copy.tsx';
+import { WebhooksIcon } from '../../parts/icons.tsx';
+import { Empty, Fact, TableBox } from '../../parts/page.tsx';
+import { capital, State, Status } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+
+export function Recipients({ states }: { states: RecipientState[] }) {
+  return (
+    <TableBox label="Recipients">
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Address</Table.Th>
+            <Table.Th>As</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>Since</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {states.map(({ address, kind, state, at, response }) => (
+            <Table.Tr key={`${kind} ${address}`}>
+              <Table.Td>
+                {address}
+                {response && (
+                  <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                    {response}
+                  </Text>
+                )}
+              </Table.Td>
+              <Table.Td>{capital(kind)}</Table.Td>
+              <Table.Td>
+                <Status status={state} />
+              </Table.Td>
+              <Table.Td>{at ? <Time at={at} /> : '–'}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </TableBox>
+  );
+}
+
+export function RelayPanel({
+  relay: { messageId, pending, delay, replies },
+}: {
+  relay: RelayState;
+}) {
+  return (
+    <Stack>
+      <Paper p="lg">
+        <Stack gap="md">
+          <Fact label="Id at the relay">
+            {messageId ? (
+              <CopyLine value={messageId} label="Copy the relay's id" />
+            ) : (
+              'Not taken yet'
+            )}
+          </Fact>
+          {pending && (
+            <Fact label="Still to hand over">
+              {pending.remaining.join(', ')}: {pending.attempts}{' '}
+              {pending.attempts === 1 ? 'attempt' : 'attempts'} so far, next{' '}
+              <Time at={pending.nextAt} />
+              {pending.lastResponse && (
+                <Text size="sm" c="dimmed">
+                  {pending.lastResponse}
+                </Text>
+              )}
+            </Fact>
+          )}
+          {delay && (
+            <Fact label="Reported late">
+              <code>{JSON.stringify(delay)}</code>
+            </Fact>
+          )}
+        </Stack>
+      </Paper>
+      {replies.length === 0 ? (
+        <Empty title="Nothing was said yet">Replies of mail servers appear here.</Empty>
+      ) : (
+        <TableBox label="Replies of mail servers">
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>When</Table.Th>
+                <Table.Th>Server</Table.Th>
+                <Table.Th>About</Table.Th>
+                <Table.Th>Reply</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {replies.map((reply, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: replies are only added at the end
+                <Table.Tr key={index}>
+                  <Table.Td>
+                    <Time at={reply.at} />
+                  </Table.Td>
+                  <Table.Td>{reply.reportingMta}</Table.Td>
+                  <Table.Td>{reply.recipients.join(', ')}</Table.Td>
+                  <Table.Td>
+                    <code>{reply.response}</code>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </TableBox>
+      )}
+    </Stack>
+  );
+}
+
+export const toneOfDelivery = { pending: 'busy', delivered: 'good', abandoned: 'bad' } as const;
+
+export function Deliveries({ deliveries }: { deliveries: DeliveryRow[] }) {
+  if (deliveries.length === 0) {
+    return (
+      <Empty icon={<WebhooksIcon />} title="No webhook was called">
+        Endpoints get the events of a message as they happen.{' '}
+        <Link to="/webhooks" className="plain-link">
+          Webhooks
+        </Link>
+      </Empty>
+    );
+  }
+  return (
+    <Paper style={{ overflow: 'hidden' }}>
+      {deliveries.map((row) => (
+        <Link
+          key={row.id}
+          to="/webhooks/$id"
+          params={{ id: row.endpointId }}
+          className="row-link delivery-line"
+        >
+          <State tone={toneOfDelivery[row.state]}>{capital(row.state)}</State>
+          <Text size="sm" fw={500}>
+            {row.eventType}
+          </Text>
+          <Text size="sm" c="dimmed" truncate>
+            {row.endpointUrl}
+          </Text>
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            <Text size="xs" c="dimmed">
+              {row.status ?? row.error ?? ''}
+            </Text>
+            <Text size="xs" c="dimmed">
+              <Time at={row.attemptedAt ?? row.createdAt} />
+            </Text>
+          </Group>
+        </Link>
+      ))}
+    </Paper>
+  );
+}

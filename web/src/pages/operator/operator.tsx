@@ -1,0 +1,153 @@
+// Operator: all accounts of this service with plan, quota and rate; make, change, suspend and resume.
+import { Badge, Button, Menu, Table, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
+import type { OperatorAccount } from '../../../../src/dashboard/views.ts';
+import { useAction, useApi } from '../../api.ts';
+import { useConfirm } from '../../parts/confirm.tsx';
+import { Fault } from '../../parts/fault.tsx';
+import { DotsIcon, PlusIcon } from '../../parts/icons.tsx';
+import { LoadingRows, Page, TableBox } from '../../parts/page.tsx';
+import { tellDone, tellFault } from '../../parts/results.ts';
+import { State } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { EditAccount, NewAccountDialog, SuspendDialog } from './account-dialogs.tsx';
+
+const count = new Intl.NumberFormat();
+
+export function OperatorPage() {
+  const accounts = useApi('listAccounts');
+  const [creating, dialog] = useDisclosure();
+  const [editing, setEditing] = useState<OperatorAccount>();
+  const [suspending, setSuspending] = useState<OperatorAccount>();
+  return (
+    <Page
+      title="Accounts"
+      lead="Everybody who sends through this service. You see this as its operator."
+      actions={
+        <Button leftSection={<PlusIcon size={16} />} onClick={dialog.open}>
+          New account
+        </Button>
+      }
+    >
+      {accounts.isError && <Fault fault={accounts.error} retry={accounts.refetch} />}
+      {accounts.isPending && <LoadingRows />}
+      {accounts.data && (
+        <TableBox label="Accounts">
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Account</Table.Th>
+                <Table.Th>Plan</Table.Th>
+                <Table.Th ta="right">Used today</Table.Th>
+                <Table.Th ta="right">Daily quota</Table.Th>
+                <Table.Th ta="right">Calls a second</Table.Th>
+                <Table.Th ta="right">Members</Table.Th>
+                <Table.Th>State</Table.Th>
+                <Table.Th aria-label="Actions" />
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {accounts.data.accounts.map((account) => (
+                <AccountLine
+                  key={account.id}
+                  account={account}
+                  onEdit={() => setEditing(account)}
+                  onSuspend={() => setSuspending(account)}
+                />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </TableBox>
+      )}
+      <NewAccountDialog opened={creating} onClose={dialog.close} />
+      <EditAccount account={editing} onClose={() => setEditing(undefined)} />
+      <SuspendDialog account={suspending} onClose={() => setSuspending(undefined)} />
+    </Page>
+  );
+}
+
+interface LineProps {
+  account: OperatorAccount;
+  onEdit: () => void;
+  onSuspend: () => void;
+}
+
+function AccountLine({ account, onEdit, onSuspend }: LineProps) {
+  const confirm = useConfirm();
+  const resume = useAction('resumeAccount', {
+    changes: ['listAccounts'],
+    onDone: () => tellDone(`${account.name} may send again`),
+  });
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Text size="sm" fw={500}>
+          {account.name}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {account.id} · since <Time at={account.createdAt} />
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <Badge color={account.plan === 'paid' ? 'martin' : 'gray'}>
+          {account.plan === 'paid' ? 'Paid' : 'Free'}
+        </Badge>
+      </Table.Td>
+      <Table.Td ta="right">{count.format(account.usedToday)}</Table.Td>
+      <Table.Td ta="right">{count.format(account.dailyQuota)}</Table.Td>
+      <Table.Td ta="right">{count.format(account.ratePerSecond)}</Table.Td>
+      <Table.Td ta="right">{account.members}</Table.Td>
+      <Table.Td>
+        {account.suspended ? (
+          <>
+            <State tone="bad">Suspended</State>
+            <Text size="xs" c="dimmed">
+              {account.suspended.reason}
+            </Text>
+          </>
+        ) : (
+          <State tone="good">Active</State>
+        )}
+      </Table.Td>
+      <Table.Td ta="right">
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button
+              variant="subtle"
+              color="gray"
+              size="compact-sm"
+              aria-label={`Manage ${account.name}`}
+            >
+              <DotsIcon />
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={onEdit}>Plan, quota and rate</Menu.Item>
+            {account.suspended ? (
+              <Menu.Item
+                onClick={async () => {
+                  const yes = await confirm({
+                    title: `Let ${account.name} send again?`,
+                    body: 'Its keys work again at once.',
+                    act: 'Resume',
+                    harmless: true,
+                  });
+                  if (yes) {
+                    resume.mutate({ params: { id: String(account.id) } }, { onError: tellFault });
+                  }
+                }}
+              >
+                Resume
+              </Menu.Item>
+            ) : (
+              <Menu.Item color="red" onClick={onSuspend}>
+                Suspend …
+              </Menu.Item>
+            )}
+          </Menu.Dropdown>
+        </Menu>
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,26 @@
+// The newest messages of the account, kept up to date by a stream.
+import { Paper, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { LiveMessages, MessageRow } from '../../../../src/dashboard/views.ts';
+import { urlOf } from '../../api.ts';
+import { useLive } from '../../live.ts';
+import { LoadingRows } from '../../parts/page.tsx';
+import { MessageLine } from '../messages/message-line.tsx';
+
+export function LatestMessages() {
+  const [items, setItems] = useState<MessageRow[]>();
+  useLive<LiveMessages>(urlOf('live'), 'messages', (state) => setItems(state.items));
+  if (items === undefined) return <LoadingRows rows={5} />;
+  return (
+    <Paper style={{ overflow: 'hidden' }}>
+      {items.slice(0, 8).map((row) => (
+        <MessageLine key={row.id} row={row} />
+      ))}
+      {items.length === 0 && (
+        <Text p="lg" size="sm" c="dimmed">
+          No messages lately.
+        </Text>
+      )}
+    </Paper>
+  );
+}

@@ -1,0 +1,197 @@
+// Overview: what needs an action, today's quota, and what became of the mails. Before the first mail: the quickstart.
+import {
+  Alert,
+  Box,
+  Group,
+  Paper,
+  Progress,
+  SegmentedControl,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+} from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import type { ActionNeeded, Overview, Quota } from '../../../../src/dashboard/views.ts';
+import { useApi } from '../../api.ts';
+import { Fault } from '../../parts/fault.tsx';
+import { ChevronIcon, InfoIcon, WarningIcon } from '../../parts/icons.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
+import { LatestMessages } from './latest-messages.tsx';
+import { QuickstartPanel } from './quickstart.tsx';
+
+// Charts weigh more than the rest of the page together.
+const VolumeChart = lazy(async () => ({
+  default: (await import('./volume-chart.tsx')).VolumeChart,
+}));
+
+type Days = 1 | 7 | 30 | 90;
+const count = new Intl.NumberFormat();
+const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+
+export function OverviewPage() {
+  const [days, setDays] = useState<Days>(7);
+  // Once the first mail is on its way its timeline stays in sight until the reader moves on.
+  const [quickstarting, setQuickstarting] = useState<boolean>();
+  const overview = useApi('getOverview', { query: { days } });
+  const { data } = overview;
+  if (data && quickstarting === undefined) setQuickstarting(data.quickstart.waiting);
+
+  if (overview.isError && !data) {
+    return (
+      <Page title="Overview">
+        <Fault fault={overview.error} retry={overview.refetch} />
+      </Page>
+    );
+  }
+  if (data && quickstarting) {
+    return (
+      <Page title="Send your first mail" lead="One call, sixty seconds. Then watch it arrive.">
+        <QuickstartPanel quickstart={data.quickstart} onDone={() => setQuickstarting(false)} />
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title="Overview"
+      actions={
+        <SegmentedControl
+          size="xs"
+          aria-label="Period"
+          value={String(days)}
+          onChange={(value) => setDays(Number(value) as Days)}
+          data={[
+            { value: '1', label: '24 hours' },
+            { value: '7', label: '7 days' },
+            { value: '30', label: '30 days' },
+            { value: '90', label: '90 days' },
+          ]}
+        />
+      }
+    >
+      {data && data.problems.length > 0 && <Problems problems={data.problems} />}
+      <Figures data={data} />
+      <Section title="Volume">
+        <Paper p="lg" pl="xs">
+          <Suspense fallback={<Skeleton height={280} />}>
+            {data ? <VolumeChart series={data.series} /> : <Skeleton height={280} />}
+          </Suspense>
+        </Paper>
+      </Section>
+      <Section
+        title="Latest messages"
+        actions={
+          <Link to="/messages" className="plain-link">
+            All messages
+          </Link>
+        }
+      >
+        <LatestMessages />
+      </Section>
+    </Page>
+  );
+}
+
+function Figures({ data }: { data: Overview | undefined }) {
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} mb={36} spacing="md">
+      <Figure
+        label="Sent"
+        value={data && count.format(data.totals.sends)}
+        note="messages handed over"
+      />
+      <Figure
+        label="Delivered"
+        value={data && rate(data.rates.delivered)}
+        note={data && `${count.format(data.totals.delivered)} messages`}
+      />
+      <Figure
+        label="Opened"
+        value={data && rate(data.rates.opened)}
+        note={data && `${count.format(data.totals.clicked)} clicked`}
+      />
+      <Figure
+        label="Bounced"
+        value={data && rate(data.rates.bounced)}
+        note={data && `${count.format(data.totals.complained)} complaints`}
+      />
+      <Box style={{ gridColumn: '1 / -1' }}>
+        <QuotaBar quota={data?.quota} />
+      </Box>
+    </SimpleGrid>
+  );
+}
+
+const rate = (value: number | null): string => (value === null ? '–' : share.format(value));
+
+function Figure({ label, value, note }: { label: string; value?: string; note?: string }) {
+  return (
+    <Paper p="lg">
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Skeleton visible={value === undefined} mt={6}>
+        <Text className="figure">{value ?? '0'}</Text>
+      </Skeleton>
+      <Skeleton visible={note === undefined} mt={4}>
+        <Text size="xs" c="dimmed">
+          {note ?? '0'}
+        </Text>
+      </Skeleton>
+    </Paper>
+  );
+}
+
+function QuotaBar({ quota }: { quota: Quota | undefined }) {
+  const used = quota ? (quota.limit === 0 ? 1 : quota.used / quota.limit) : 0;
+  return (
+    <Paper p="lg">
+      <Group justify="space-between" mb={10}>
+        <Text size="sm">
+          <Text span fw={600}>
+            {quota ? count.format(quota.used) : '0'}
+          </Text>{' '}
+          of {quota ? count.format(quota.limit) : '0'} recipients today
+        </Text>
+        <Text size="sm" c="dimmed">
+          {quota ? count.format(quota.left) : '0'} left · starts anew{' '}
+          {quota ? <Time at={quota.resetsAt} /> : 'soon'}
+        </Text>
+      </Group>
+      <Progress
+        value={used * 100}
+        color={used > 0.95 ? 'red' : used > 0.8 ? 'yellow' : 'martin'}
+        size="sm"
+        aria-label="Share of today's quota that is used"
+      />
+    </Paper>
+  );
+}
+
+function Problems({ problems }: { problems: ActionNeeded[] }) {
+  return (
+    <Stack gap="xs" mb="xl" component="section" aria-label="Needs your attention">
+      {problems.map((problem) => (
+        <Alert
+          key={`${problem.kind} ${problem.subject}`}
+          color={{ info: 'blue', warning: 'yellow', critical: 'red' }[problem.severity]}
+          icon={problem.severity === 'info' ? <InfoIcon /> : <WarningIcon />}
+          title={problem.title}
+        >
+          <Group justify="space-between" align="flex-end" gap="xs">
+            <Text size="sm" flex={1} miw={220}>
+              {problem.detail}
+            </Text>
+            {problem.page && (
+              <Link to={`/${problem.page}`} className="problem-link">
+                Go to {problem.page} <ChevronIcon size={14} />
+              </Link>
+            )}
+          </Group>
+        </Alert>
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,203 @@
+// The quickstart: a key, a call to paste, and a place that waits for the first mail and then shows its story live.
+import { Button, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { LiveMessages, MessageRow, Quickstart } from '../../../../src/dashboard/views.ts';
+import { urlOf, useAction } from '../../api.ts';
+import { useLive } from '../../live.ts';
+import { CodeBlock, Secret } from '../../parts/copy.tsx';
+import { KeysIcon } from '../../parts/icons.tsx';
+import { tellFault } from '../../parts/results.ts';
+import { useMay, useMe } from '../../session.ts';
+import { LiveStory } from '../messages/live-story.tsx';
+
+export function QuickstartPanel({
+  quickstart,
+  onDone,
+}: {
+  quickstart: Quickstart;
+  onDone: () => void;
+}) {
+  const { service, user } = useMe();
+  const [secret, setSecret] = useState<string>();
+  const [first, setFirst] = useState<MessageRow>();
+  useLive<LiveMessages>(urlOf('live'), 'messages', ({ items }) => {
+    // The first to come stays the one that is watched.
+    setFirst((before) => before ?? items.at(-1));
+  });
+  const from = quickstart.from ?? 'hello@example.com';
+  const to = service.sandbox ? 'opened@simulator.test' : user.email;
+  return (
+    <Stack gap="lg" maw={780}>
+      <Step number={1} title="Get an API key" done={secret !== undefined}>
+        <QuickKey secret={secret} onSecret={setSecret} keys={quickstart.keys} />
+      </Step>
+      <Step number={2} title="Make one call" done={first !== undefined}>
+        {quickstart.from === null && (
+          <Text size="sm" mb="sm">
+            First tell us who you send as:{' '}
+            <Link to="/senders" className="plain-link">
+              verify a domain or an address
+            </Link>
+            .
+          </Text>
+        )}
+        <Calls
+          url={service.baseUrl}
+          mcpUrl={service.mcpUrl}
+          secret={secret ?? '<API_KEY>'}
+          from={from}
+          to={to}
+        />
+      </Step>
+      <Step number={3} title="Watch it arrive" done={false}>
+        {first ? (
+          <Stack gap="md">
+            <LiveStory id={first.id} subject={first.subject} />
+            <Group>
+              <Button variant="default" onClick={onDone}>
+                Go to the overview
+              </Button>
+              <Link to="/messages/$id" params={{ id: first.id }} className="plain-link">
+                Everything about this mail
+              </Link>
+            </Group>
+          </Stack>
+        ) : (
+          <Group gap="md" role="status">
+            <span className="pulse" aria-hidden="true" />
+            <Text size="sm" c="dimmed">
+              Waiting for your first mail…
+            </Text>
+          </Group>
+        )}
+      </Step>
+    </Stack>
+  );
+}
+
+interface QuickKeyProps {
+  secret: string | undefined;
+  onSecret: (secret: string) => void;
+  keys: number;
+}
+
+function QuickKey({ secret, onSecret, keys }: QuickKeyProps) {
+  const may = useMay('developer');
+  const create = useAction('createKey', {
+    changes: ['listKeys'],
+    onDone: (answer) => onSecret(answer.secret),
+  });
+  if (secret !== undefined) {
+    return (
+      <Secret
+        value={secret}
+        label="API key"
+        note="The key is shown this once. The call below already has it."
+      />
+    );
+  }
+  if (!may) return <Text size="sm">Ask an owner or developer of this account for a key.</Text>;
+  return (
+    <Group>
+      <Button
+        leftSection={<KeysIcon size={16} />}
+        loading={create.isPending}
+        onClick={() =>
+          create.mutate(
+            { body: { name: 'Quickstart', scopes: ['email:send', 'email:read'] } },
+            { onError: tellFault },
+          )
+        }
+      >
+        Create a key
+      </Button>
+      {keys > 0 && (
+        <Text size="sm" c="dimmed">
+          or use one you have ({keys})
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+interface CallsProps {
+  url: string;
+  mcpUrl: string;
+  secret: string;
+  from: string;
+  to: string;
+}
+
+function Calls({ url, mcpUrl, secret, from, to }: CallsProps) {
+  const mail = {
+    from_email: from,
+    to: [to],
+    subject: 'Hello from Sandmartin',
+    html: '<p>It works.</p>',
+  };
+  const curl = `curl ${url}/v1/send \\
+  -H 'X-API-Key: ${secret}' \\
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(mail, null, 2).replaceAll('\n', '\n      ')}'`;
+  const node = `const response = await fetch('${url}/v1/send', {
+  method: 'POST',
+  headers: { 'X-API-Key': '${secret}', 'Content-Type': 'application/json' },
+  body: JSON.stringify(${JSON.stringify(mail, null, 2).replaceAll('\n', '\n  ')}),
+});
+console.log(await response.json());`;
+  const python = `import json, urllib.request
+
+request = urllib.request.Request(
+    "${url}/v1/send",
+    headers={"X-API-Key": "${secret}", "Content-Type": "application/json"},
+    data=json.dumps(${JSON.stringify(mail, null, 4).replaceAll('\n', '\n    ')}).encode(),
+)
+print(urllib.request.urlopen(request).read().decode())`;
+  const mcp = JSON.stringify(
+    { mcpServers: { sandmartin: { url: `${mcpUrl}/mcp`, headers: { 'X-API-Key': secret } } } },
+    null,
+    2,
+  );
+  const ways = { curl, 'Node.js': node, Python: python, MCP: mcp };
+  return (
+    <Tabs defaultValue="curl" variant="pills">
+      <Tabs.List mb="sm">
+        {Object.keys(ways).map((name) => (
+          <Tabs.Tab key={name} value={name}>
+            {name}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {Object.entries(ways).map(([name, code]) => (
+        <Tabs.Panel key={name} value={name}>
+          <CodeBlock code={code} label={`${name} call`} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}
+
+function Step({
+  number,
+  title,
+  done,
+  children,
+}: {
+  number: number;
+  title: string;
+  done: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <Paper p="lg" component="section" aria-label={title}>
+      <Group gap="sm" mb="md">
+        <span className="step" data-done={done || undefined} aria-hidden="true">
+          {done ? '✓' : number}
+        </span>
+        <Title order={2}>{title}</Title>
+      </Group>
+      {children}
+    </Paper>
+  );
+}

@@ -1,0 +1,35 @@
+// Sends and what became of them over time. A chunk of its own: Recharts is large.
+import '@mantine/charts/styles.css';
+import { AreaChart } from '@mantine/charts';
+import type { Overview } from '../../../../src/dashboard/views.ts';
+
+const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
+export function VolumeChart({ series }: { series: Overview['series'] }) {
+  const say = series.bucket === 'hour' ? hour : day;
+  return (
+    <AreaChart
+      h={280}
+      data={series.points.map(({ at, ...volume }) => ({ at: say.format(new Date(at)), ...volume }))}
+      dataKey="at"
+      series={[
+        { name: 'sends', label: 'Sent', color: 'gray.5' },
+        { name: 'delivered', label: 'Delivered', color: 'martin.5' },
+        { name: 'opened', label: 'Opened', color: 'violet.5' },
+        { name: 'bounced', label: 'Bounced', color: 'red.6' },
+      ]}
+      curveType="monotone"
+      withDots={false}
+      withLegend
+      legendProps={{ verticalAlign: 'bottom' }}
+      gridAxis="y"
+      strokeWidth={1.75}
+      fillOpacity={0.12}
+      tickLine="none"
+      yAxisProps={{ allowDecimals: false, width: 44 }}
+      xAxisProps={{ minTickGap: 40 }}
+      areaProps={{ isAnimationActive: false }}
+    />
+  );
+}

@@ -1,0 +1,84 @@
+// One captured mail: as seen, its headers, and the bytes as they went over the wire.
+import { Group, Paper, Skeleton, Stack, Tabs, Text } from '@mantine/core';
+import { Link, useParams } from '@tanstack/react-router';
+import { useApi } from '../../api.ts';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Fault } from '../../parts/fault.tsx';
+import { BackIcon } from '../../parts/icons.tsx';
+import { Fact, Page } from '../../parts/page.tsx';
+import { saySize } from '../../parts/size.ts';
+import { Time } from '../../parts/time.tsx';
+import { BodyView, HeaderTable } from '../messages/content.tsx';
+
+const back = (
+  <Link to="/sandbox" className="back-link">
+    <BackIcon size={15} /> Sandbox
+  </Link>
+);
+
+export function SandboxMailPage() {
+  const { id } = useParams({ from: '/inside/sandbox/$id' });
+  const mail = useApi('getSandboxMail', { params: { id } });
+  if (mail.isError) {
+    return (
+      <Page title="Captured mail" back={back}>
+        <Fault fault={mail.error} retry={mail.refetch} />
+      </Page>
+    );
+  }
+  const { data } = mail;
+  if (!data) {
+    return (
+      <Page title="Captured mail" back={back}>
+        <Skeleton height={560} />
+      </Page>
+    );
+  }
+  return (
+    <Page title={data.subject || '(no subject)'} back={back}>
+      <Stack>
+        <Paper p="lg">
+          <Group gap={40}>
+            <Fact label="From">{data.from}</Fact>
+            <Fact label="Recipients">{data.recipients.join(', ')}</Fact>
+            <Fact label="Captured">
+              <Time at={data.capturedAt} />
+            </Fact>
+            <Fact label="Size">{saySize(data.size)}</Fact>
+            {data.messageId && (
+              <Fact label="Message">
+                <Link to="/messages/$id" params={{ id: data.messageId }} className="plain-link">
+                  Its timeline
+                </Link>
+              </Fact>
+            )}
+          </Group>
+        </Paper>
+        <Tabs defaultValue="mail" keepMounted={false}>
+          <Tabs.List mb="md">
+            <Tabs.Tab value="mail">Mail</Tabs.Tab>
+            <Tabs.Tab value="headers">Headers</Tabs.Tab>
+            <Tabs.Tab value="raw">Raw</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="mail">
+            <BodyView html={data.html} text={data.text} subject={data.subject} />
+            {data.attachments.map(({ filename, contentType, size }) => (
+              <Text key={filename} size="sm" mt="xs">
+                {filename}{' '}
+                <Text span c="dimmed" size="sm">
+                  {contentType}, {saySize(size)}
+                </Text>
+              </Text>
+            ))}
+          </Tabs.Panel>
+          <Tabs.Panel value="headers">
+            <HeaderTable rows={data.headers} />
+          </Tabs.Panel>
+          <Tabs.Panel value="raw">
+            <CodeBlock code={data.raw} label="Raw source" />
+          </Tabs.Panel>
+        </Tabs>
+      </Stack>
+    </Page>
+  );
+}

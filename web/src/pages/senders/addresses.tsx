@@ -1,0 +1,93 @@
+// Single addresses that may send, and whether their link was followed.
+import { ActionIcon, Button, Group, Table, Tooltip } from '@mantine/core';
+import type { SenderAddress } from '../../../../src/dashboard/views.ts';
+import { useAction } from '../../api.ts';
+import { useConfirm } from '../../parts/confirm.tsx';
+import { TrashIcon } from '../../parts/icons.tsx';
+import { TableBox } from '../../parts/page.tsx';
+import { tellDone, tellFault } from '../../parts/results.ts';
+import { State } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useMay } from '../../session.ts';
+
+export function AddressTable({ addresses }: { addresses: SenderAddress[] }) {
+  return (
+    <TableBox label="Addresses">
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Address</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>Added</Table.Th>
+            <Table.Th aria-label="Actions" />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {addresses.map((address) => (
+            <AddressLine key={address.address} row={address} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </TableBox>
+  );
+}
+
+function AddressLine({ row }: { row: SenderAddress }) {
+  const may = useMay('developer');
+  const confirm = useConfirm();
+  const { address } = row;
+  const verify = useAction('verifyAddress', {
+    changes: ['listSenders'],
+    onDone: () => tellDone(`Another link was mailed to ${address}.`),
+  });
+  const remove = useAction('removeAddress', {
+    changes: ['listSenders', 'getOverview'],
+    onDone: () => tellDone(`${address} was removed.`),
+  });
+  return (
+    <Table.Tr>
+      <Table.Td fw={500}>{address}</Table.Td>
+      <Table.Td>
+        {row.verified ? (
+          <State tone="good">Verified</State>
+        ) : (
+          <State tone="warn">{row.linkUntil ? 'Waiting for the link' : 'Link is too old'}</State>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <Time at={row.createdAt} />
+      </Table.Td>
+      <Table.Td>
+        {may && (
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            {!row.verified && (
+              <Button
+                size="compact-sm"
+                variant="default"
+                loading={verify.isPending}
+                onClick={() => verify.mutate({ params: { address } }, { onError: tellFault })}
+              >
+                Mail again
+              </Button>
+            )}
+            <Tooltip label="Remove">
+              <ActionIcon
+                aria-label={`Remove ${address}`}
+                onClick={async () => {
+                  const yes = await confirm({
+                    title: `Remove ${address}?`,
+                    body: 'Mail from it is refused from now on. To use it again, it must be verified anew.',
+                    act: 'Remove the address',
+                  });
+                  if (yes) remove.mutate({ params: { address } }, { onError: tellFault });
+                }}
+              >
+                <TrashIcon size={16} />
+              </ActionIcon>
+            </Tooltip>
+          </Group>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,199 @@
+// Suppressions: addresses that get nothing more, why, and the way back.
+import {
+  ActionIcon,
+  Alert,
+  Badge,
+  Button,
+  Group,
+  Modal,
+  Stack,
+  Table,
+  TextInput,
+  Tooltip,
+} from '@mantine/core';
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { SuppressionRow } from '../../../../src/dashboard/views.ts';
+import { useAction, usePages } from '../../api.ts';
+import { useConfirm } from '../../parts/confirm.tsx';
+import { Fault } from '../../parts/fault.tsx';
+import { PlusIcon, SearchIcon, SuppressionsIcon, TrashIcon } from '../../parts/icons.tsx';
+import { Empty, LoadingRows, Page, TableBox } from '../../parts/page.tsx';
+import { tellDone, tellFault } from '../../parts/results.ts';
+import { capital } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useMay } from '../../session.ts';
+
+export function SuppressionsPage() {
+  const may = useMay('developer');
+  const [text, setText] = useState('');
+  const [search] = useDebouncedValue(text.trim(), 300);
+  const pages = usePages('listSuppressions', { query: { search } });
+  const [opened, { open, close }] = useDisclosure();
+  const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <Page
+      title="Suppressions"
+      lead="Mail to these addresses is not handed to the relay; it is recorded as bounced. It keeps your reputation clean."
+      actions={
+        may && (
+          <Button leftSection={<PlusIcon size={16} />} onClick={open}>
+            Add an address
+          </Button>
+        )
+      }
+    >
+      <TextInput
+        mb="md"
+        maw={360}
+        type="search"
+        aria-label="Search by address"
+        placeholder="Search by address"
+        leftSection={<SearchIcon size={16} />}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      {pages.isError && <Fault fault={pages.error} retry={pages.refetch} />}
+      {pages.isPending && <LoadingRows />}
+      {pages.isSuccess && rows.length === 0 && (
+        <Empty
+          icon={<SuppressionsIcon />}
+          title={search ? 'Nothing matches' : 'Nobody is suppressed'}
+        >
+          {search
+            ? 'No suppressed address holds this.'
+            : 'Addresses that bounce for good, complain or unsubscribe come here by themselves.'}
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <TableBox label="Suppressed addresses">
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Address</Table.Th>
+                <Table.Th>Because of</Table.Th>
+                <Table.Th>Mail</Table.Th>
+                <Table.Th>Since</Table.Th>
+                <Table.Th aria-label="Actions" />
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {rows.map((row) => (
+                <SuppressionLine key={row.address} row={row} />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </TableBox>
+      )}
+      {pages.hasNextPage && (
+        <Button
+          variant="default"
+          mt="md"
+          loading={pages.isFetchingNextPage}
+          onClick={() => void pages.fetchNextPage()}
+        >
+          Show more
+        </Button>
+      )}
+      <AddSuppression opened={opened} onClose={close} />
+    </Page>
+  );
+}
+
+const toneOfReason = { bounce: 'red', complaint: 'orange', unsubscribe: 'blue', manual: 'gray' };
+
+function SuppressionLine({ row }: { row: SuppressionRow }) {
+  const may = useMay('developer');
+  const confirm = useConfirm();
+  const remove = useAction('removeSuppression', {
+    changes: ['listSuppressions'],
+    onDone: () => tellDone(`${row.address} can get mail again.`),
+  });
+  return (
+    <Table.Tr>
+      <Table.Td fw={500}>{row.address}</Table.Td>
+      <Table.Td>
+        <Badge color={toneOfReason[row.reason]}>{capital(row.reason)}</Badge>
+      </Table.Td>
+      <Table.Td>
+        {row.messageId ? (
+          <Link to="/messages/$id" params={{ id: row.messageId }} className="plain-link">
+            Show
+          </Link>
+        ) : (
+          '–'
+        )}
+      </Table.Td>
+      <Table.Td>
+        <Time at={row.createdAt} />
+      </Table.Td>
+      <Table.Td ta="right">
+        {may && (
+          <Tooltip label="Remove">
+            <ActionIcon
+              aria-label={`Remove ${row.address}`}
+              onClick={async () => {
+                const yes = await confirm({
+                  title: `Send to ${row.address} again?`,
+                  body:
+                    row.reason === 'complaint' || row.reason === 'unsubscribe'
+                      ? 'They asked for no more mail. Remove them only if they asked for it again.'
+                      : 'If it bounces again it comes back here by itself.',
+                  act: 'Remove',
+                });
+                if (yes) {
+                  remove.mutate({ params: { address: row.address } }, { onError: tellFault });
+                }
+              }}
+            >
+              <TrashIcon size={16} />
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function AddSuppression({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const add = useAction('addSuppression', {
+    changes: ['listSuppressions'],
+    onDone: ({ address }) => {
+      onClose();
+      tellDone(`${address} gets nothing more.`);
+    },
+  });
+  return (
+    <Modal opened={opened} onClose={onClose} title="Suppress an address">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const form = new FormData(event.currentTarget);
+          add.mutate({ body: { address: String(form.get('address')).trim() } });
+        }}
+      >
+        <Stack>
+          {add.error && (
+            <Alert color="red" role="alert">
+              {add.error.message}
+            </Alert>
+          )}
+          <TextInput
+            label="Address"
+            name="address"
+            type="email"
+            required
+            withAsterisk={false}
+            data-autofocus
+          />
+          <Group justify="flex-end">
+            <Button type="submit" loading={add.isPending}>
+              Suppress
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

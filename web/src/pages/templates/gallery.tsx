@@ -1,0 +1,196 @@
+// Templates: a gallery by category, each as it looks with its sample and the account's branding.
+import {
+  Badge,
+  Box,
+  Button,
+  Chip,
+  Group,
+  SimpleGrid,
+  Skeleton,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { useDisclosure, useIntersection } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Category, TemplatePreview, TemplateRow } from '../../../../src/dashboard/views.ts';
+import { call, useApi } from '../../api.ts';
+import { Fault } from '../../parts/fault.tsx';
+import { PlusIcon, SearchIcon, TemplatesIcon } from '../../parts/icons.tsx';
+import { MailFrame } from '../../parts/mail-frame.tsx';
+import { Empty, Page } from '../../parts/page.tsx';
+import { capital } from '../../parts/status.tsx';
+import { useMay } from '../../session.ts';
+import { NewTemplateDialog } from './new-template.tsx';
+
+export const categories: Category[] = [
+  'authentication',
+  'security',
+  'account',
+  'team',
+  'billing',
+  'orders',
+  'bookings',
+  'support',
+  'notifications',
+];
+type Shown = 'all' | 'own' | Category;
+
+export function TemplatesPage() {
+  const may = useMay('developer');
+  const templates = useApi('listTemplates', {});
+  const [shown, setShown] = useState<Shown>('all');
+  const [search, setSearch] = useState('');
+  const [creating, dialog] = useDisclosure();
+  const all = templates.data?.templates ?? [];
+  const hits = all.filter((row) => fits(row, shown, search));
+  return (
+    <Page
+      title="Templates"
+      lead="Ready-made mails in your branding. Clone one to make it yours."
+      actions={
+        may && (
+          <Button variant="default" leftSection={<PlusIcon size={16} />} onClick={dialog.open}>
+            New template
+          </Button>
+        )
+      }
+    >
+      <Group mb="xl" gap="md">
+        <TextInput
+          w={260}
+          type="search"
+          aria-label="Search templates"
+          placeholder="Search"
+          leftSection={<SearchIcon size={16} />}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+        <Chip.Group value={shown} onChange={(value) => setShown(value as Shown)}>
+          <Group gap={6} role="group" aria-label="Category">
+            {(['all', 'own', ...categories] as Shown[]).map((value) => (
+              <Chip key={value} value={value} size="xs" icon={null}>
+                {value === 'own' ? 'Yours' : capital(value)}
+              </Chip>
+            ))}
+          </Group>
+        </Chip.Group>
+      </Group>
+      {templates.isError && <Fault fault={templates.error} retry={templates.refetch} />}
+      {templates.isPending && <LoadingCards />}
+      {templates.isSuccess && hits.length === 0 && (
+        <Empty
+          icon={<TemplatesIcon />}
+          title={shown === 'own' ? 'None of your own yet' : 'Nothing matches'}
+        >
+          {shown === 'own' ? 'Open a template and clone it.' : 'Try another word or category.'}
+        </Empty>
+      )}
+      {categories.map((category) => {
+        const rows = hits.filter((row) => row.category === category);
+        return rows.length === 0 ? null : (
+          <Box component="section" key={category} mb={40}>
+            <Title order={2} mb="md">
+              {capital(category)}
+            </Title>
+            <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
+              {rows.map((row) => (
+                <Card key={row.slug} row={row} />
+              ))}
+            </SimpleGrid>
+          </Box>
+        );
+      })}
+      <NewTemplateDialog opened={creating} onClose={dialog.close} />
+    </Page>
+  );
+}
+
+function fits(row: TemplateRow, shown: Shown, search: string): boolean {
+  if (shown === 'own' && row.source !== 'account') return false;
+  if (shown !== 'all' && shown !== 'own' && row.category !== shown) return false;
+  const text = `${row.name} ${row.slug} ${row.description}`.toLowerCase();
+  return text.includes(search.trim().toLowerCase());
+}
+
+function Card({ row }: { row: TemplateRow }) {
+  const { ref, entry } = useIntersection({ rootMargin: '300px' });
+  const [seen, setSeen] = useState(false);
+  if (!seen && entry?.isIntersecting) setSeen(true);
+  return (
+    <Link to="/templates/$slug" params={{ slug: row.slug }} className="template-card" ref={ref}>
+      <div className="thumbnail" aria-hidden="true">
+        {seen ? <Thumbnail slug={row.slug} /> : <Skeleton height="100%" radius={0} />}
+      </div>
+      <Box p="md">
+        <Group justify="space-between" wrap="nowrap" gap="xs">
+          <Text size="sm" fw={600} truncate>
+            {row.name}
+          </Text>
+          <TemplateBadge row={row} />
+        </Group>
+        <Text size="xs" c="dimmed" lineClamp={2} mt={2}>
+          {row.description}
+        </Text>
+      </Box>
+    </Link>
+  );
+}
+
+export function TemplateBadge({ row }: { row: TemplateRow }) {
+  if (row.state === 'system') return null;
+  if (row.state === 'published') return <Badge color="martin">Yours</Badge>;
+  return <Badge color={row.state === 'draft' ? 'yellow' : 'gray'}>{capital(row.state)}</Badge>;
+}
+
+function Thumbnail({ slug }: { slug: string }) {
+  const preview = useQuery({
+    queryKey: ['previewTemplates', slug],
+    queryFn: () => previewSoon(slug),
+    staleTime: 60_000,
+  });
+  if (preview.isPending) return <Skeleton height="100%" radius={0} />;
+  const html = preview.data?.mail?.html;
+  if (html === undefined) return <div className="thumbnail-fault">No preview</div>;
+  return (
+    <div className="thumbnail-mail">
+      <MailFrame html={html} title={`Preview of ${slug}`} height={900} inert />
+    </div>
+  );
+}
+
+/** Cards that come into sight together are asked for together. */
+let waiting: { slug: string; settle: (preview: Promise<TemplatePreview>) => void }[] = [];
+
+function previewSoon(slug: string): Promise<TemplatePreview> {
+  return new Promise((settle) => {
+    if (waiting.length === 0) setTimeout(askForWaiting, 20);
+    waiting.push({ slug, settle });
+  });
+}
+
+function askForWaiting(): void {
+  const asked = waiting;
+  waiting = [];
+  const answer = call('previewTemplates', { body: { slugs: asked.map(({ slug }) => slug) } });
+  for (const { slug, settle } of asked) {
+    settle(
+      answer.then(
+        ({ previews }) =>
+          previews.find((preview) => preview.slug === slug) ?? { mail: null, faults: [] },
+      ),
+    );
+  }
+}
+
+function LoadingCards() {
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg" aria-busy="true" aria-label="Loading">
+      {['a', 'b', 'c', 'd', 'e', 'f'].map((card) => (
+        <Skeleton key={card} height={292} radius="lg" />
+      ))}
+    </SimpleGrid>
+  );
+}

@@ -1,0 +1,146 @@
+// Dialogs that make a template of one's own: from nothing, or as a clone.
+import { Alert, Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Category, TemplateDetail } from '../../../../src/dashboard/views.ts';
+import { useAction } from '../../api.ts';
+import { tellDone } from '../../parts/results.ts';
+import { capital } from '../../parts/status.tsx';
+import { categories } from './gallery.tsx';
+
+interface DialogProps {
+  opened: boolean;
+  onClose: () => void;
+}
+
+const starter = `{% extends "layout.html" %}
+{% import "macros.html" as m with context %}
+{% block content %}
+<h1>Hello {{ name }}</h1>
+<p>What do you want to say?</p>
+{% endblock %}
+`;
+
+export function NewTemplateDialog({ opened, onClose }: DialogProps) {
+  const navigate = useNavigate();
+  const [category, setCategory] = useState<Category>('notifications');
+  const save = useAction('saveTemplate', {
+    changes: ['listTemplates'],
+    onDone: ({ slug }) => void navigate({ to: '/templates/$slug/edit', params: { slug } }),
+  });
+  return (
+    <Modal opened={opened} onClose={onClose} title="New template">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const form = new FormData(event.currentTarget);
+          const name = String(form.get('name')).trim();
+          save.mutate({
+            params: { slug: String(form.get('slug')).trim() },
+            body: {
+              name,
+              category,
+              description: '',
+              subject: `${name}`,
+              preheader: '',
+              html: starter,
+              text: null,
+              variables: [
+                {
+                  name: 'name',
+                  required: true,
+                  type: 'string',
+                  description: 'Name of the recipient.',
+                },
+              ],
+              sample: { name: 'Ada' },
+            },
+          });
+        }}
+      >
+        <Stack>
+          {save.error && (
+            <Alert color="red" role="alert">
+              {save.error.message}
+            </Alert>
+          )}
+          <TextInput label="Name" name="name" required withAsterisk={false} data-autofocus />
+          <TextInput
+            label="Slug"
+            name="slug"
+            description="What a send call names, such as monthly-report"
+            pattern="[a-z0-9]+(?:-[a-z0-9]+)*"
+            required
+            withAsterisk={false}
+          />
+          <Select
+            label="Category"
+            data={categories.map((value) => ({ value, label: capital(value) }))}
+            value={category}
+            onChange={(value) => setCategory(value as Category)}
+          />
+          <Group justify="flex-end">
+            <Button type="submit" loading={save.isPending}>
+              Create
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+export function CloneDialog({
+  template,
+  opened,
+  onClose,
+}: DialogProps & { template: TemplateDetail }) {
+  const navigate = useNavigate();
+  const clone = useAction('cloneTemplate', {
+    changes: ['listTemplates', 'getTemplate', 'listTemplateVersions'],
+    onDone: ({ slug }) => {
+      tellDone('Cloned. It is yours to change.');
+      void navigate({ to: '/templates/$slug/edit', params: { slug } });
+    },
+  });
+  return (
+    <Modal opened={opened} onClose={onClose} title={`Clone ${template.name}`}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const as = String(new FormData(event.currentTarget).get('as')).trim();
+          clone.mutate({
+            params: { slug: template.slug },
+            body: as === '' || as === template.slug ? {} : { as },
+          });
+        }}
+      >
+        <Stack>
+          {clone.error && (
+            <Alert color="red" role="alert">
+              {clone.error.message}
+            </Alert>
+          )}
+          <TextInput
+            label="Slug of your copy"
+            name="as"
+            defaultValue={template.slug}
+            description={
+              template.source === 'system'
+                ? 'Under the same slug, yours replaces the system template in every send once it is published'
+                : 'A slug of its own'
+            }
+            required
+            withAsterisk={false}
+            data-autofocus
+          />
+          <Group justify="flex-end">
+            <Button type="submit" loading={clone.isPending}>
+              Clone
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,230 @@
+// One template: how it looks, what it needs, its versions; from here it is cloned, edited and tried.
+import {
+  Badge,
+  Button,
+  Code,
+  Grid,
+  Group,
+  Paper,
+  Skeleton,
+  Stack,
+  Table,
+  Tabs,
+  Text,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Link, useParams } from '@tanstack/react-router';
+import type { TemplateDetail } from '../../../../src/dashboard/views.ts';
+import { useAction, useApi } from '../../api.ts';
+import { useConfirm } from '../../parts/confirm.tsx';
+import { CodeBlock, CopyLine } from '../../parts/copy.tsx';
+import { Fault } from '../../parts/fault.tsx';
+import { BackIcon, CopyIcon, EditIcon, SendIcon } from '../../parts/icons.tsx';
+import { MailPreview } from '../../parts/mail-frame.tsx';
+import { Fact, Page, TableBox } from '../../parts/page.tsx';
+import { tellDone, tellFault } from '../../parts/results.ts';
+import { capital } from '../../parts/status.tsx';
+import { useMay, useMe } from '../../session.ts';
+import { FaultList } from './fault-list.tsx';
+import { TemplateBadge } from './gallery.tsx';
+import { CloneDialog } from './new-template.tsx';
+import { TestSendDialog } from './test-send.tsx';
+import { Versions } from './versions.tsx';
+
+const back = (
+  <Link to="/templates" className="back-link">
+    <BackIcon size={15} /> Templates
+  </Link>
+);
+
+export function TemplatePage() {
+  const { slug } = useParams({ from: '/inside/templates/$slug' });
+  const template = useApi('getTemplate', { params: { slug } });
+  const preview = useApi('previewTemplate', { body: { slug } });
+  if (template.isError) {
+    return (
+      <Page title="Template" back={back}>
+        <Fault fault={template.error} retry={template.refetch} />
+      </Page>
+    );
+  }
+  const { data } = template;
+  const mail = preview.data?.mail;
+  return (
+    <Page
+      title={data?.name ?? slug}
+      lead={data?.description}
+      back={back}
+      actions={data && <Actions template={data} />}
+    >
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, md: 8 }} order={{ base: 2, md: 1 }}>
+          {preview.data && preview.data.faults.length > 0 && (
+            <FaultList faults={preview.data.faults} />
+          )}
+          {preview.isError && <Fault fault={preview.error} retry={preview.refetch} />}
+          <Tabs defaultValue="mail" keepMounted={false}>
+            <Tabs.List mb="md">
+              <Tabs.Tab value="mail">Preview</Tabs.Tab>
+              <Tabs.Tab value="text">Text</Tabs.Tab>
+              <Tabs.Tab value="variables">Variables</Tabs.Tab>
+              <Tabs.Tab value="call">Send it</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="mail">
+              {mail && (
+                <Text size="sm" mb="sm">
+                  <Text span c="dimmed" size="sm">
+                    Subject
+                  </Text>{' '}
+                  {mail.subject}
+                </Text>
+              )}
+              <MailPreview html={mail?.html} title={`Preview of ${slug}`} minHeight={560} />
+            </Tabs.Panel>
+            <Tabs.Panel value="text">
+              <CodeBlock code={mail?.text ?? ''} label="Text of the mail" />
+            </Tabs.Panel>
+            <Tabs.Panel value="variables">{data && <VariableTable template={data} />}</Tabs.Panel>
+            <Tabs.Panel value="call">{data && <SendCall template={data} />}</Tabs.Panel>
+          </Tabs>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 4 }} order={{ base: 1, md: 2 }}>
+          {data ? <Side template={data} /> : <Skeleton height={220} />}
+        </Grid.Col>
+      </Grid>
+    </Page>
+  );
+}
+
+function Side({ template }: { template: TemplateDetail }) {
+  return (
+    <Stack>
+      <Paper p="lg">
+        <Stack gap="md">
+          <Fact label="Slug">
+            <CopyLine value={template.slug} label="Copy the slug" />
+          </Fact>
+          <Group gap={40}>
+            <Fact label="Category">{capital(template.category)}</Fact>
+            <Fact label="Source">
+              {template.state === 'system' ? 'System' : <TemplateBadge row={template} />}
+            </Fact>
+          </Group>
+          {template.state === 'draft' && template.hasSystem && (
+            <Text size="xs" c="dimmed">
+              Sends use the system template until yours is published.
+            </Text>
+          )}
+        </Stack>
+      </Paper>
+      {template.source === 'account' || template.newestVersion !== null ? (
+        <Versions template={template} />
+      ) : null}
+    </Stack>
+  );
+}
+
+function Actions({ template }: { template: TemplateDetail }) {
+  const may = useMay('developer');
+  const confirm = useConfirm();
+  const [cloning, clone] = useDisclosure();
+  const [testing, test] = useDisclosure();
+  const archive = useAction('archiveTemplate', {
+    changes: ['listTemplates', 'getTemplate', 'previewTemplates', 'listTemplateVersions'],
+    onDone: () => tellDone('Archived'),
+  });
+  if (!may) return null;
+  const own = template.newestVersion !== null;
+  return (
+    <>
+      {own && template.state !== 'archived' && (
+        <Button
+          variant="subtle"
+          color="gray"
+          onClick={async () => {
+            const yes = await confirm({
+              title: `Archive ${template.name}?`,
+              body: template.hasSystem
+                ? 'Sends of this slug use the system template again. Its versions stay; publish one to use it again.'
+                : 'Sends of this slug are refused with 404. Its versions stay; publish one to use it again.',
+              act: 'Archive',
+            });
+            if (yes) archive.mutate({ params: { slug: template.slug } }, { onError: tellFault });
+          }}
+        >
+          Archive
+        </Button>
+      )}
+      <Button variant="default" leftSection={<SendIcon size={15} />} onClick={test.open}>
+        Test send
+      </Button>
+      <Button
+        variant={own ? 'default' : 'filled'}
+        leftSection={<CopyIcon size={15} />}
+        onClick={clone.open}
+      >
+        Clone
+      </Button>
+      {own && (
+        <Button
+          component={Link}
+          to="/templates/$slug/edit"
+          params={{ slug: template.slug } as never}
+          leftSection={<EditIcon size={15} />}
+        >
+          Edit
+        </Button>
+      )}
+      <CloneDialog template={template} opened={cloning} onClose={clone.close} />
+      <TestSendDialog slug={template.slug} request={{}} opened={testing} onClose={test.close} />
+    </>
+  );
+}
+
+function VariableTable({ template }: { template: TemplateDetail }) {
+  return (
+    <TableBox label="Variables">
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>Type</Table.Th>
+            <Table.Th>Meaning</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {template.content.variables.map((variable) => (
+            <Table.Tr key={variable.name} style={{ verticalAlign: 'top' }}>
+              <Table.Td>
+                <Code>{variable.name}</Code>
+              </Table.Td>
+              <Table.Td>
+                <Group gap={6} wrap="nowrap">
+                  {variable.type}
+                  {variable.required && <Badge color="yellow">required</Badge>}
+                </Group>
+              </Table.Td>
+              <Table.Td>{variable.description}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </TableBox>
+  );
+}
+
+function SendCall({ template }: { template: TemplateDetail }) {
+  const { service } = useMe();
+  const body = {
+    from_email: 'hello@example.com',
+    to: ['ada@example.net'],
+    template: template.slug,
+    variables: template.content.sample,
+  };
+  return (
+    <CodeBlock
+      label="curl call"
+      code={`curl ${service.baseUrl}/v1/send \\\n  -H 'X-API-Key: <API_KEY>' \\\n  -H 'Content-Type: application/json' \\\n  -d @- <<'JSON'\n${JSON.stringify(body, null, 2)}\nJSON`}
+    />
+  );
+}

@@ -1,0 +1,201 @@
+// The log of an endpoint: each delivery with its state; opened, its request and response, and the way to try again.
+import {
+  Button,
+  Center,
+  Drawer,
+  Group,
+  Paper,
+  SegmentedControl,
+  Skeleton,
+  Stack,
+  Text,
+  UnstyledButton,
+} from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { DeliveryRow } from '../../../../src/dashboard/views.ts';
+import { useAction, useApi, usePages } from '../../api.ts';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Fault } from '../../parts/fault.tsx';
+import { RetryIcon, WebhooksIcon } from '../../parts/icons.tsx';
+import { Empty, Fact, LoadingRows } from '../../parts/page.tsx';
+import { tellDone, tellFault } from '../../parts/results.ts';
+import { capital, State } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useMay } from '../../session.ts';
+import { toneOfDelivery } from '../messages/handover.tsx';
+
+type Filter = 'all' | DeliveryRow['state'];
+
+export function DeliveryLog({ endpointId }: { endpointId: string }) {
+  const [filter, setFilter] = useState<Filter>('all');
+  const [openId, setOpenId] = useState<string>();
+  const pages = usePages('listDeliveries', {
+    params: { id: endpointId },
+    query: filter === 'all' ? {} : { state: filter },
+  });
+  const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <SegmentedControl
+          size="xs"
+          aria-label="State"
+          value={filter}
+          onChange={(value) => setFilter(value as Filter)}
+          data={[
+            { value: 'all', label: 'All' },
+            { value: 'pending', label: 'Pending' },
+            { value: 'delivered', label: 'Delivered' },
+            { value: 'abandoned', label: 'Abandoned' },
+          ]}
+        />
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<RetryIcon size={14} />}
+          loading={pages.isRefetching}
+          onClick={() => void pages.refetch()}
+        >
+          Refresh
+        </Button>
+      </Group>
+      {pages.isError && <Fault fault={pages.error} retry={pages.refetch} />}
+      {pages.isPending && <LoadingRows />}
+      {pages.isSuccess && rows.length === 0 && (
+        <Empty icon={<WebhooksIcon />} title="No deliveries">
+          {filter === 'all' ? 'They appear with the next event.' : 'None is in this state.'}
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <Paper style={{ overflow: 'hidden' }}>
+          {rows.map((row) => (
+            <UnstyledButton
+              key={row.id}
+              className="row-link log-line"
+              onClick={() => setOpenId(row.id)}
+            >
+              <State
+                tone={
+                  row.state === 'pending' && row.attempts > 0 ? 'warn' : toneOfDelivery[row.state]
+                }
+              >
+                {capital(row.state)}
+              </State>
+              <Text size="sm" fw={500}>
+                {row.eventType}
+              </Text>
+              <Text size="sm" c="dimmed" truncate>
+                {sayOutcome(row)}
+              </Text>
+              <Text size="xs" c="dimmed" ta="right">
+                <Time at={row.attemptedAt ?? row.createdAt} />
+              </Text>
+            </UnstyledButton>
+          ))}
+        </Paper>
+      )}
+      {pages.hasNextPage && (
+        <Center mt="md">
+          <Button
+            variant="default"
+            loading={pages.isFetchingNextPage}
+            onClick={() => void pages.fetchNextPage()}
+          >
+            Show more
+          </Button>
+        </Center>
+      )}
+      <Drawer
+        opened={openId !== undefined}
+        onClose={() => setOpenId(undefined)}
+        position="right"
+        size="lg"
+        title="Delivery"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        {openId && <Delivery endpointId={endpointId} deliveryId={openId} />}
+      </Drawer>
+    </>
+  );
+}
+
+function sayOutcome(row: DeliveryRow): string {
+  const tries = row.attempts === 1 ? '1 attempt' : `${row.attempts} attempts`;
+  const outcome = row.status !== null ? `answered ${row.status}` : row.error;
+  return [outcome, tries].filter(Boolean).join(' · ');
+}
+
+function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: string }) {
+  const may = useMay('developer');
+  const params = { id: endpointId, deliveryId };
+  const delivery = useApi('getDelivery', { params });
+  const retry = useAction('retryDelivery', {
+    changes: ['getDelivery', 'listDeliveries', 'listWebhooks', 'getMessage'],
+    onDone: () => tellDone('It is tried again now'),
+  });
+  if (delivery.isError) return <Fault fault={delivery.error} retry={delivery.refetch} />;
+  const { data } = delivery;
+  if (!data) return <Skeleton height={480} />;
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <State tone={toneOfDelivery[data.state]}>{capital(data.state)}</State>
+        {may && data.state !== 'delivered' && (
+          <Button
+            size="xs"
+            leftSection={<RetryIcon size={14} />}
+            loading={retry.isPending}
+            onClick={() => retry.mutate({ params }, { onError: tellFault })}
+          >
+            Retry now
+          </Button>
+        )}
+      </Group>
+      <Group gap={32}>
+        <Fact label="Event">{data.eventType}</Fact>
+        <Fact label="Attempts">{data.attempts}</Fact>
+        {data.durationMs !== null && <Fact label="Took">{Math.round(data.durationMs)} ms</Fact>}
+        {data.nextAt && (
+          <Fact label="Next attempt">
+            <Time at={data.nextAt} />
+          </Fact>
+        )}
+        <Fact label="Message">
+          <Link to="/messages/$id" params={{ id: data.messageId }} className="plain-link">
+            Its timeline
+          </Link>
+        </Fact>
+      </Group>
+      <Text fw={600} size="sm">
+        Request
+      </Text>
+      <CodeBlock
+        label="Request"
+        code={`POST ${data.request.url}\n${data.request.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}\n\n${indent(data.request.body)}`}
+        copied={data.request.body}
+      />
+      <Text fw={600} size="sm">
+        Response
+      </Text>
+      {data.response ? (
+        <CodeBlock
+          label="Response"
+          code={`${data.response.status}\n\n${data.response.body}${data.response.truncated ? '\n… (cut)' : ''}`}
+        />
+      ) : (
+        <Text size="sm" c="dimmed">
+          {data.error ?? 'None yet.'}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function indent(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}

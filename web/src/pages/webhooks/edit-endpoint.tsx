@@ -1,0 +1,69 @@
+// Changes an endpoint's address, events and order.
+import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { WebhookEndpoint } from '../../../../src/dashboard/views.ts';
+import { useAction } from '../../api.ts';
+import { tellDone } from '../../parts/results.ts';
+import { EventTypes } from './event-types.tsx';
+
+interface EditProps {
+  endpoint: WebhookEndpoint;
+  opened: boolean;
+  onClose: () => void;
+}
+
+export function EditEndpoint({ endpoint, opened, onClose }: EditProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Edit the endpoint">
+      <EditForm endpoint={endpoint} onClose={onClose} />
+    </Modal>
+  );
+}
+
+function EditForm({ endpoint, onClose }: Omit<EditProps, 'opened'>) {
+  const [url, setUrl] = useState(endpoint.url);
+  const [eventTypes, setEventTypes] = useState(endpoint.eventTypes);
+  const [fifo, setFifo] = useState(endpoint.fifo);
+  const change = useAction('changeWebhook', {
+    changes: ['listWebhooks'],
+    onDone: () => {
+      onClose();
+      tellDone('Saved');
+    },
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate({ params: { id: endpoint.id }, body: { url: url.trim(), eventTypes, fifo } });
+      }}
+    >
+      <Stack>
+        {change.error && (
+          <Alert color="red" role="alert">
+            {change.error.message}
+          </Alert>
+        )}
+        <TextInput
+          label="Address"
+          value={url}
+          onChange={(event) => setUrl(event.currentTarget.value)}
+          required
+          withAsterisk={false}
+          data-autofocus
+        />
+        <EventTypes value={eventTypes} onChange={setEventTypes} />
+        <Switch
+          label="In order, one at a time"
+          checked={fifo}
+          onChange={(event) => setFifo(event.currentTarget.checked)}
+        />
+        <Group justify="flex-end">
+          <Button type="submit" loading={change.isPending}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,33 @@
+// Which events an endpoint is told of: all (also those to come), or a choice.
+import { Chip, Group, Stack, Switch } from '@mantine/core';
+import type { HookType } from '../../../../src/dashboard/views.ts';
+
+export const hookTypes: HookType[] = ['delivery', 'bounce', 'open', 'click', 'complaint'];
+
+interface EventTypesProps {
+  value: HookType[] | null;
+  onChange: (value: HookType[] | null) => void;
+}
+
+export function EventTypes({ value, onChange }: EventTypesProps) {
+  return (
+    <Stack gap="xs">
+      <Switch
+        label="All events"
+        checked={value === null}
+        onChange={(event) => onChange(event.currentTarget.checked ? null : hookTypes)}
+      />
+      {value !== null && (
+        <Chip.Group multiple value={value} onChange={(chosen) => onChange(chosen as HookType[])}>
+          <Group gap={6} role="group" aria-label="Events">
+            {hookTypes.map((type) => (
+              <Chip key={type} value={type} size="xs">
+                {type}
+              </Chip>
+            ))}
+          </Group>
+        </Chip.Group>
+      )}
+    </Stack>
+  );
+}

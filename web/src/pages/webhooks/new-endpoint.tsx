@@ -1,0 +1,85 @@
+// The dialog that registers an endpoint and then shows its secret, this once.
+import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { HookType } from '../../../../src/dashboard/views.ts';
+import { useAction } from '../../api.ts';
+import { Secret } from '../../parts/copy.tsx';
+import { EventTypes } from './event-types.tsx';
+
+export const SECRET_NOTE =
+  'Your server checks X-SM-Signature with it. When this dialog is closed it cannot be shown again, only replaced.';
+
+export function NewEndpointDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const [secret, setSecret] = useState<string>();
+  const close = () => {
+    onClose();
+    setSecret(undefined);
+  };
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      size="lg"
+      title={secret ? 'The signing secret' : 'Add an endpoint'}
+      closeOnClickOutside={secret === undefined}
+    >
+      {secret === undefined ? (
+        <NewEndpointForm onSecret={setSecret} />
+      ) : (
+        <Stack>
+          <Secret value={secret} label="signing secret" note={SECRET_NOTE} />
+          <Group justify="flex-end">
+            <Button onClick={close}>Done</Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  );
+}
+
+function NewEndpointForm({ onSecret }: { onSecret: (secret: string) => void }) {
+  const [url, setUrl] = useState('');
+  const [eventTypes, setEventTypes] = useState<HookType[] | null>(null);
+  const [fifo, setFifo] = useState(false);
+  const create = useAction('createWebhook', {
+    changes: ['listWebhooks'],
+    onDone: ({ secret }) => onSecret(secret),
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        create.mutate({ body: { url: url.trim(), eventTypes, fifo } });
+      }}
+    >
+      <Stack>
+        {create.error && (
+          <Alert color="red" role="alert">
+            {create.error.message}
+          </Alert>
+        )}
+        <TextInput
+          label="Address"
+          placeholder="https://example.com/hooks/mail"
+          value={url}
+          onChange={(event) => setUrl(event.currentTarget.value)}
+          required
+          withAsterisk={false}
+          data-autofocus
+        />
+        <EventTypes value={eventTypes} onChange={setEventTypes} />
+        <Switch
+          label="In order"
+          description="One at a time, in the order of the events; a failing one holds the others back"
+          checked={fifo}
+          onChange={(event) => setFifo(event.currentTarget.checked)}
+        />
+        <Group justify="flex-end">
+          <Button type="submit" loading={create.isPending}>
+            Add
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

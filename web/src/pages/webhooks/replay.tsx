@@ -1,0 +1,103 @@
+// Posts past events again: first counted, then sent.
+import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { HookType } from '../../../../src/dashboard/views.ts';
+import { useAction } from '../../api.ts';
+import { tellDone } from '../../parts/results.ts';
+import { EventTypes } from './event-types.tsx';
+
+interface ReplayProps {
+  endpointId: string;
+  opened: boolean;
+  onClose: () => void;
+}
+
+const local = (at: number): string =>
+  new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+
+export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
+  const [from, setFrom] = useState(() => local(Date.now() - 24 * 3_600_000));
+  const [until, setUntil] = useState(() => local(Date.now() + 60_000));
+  const [eventTypes, setEventTypes] = useState<HookType[] | null>(null);
+  const [onlyFailed, setOnlyFailed] = useState(true);
+  const count = useAction('replayWebhook');
+  const send = useAction('replayWebhook', {
+    changes: ['listDeliveries', 'listWebhooks'],
+    onDone: (answer) => {
+      onClose();
+      tellDone(`${answer.count} events are posted again`);
+    },
+  });
+  const request = (dryRun: boolean) => ({
+    params: { id: endpointId },
+    body: {
+      from: new Date(from).toISOString(),
+      until: new Date(until).toISOString(),
+      ...(eventTypes ? { eventTypes } : {}),
+      onlyFailed,
+      dryRun,
+    },
+  });
+  // A count is true only for what it was asked about.
+  const changed =
+    <Value,>(set: (value: Value) => void) =>
+    (value: Value) => {
+      count.reset();
+      set(value);
+    };
+  const fault = count.error ?? send.error;
+  return (
+    <Modal opened={opened} onClose={onClose} title="Replay events" size="lg">
+      <Stack>
+        {fault && (
+          <Alert color="red" role="alert">
+            {fault.message}
+          </Alert>
+        )}
+        <Group grow>
+          <TextInput
+            label="From"
+            type="datetime-local"
+            value={from}
+            onChange={(event) => changed(setFrom)(event.currentTarget.value)}
+          />
+          <TextInput
+            label="Until"
+            type="datetime-local"
+            value={until}
+            onChange={(event) => changed(setUntil)(event.currentTarget.value)}
+          />
+        </Group>
+        <EventTypes value={eventTypes} onChange={changed(setEventTypes)} />
+        <Switch
+          label="Only those that were abandoned"
+          checked={onlyFailed}
+          onChange={(event) => changed(setOnlyFailed)(event.currentTarget.checked)}
+        />
+        {count.data && (
+          <Alert color={count.data.count > 0 ? 'martin' : 'gray'} role="status">
+            {count.data.count === 1 ? 'One event' : `${count.data.count} events`} would be posted.
+            They keep their ids, so a receiver can tell repeats.
+          </Alert>
+        )}
+        <Group justify="flex-end">
+          <Button
+            variant="default"
+            loading={count.isPending}
+            disabled={!from || !until}
+            onClick={() => count.mutate(request(true))}
+          >
+            Count first
+          </Button>
+          <Button
+            loading={send.isPending}
+            disabled={!count.data || count.data.count === 0}
+            onClick={() => send.mutate(request(false))}
+          >
+            Replay
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

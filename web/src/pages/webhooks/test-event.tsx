@@ -1,0 +1,60 @@
+// Posts an example event now and shows what came back.
+import { Alert, Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { HookType } from '../../../../src/dashboard/views.ts';
+import { useAction } from '../../api.ts';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { hookTypes } from './event-types.tsx';
+
+interface TestProps {
+  endpointId: string;
+  opened: boolean;
+  onClose: () => void;
+}
+
+export function TestEvent({ endpointId, opened, onClose }: TestProps) {
+  const [eventType, setEventType] = useState<HookType>('delivery');
+  const test = useAction('testWebhook');
+  const result = test.data;
+  return (
+    <Modal opened={opened} onClose={onClose} title="Send a test event" size="lg">
+      <Stack>
+        <Group align="flex-end">
+          <Select
+            label="Event"
+            data={hookTypes}
+            value={eventType}
+            onChange={(value) => setEventType((value ?? 'delivery') as HookType)}
+            data-autofocus
+          />
+          <Button
+            loading={test.isPending}
+            onClick={() => test.mutate({ params: { id: endpointId }, body: { eventType } })}
+          >
+            Send
+          </Button>
+        </Group>
+        {test.error && (
+          <Alert color="red" role="alert">
+            {test.error.message}
+          </Alert>
+        )}
+        {result && (
+          <Alert
+            color={result.ok ? 'martin' : 'red'}
+            title={result.ok ? `Taken with ${result.status}` : 'It failed'}
+            role="status"
+          >
+            <Text size="sm">
+              {result.error ?? (result.ok ? '' : `The endpoint answered ${result.status}.`)} After{' '}
+              {Math.round(result.durationMs)} ms.
+            </Text>
+          </Alert>
+        )}
+        {result && result.response !== '' && (
+          <CodeBlock code={result.response} label="Response of the endpoint" />
+        )}
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,76 @@
+// Webhooks: the endpoints that are told about events.
+import { Badge, Button, Group, Paper, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Link } from '@tanstack/react-router';
+import type { WebhookEndpoint } from '../../../../src/dashboard/views.ts';
+import { useApi } from '../../api.ts';
+import { Fault } from '../../parts/fault.tsx';
+import { PlusIcon, WebhooksIcon } from '../../parts/icons.tsx';
+import { Empty, LoadingRows, Page } from '../../parts/page.tsx';
+import { State } from '../../parts/status.tsx';
+import { useMay } from '../../session.ts';
+import { NewEndpointDialog } from './new-endpoint.tsx';
+
+export function WebhooksPage() {
+  const may = useMay('developer');
+  const webhooks = useApi('listWebhooks');
+  const [opened, { open, close }] = useDisclosure();
+  const endpoints = webhooks.data?.endpoints ?? [];
+  const add = may && (
+    <Button leftSection={<PlusIcon size={16} />} onClick={open}>
+      Add an endpoint
+    </Button>
+  );
+  return (
+    <Page
+      title="Webhooks"
+      lead="Your servers learn of deliveries, bounces, opens, clicks and complaints as they happen, signed."
+      actions={endpoints.length > 0 && add}
+    >
+      {webhooks.isError && <Fault fault={webhooks.error} retry={webhooks.refetch} />}
+      {webhooks.isPending && <LoadingRows rows={3} />}
+      {webhooks.isSuccess && endpoints.length === 0 && (
+        <Empty icon={<WebhooksIcon />} title="No endpoints" action={add}>
+          Give us an HTTPS address; each event is posted to it and retried for nine hours.
+        </Empty>
+      )}
+      {endpoints.length > 0 && (
+        <Paper style={{ overflow: 'hidden' }}>
+          {endpoints.map((endpoint) => (
+            <Link
+              key={endpoint.id}
+              to="/webhooks/$id"
+              params={{ id: endpoint.id }}
+              className="row-link endpoint-line"
+            >
+              <EndpointState endpoint={endpoint} />
+              <Text size="sm" fw={500} truncate>
+                {endpoint.url}
+              </Text>
+              <Group gap={6} wrap="nowrap" className="message-tags">
+                {(endpoint.eventTypes ?? ['all events']).map((type) => (
+                  <Badge key={type} color="gray">
+                    {type}
+                  </Badge>
+                ))}
+              </Group>
+              <Text size="xs" c="dimmed" ta="right">
+                {endpoint.pending > 0 ? `${endpoint.pending} waiting` : ''}
+              </Text>
+            </Link>
+          ))}
+        </Paper>
+      )}
+      <NewEndpointDialog opened={opened} onClose={close} />
+    </Page>
+  );
+}
+
+export function EndpointState({ endpoint }: { endpoint: WebhookEndpoint }) {
+  if (endpoint.disabled) {
+    const word = { owner: 'Off', gone: 'Off: answered 410', failing: 'Off: kept failing' };
+    return <State tone="quiet">{word[endpoint.disabled.reason]}</State>;
+  }
+  if (endpoint.failures > 0) return <State tone="bad">Failing</State>;
+  return <State tone="good">On</State>;
+}

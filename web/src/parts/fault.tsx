@@ -1,0 +1,47 @@
+// What a page shows when it could not be loaded, and when there is no such page.
+import { Button, Center, Stack, Text, Title } from '@mantine/core';
+import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { Refused } from '../api.ts';
+import { RetryIcon } from './icons.tsx';
+
+export function Fault({ fault, retry }: { fault: unknown; retry?: () => unknown }) {
+  const absent = fault instanceof Refused && fault.status === 404;
+  return (
+    <Center py={64} px="md">
+      <Stack align="center" gap="xs" maw={460} ta="center" role="alert">
+        <Title order={2}>{absent ? 'Not found' : 'This could not be loaded'}</Title>
+        <Text c="dimmed" size="sm">
+          {fault instanceof Error ? fault.message : String(fault)}
+        </Text>
+        {retry && !absent && (
+          <Button
+            variant="default"
+            mt="sm"
+            leftSection={<RetryIcon size={16} />}
+            onClick={() => retry()}
+          >
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Center>
+  );
+}
+
+export function PageFault({ error, reset }: ErrorComponentProps) {
+  return <Fault fault={error} retry={reset} />;
+}
+
+export function NotFound() {
+  return (
+    <Center py={96}>
+      <Stack align="center" gap="xs">
+        <Title order={1}>Nothing nests here</Title>
+        <Text c="dimmed">There is no page at this address.</Text>
+        <Link to="/" className="plain-link">
+          Go to the overview
+        </Link>
+      </Stack>
+    </Center>
+  );
+}

@@ -1,0 +1,11 @@
+// Toasts: only for what an action of the user's led to.
+import { notifications } from '@mantine/notifications';
+
+export function tellDone(message: string): void {
+  notifications.show({ message, color: 'martin', autoClose: 4000 });
+}
+
+export function tellFault(fault: unknown): void {
+  const message = fault instanceof Error ? fault.message : String(fault);
+  notifications.show({ title: 'That did not work', message, color: 'red', autoClose: 10_000 });
+}

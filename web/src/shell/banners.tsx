@@ -1,0 +1,46 @@
+// Lines above every page about the account's or the service's state. Calm: they stay as long as they are true.
+import { Group, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { InfoIcon, WarningIcon } from '../parts/icons.tsx';
+import { useMe } from '../session.ts';
+
+export function Banners() {
+  const { account, service } = useMe();
+  return (
+    <>
+      {account?.suspended && (
+        <Banner tone="bad">
+          This account is suspended: nothing is sent. Ask the operator of this service.
+        </Banner>
+      )}
+      {account?.plan === 'free' && (
+        <Banner tone="warn">
+          This account is on the free plan and cannot send.{' '}
+          <Link to="/account" className="plain-link">
+            See what is blocked
+          </Link>
+        </Banner>
+      )}
+      {account && service.sandbox && (
+        <Banner tone="quiet">
+          Sandbox: no relay is set, so every mail is captured and none leaves.{' '}
+          <Link to="/sandbox" className="plain-link">
+            Open the inbox
+          </Link>
+        </Banner>
+      )}
+    </>
+  );
+}
+
+function Banner({ tone, children }: { tone: 'quiet' | 'warn' | 'bad'; children: ReactNode }) {
+  return (
+    <Group className="banner" data-tone={tone} gap={10} wrap="nowrap">
+      {tone === 'quiet' ? <InfoIcon size={16} /> : <WarningIcon size={16} />}
+      <Text size="sm" inherit>
+        {children}
+      </Text>
+    </Group>
+  );
+}

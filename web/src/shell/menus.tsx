@@ -1,0 +1,147 @@
+// The two menus of the shell: which account, and who.
+import {
+  Avatar,
+  Group,
+  Menu,
+  SegmentedControl,
+  Text,
+  UnstyledButton,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { Me, SessionState } from '../../../src/dashboard/views.ts';
+import { SESSION_KEY, useAction } from '../api.ts';
+import { CheckIcon, ChevronDownIcon, SignOutIcon, TeamIcon } from '../parts/icons.tsx';
+import { tellFault } from '../parts/results.ts';
+import { capital } from '../parts/status.tsx';
+import { useMe } from '../session.ts';
+
+export function AccountMenu() {
+  const { account, accounts } = useMe();
+  const enter = useEnter();
+  const navigate = useNavigate();
+  const move = useAction('switchAccount', {
+    onDone: (me) => {
+      enter(me);
+      void navigate({ to: '/' });
+    },
+  });
+  if (account === null) return null;
+  if (accounts.length < 2) {
+    return (
+      <div className="account-name">
+        <AccountLabel name={account.name} role={account.role} />
+      </div>
+    );
+  }
+  return (
+    <Menu width={232} position="bottom-start">
+      <Menu.Target>
+        <UnstyledButton className="account-name" data-button>
+          <AccountLabel name={account.name} role={account.role} />
+          <ChevronDownIcon size={15} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Your accounts</Menu.Label>
+        {accounts.map((one) => (
+          <Menu.Item
+            key={one.id}
+            rightSection={one.id === account.id ? <CheckIcon size={15} /> : null}
+            onClick={() => move.mutate({ body: { accountId: one.id } }, { onError: tellFault })}
+          >
+            {one.name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function AccountLabel({ name, role }: { name: string; role: string }) {
+  return (
+    <div className="cut">
+      <Text size="sm" fw={600} truncate>
+        {name}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {capital(role)}
+      </Text>
+    </div>
+  );
+}
+
+export function UserMenu() {
+  const { user, service } = useMe();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const leave = useAction('signOut', {
+    onDone: () => {
+      queries.clear();
+      queries.setQueryData<SessionState>(SESSION_KEY, { state: 'signed-out', me: null });
+      void navigate({ to: '/sign-in' });
+    },
+  });
+  return (
+    <Menu width={232} position="top-start">
+      <Menu.Target>
+        <UnstyledButton className="account-name" data-button aria-label="You and this device">
+          <Group gap={10} wrap="nowrap" miw={0}>
+            <Avatar size={28} color="martin" radius="xl" name={user.name || user.email} />
+            <div className="cut">
+              <Text size="sm" fw={500} truncate>
+                {user.name || user.email}
+              </Text>
+            </div>
+          </Group>
+          <ChevronDownIcon size={15} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{user.email}</Menu.Label>
+        <SchemeSwitch />
+        <Menu.Divider />
+        <Menu.Item component={Link} to="/profile" leftSection={<TeamIcon size={16} />}>
+          Profile & password
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<SignOutIcon size={16} />}
+          onClick={() => leave.mutate({}, { onError: tellFault })}
+        >
+          Sign out
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>Sandmartin {service.version}</Menu.Label>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function SchemeSwitch() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <SegmentedControl
+      fullWidth
+      size="xs"
+      m={6}
+      aria-label="Colours"
+      value={colorScheme}
+      onChange={(value) => setColorScheme(value as 'light' | 'dark' | 'auto')}
+      data={[
+        { value: 'light', label: 'Light' },
+        { value: 'dark', label: 'Dark' },
+        { value: 'auto', label: 'System' },
+      ]}
+    />
+  );
+}
+
+/** Goes on as `me`: whatever was read before was another user's or account's. */
+export function useEnter(): (me: Me) => void {
+  const queries = useQueryClient();
+  return (me) => {
+    queries.setQueryData<SessionState>(SESSION_KEY, { state: 'signed-in', me });
+    void queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
+  };
+}

@@ -1,0 +1,105 @@
+// The look: one accent (the green of the mails' default branding), warm neutrals, system fonts. main.tsx hands it to Mantine.
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  createTheme,
+  type MantineColorsTuple,
+  Modal,
+  Paper,
+  Select,
+  Skeleton,
+  Switch,
+  Table,
+  Textarea,
+  TextInput,
+  Tooltip,
+} from '@mantine/core';
+
+/** Around #00a071 (shade 5). White on it has a contrast of 3.4, so filled parts in light take shade 7: 5.4. */
+const martin: MantineColorsTuple = [
+  '#e8f8f2',
+  '#d0efe3',
+  '#9fdfc6',
+  '#69cda6',
+  '#2fb98a',
+  '#00a071',
+  '#008c63',
+  '#007a56',
+  '#006447',
+  '#004d36',
+];
+
+/** Sand rather than steel: greys with a little warmth. */
+const gray: MantineColorsTuple = [
+  '#faf9f7',
+  '#f4f2ef',
+  '#eae7e2',
+  '#dcd8d1',
+  '#c4bfb6',
+  '#a39d93',
+  '#7d776d',
+  '#635e56',
+  '#3d3a35',
+  '#1f1d1a',
+];
+
+const dark: MantineColorsTuple = [
+  '#e9e7e3',
+  '#c9c6c0',
+  '#a5a29b',
+  '#7c7973',
+  '#45443f',
+  '#33322e',
+  '#262522',
+  '#1b1a18',
+  '#141311',
+  '#0c0b0a',
+];
+
+export const theme = createTheme({
+  primaryColor: 'martin',
+  primaryShade: { light: 7, dark: 4 },
+  autoContrast: true,
+  luminanceThreshold: 0.35,
+  colors: { martin, gray, dark },
+  defaultRadius: 'md',
+  radius: { xs: '4px', sm: '6px', md: '8px', lg: '12px', xl: '16px' },
+  fontFamily:
+    'Inter, ui-sans-serif, -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamilyMonospace:
+    'ui-monospace, SFMono-Regular, "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+  fontSizes: { xs: '12px', sm: '13.5px', md: '15px', lg: '17px', xl: '20px' },
+  headings: {
+    fontWeight: '600',
+    sizes: {
+      h1: { fontSize: '26px', lineHeight: '1.25' },
+      h2: { fontSize: '17px', lineHeight: '1.35' },
+      h3: { fontSize: '15px', lineHeight: '1.4' },
+    },
+  },
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    Button: Button.extend({ defaultProps: { size: 'sm' } }),
+    ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
+    Badge: Badge.extend({ defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 500 } }),
+    Paper: Paper.extend({ defaultProps: { withBorder: true, radius: 'lg' } }),
+    Table: Table.extend({ defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md' } }),
+    TextInput: TextInput.extend({ defaultProps: { size: 'sm' } }),
+    Textarea: Textarea.extend({ defaultProps: { size: 'sm', autosize: true, minRows: 2 } }),
+    Select: Select.extend({ defaultProps: { size: 'sm', allowDeselect: false } }),
+    Switch: Switch.extend({ defaultProps: { size: 'sm' } }),
+    Skeleton: Skeleton.extend({ defaultProps: { radius: 'sm' } }),
+    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 250, withinPortal: true } }),
+    Modal: Modal.extend({
+      defaultProps: {
+        radius: 'lg',
+        centered: true,
+        closeButtonProps: { 'aria-label': 'Close' },
+        overlayProps: { backgroundOpacity: 0.4, blur: 2 },
+        transitionProps: { duration: 120 },
+      },
+    }),
+  },
+});

@@ -1,0 +1,28 @@
+// Bundles the dashboard into dist/web, which src/dashboard serves. Everything comes along: no CDN, no fonts from elsewhere.
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  root: here('.'),
+  plugins: [react()],
+  // The server puts the answer's own nonce there (src/dashboard/assets.ts).
+  html: { cspNonce: '__CSP_NONCE__' },
+  build: {
+    outDir: here('../dist/web'),
+    emptyOutDir: true,
+    target: 'es2022',
+    // The Content-Security-Policy allows neither inline scripts nor data: scripts.
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 1000,
+  },
+  server: {
+    // `npx vite web` beside a running service: pages from here, answers from there.
+    proxy: { '/dashboard': process.env.SANDMARTIN_URL ?? 'http://localhost:3000' },
+    fs: { allow: [here('..')] },
+  },
+});
