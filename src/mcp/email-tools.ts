@@ -83,7 +83,9 @@ const sendEmailTool = defineTool({
       guardRepeats,
     });
     deps.metrics.accepted.inc();
-    deps.log.info({ door: 'mcp', account: caller.accountId, message: answer.id }, 'accepted');
+    if (deps.log.isLevelEnabled('info')) {
+      deps.log.info({ door: 'mcp', account: caller.accountId, message: answer.id }, 'accepted');
+    }
     return {
       ...answer,
       ...(guardRepeats && repeated ? { duplicate_of_recent: true as const } : {}),

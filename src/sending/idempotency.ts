@@ -12,7 +12,7 @@ export interface IdempotencyClaim {
 }
 
 const KEPT_SECONDS = 24 * 3600;
-export const GUARD_SECONDS = 60;
+const GUARD_SECONDS = 60;
 
 export function readIdempotencyKey(
   key: string | undefined,
@@ -30,11 +30,14 @@ export function readIdempotencyKey(
 
 /** Under a key that nobody can choose: control characters are refused above. */
 export function guardAgainstRepeat(keyId: string, request: SendRequest): IdempotencyClaim {
-  const requestHash = hashOf(request);
-  const key = `\u0001${keyId} ${requestHash.toString('base64')}`;
-  return { key, requestHash, keptSeconds: GUARD_SECONDS };
+  const requestHash = hashOf(request, keyId);
+  return {
+    key: `\u0001${requestHash.toString('base64')}`,
+    requestHash,
+    keptSeconds: GUARD_SECONDS,
+  };
 }
 
 /** Of the parsed request, in the schema's order of fields: white space and field order make no other request. */
-const hashOf = (request: SendRequest): Buffer =>
-  createHash('sha256').update(JSON.stringify(request)).digest();
+const hashOf = (request: SendRequest, keyId = ''): Buffer =>
+  createHash('sha256').update(keyId).update(JSON.stringify(request)).digest();
