@@ -1,0 +1,330 @@
+// Who may call what. Walks the route table of the contract, so that no route can be forgotten:
+// every route needs a session and our own page; viewers write nothing; what belongs to another account is not there.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKey } from '../../src/accounts/keys.ts';
+import { systemClock } from '../../src/clock.ts';
+import { type Access, type Api, ROUTES, type RouteName } from '../../src/dashboard/contract.ts';
+import { mail, startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { type DashboardClient, openClient, openSignedIn } from './dashboard-client.ts';
+
+let service: TestService;
+let ours: { id: number; key: string };
+let theirs: { id: number; key: string };
+let us: DashboardClient;
+let them: DashboardClient & { userId: string };
+let theirThings: Things;
+
+beforeAll(async () => {
+  service = await startTestService({ WEBHOOK_ALLOW: '127.0.0.0/8' });
+  ours = await service.account();
+  theirs = await service.account();
+  us = await openSignedIn(service, { accountId: ours.id });
+  them = await openSignedIn(service, { accountId: theirs.id });
+  theirThings = await makeThings();
+});
+
+afterAll(() => service.stop());
+
+const names = Object.keys(ROUTES) as RouteName[];
+const accessOf = (name: RouteName): Access => ROUTES[name].access;
+const writes = (name: RouteName): boolean => ROUTES[name].method !== 'GET';
+const isMembers = (name: RouteName): boolean =>
+  ['viewer', 'developer', 'owner'].includes(accessOf(name));
+
+/** A body that each route takes, so that nothing but the question at hand refuses it. */
+const BODIES: {
+  [Name in RouteName as Api[Name] extends { body: unknown } ? Name : never]: unknown;
+} = {
+  signIn: { email: 'nobody@example.com', password: 'wrong' },
+  switchAccount: { accountId: 1 },
+  changePassword: { current: 'wrong', password: 'wrong wrong wrong' },
+  setUp: { token: 'x', email: 'a@b.example', password: 'x', name: 'x', accountName: 'x' },
+  showInvitation: { token: 'x' },
+  acceptInvitation: { token: 'x', password: 'x', name: 'x' },
+  previewTemplate: { slug: 'their-own' },
+  previewTemplates: { slugs: ['their-own'] },
+  cloneTemplate: {},
+  saveTemplate: { subject: 'Changed', html: '<p>Changed</p>' },
+  publishTemplate: { version: 1 },
+  testSend: { to: 'ada@example.net' },
+  setBranding: { brand_name: 'Changed' },
+  previewBranding: { branding: {}, slugs: ['welcome'] },
+  addDomain: { domain: 'changed.example' },
+  addAddress: { address: 'changed@changed.example' },
+  createWebhook: { url: 'http://127.0.0.1:59999/changed' },
+  changeWebhook: { disabled: true },
+  testWebhook: {},
+  replayWebhook: { from: '2026-01-01T00:00:00Z', until: '2036-01-01T00:00:00Z', dryRun: false },
+  createKey: { scopes: ['email:send'], name: 'changed' },
+  addSuppression: { address: 'changed@example.net' },
+  invite: { email: 'changed@example.net', role: 'owner' },
+  changeMember: { role: 'viewer' },
+  changeAccount: { name: 'Changed' },
+  createAccount: { name: 'Changed', plan: 'paid' },
+  changeOperatedAccount: { plan: 'free' },
+  suspendAccount: { reason: 'changed' },
+};
+
+const bodyOf = (name: RouteName): unknown => (BODIES as Record<string, unknown>)[name];
+
+type WithParams = {
+  [Name in RouteName]: Api[Name] extends { params: unknown } ? Name : never;
+}[RouteName];
+type Things = { [Name in WithParams]: Record<string, string> };
+
+/** One of everything that has an id, of the other account. */
+async function makeThings(): Promise<Things> {
+  const sent = await service.send(
+    theirs.key,
+    mail({
+      attachments: [{ filename: 'a.txt', content_base64: 'aGk=', content_type: 'text/plain' }],
+    }),
+  );
+  const message = { id: sent.body.id as string };
+  await them.call('saveTemplate', {
+    params: { slug: 'their-own' },
+    body: { subject: 'Theirs', html: '<p>Theirs</p>' },
+  });
+  await them.call('publishTemplate', { params: { slug: 'their-own' }, body: {} });
+  await them.call('saveTemplate', { params: { slug: 'their-own' }, body: { subject: 'Newer' } });
+  const template = { slug: 'their-own' };
+  await them.call('addDomain', { body: { domain: 'theirs.example' } });
+  await them.call('addAddress', { body: { address: 'we@theirs.example' } });
+  const { endpoint } = await them.call('createWebhook', { body: { url: 'http://127.0.0.1:59999/' } });
+  const webhook = { id: endpoint.id };
+  const { key } = await them.call('createKey', { body: { scopes: ['email:send'] } });
+  await them.call('addSuppression', { body: { address: 'gone@example.net' } });
+  const { invitation } = await them.call('invite', {
+    body: { email: 'new@people.example', role: 'viewer' },
+  });
+  // The mail must have been captured and reported, for a sandbox mail and a delivery to exist.
+  await service.send(theirs.key, mail());
+  const captured = await until(
+    async () => (await them.call('listSandbox', { query: {} })).items[0],
+  );
+  const delivery = await until(
+    async () => (await them.call('listDeliveries', { params: webhook, query: {} })).items[0],
+  );
+  const delivered = { id: endpoint.id, deliveryId: delivery.id };
+  const account = { id: String(theirs.id) };
+  return {
+    getMessage: message,
+    liveMessage: message,
+    getMessageSource: message,
+    getAttachment: { ...message, index: '0' },
+    sendAgain: message,
+    getTemplate: template,
+    listTemplateVersions: template,
+    cloneTemplate: template,
+    saveTemplate: template,
+    publishTemplate: template,
+    rollBackTemplate: template,
+    archiveTemplate: template,
+    testSend: template,
+    checkDomain: { domain: 'theirs.example' },
+    removeDomain: { domain: 'theirs.example' },
+    verifyAddress: { address: 'we@theirs.example' },
+    removeAddress: { address: 'we@theirs.example' },
+    changeWebhook: webhook,
+    removeWebhook: webhook,
+    rotateWebhook: webhook,
+    testWebhook: webhook,
+    listDeliveries: webhook,
+    getDelivery: delivered,
+    retryDelivery: delivered,
+    replayWebhook: webhook,
+    revokeKey: { id: key.id },
+    removeSuppression: { address: 'gone@example.net' },
+    getSandboxMail: { id: captured.id },
+    withdrawInvitation: { id: invitation.id },
+    changeMember: { id: them.userId },
+    removeMember: { id: them.userId },
+    changeOperatedAccount: account,
+    suspendAccount: account,
+    resumeAccount: account,
+  };
+}
+
+const paramsOf = (name: RouteName): Record<string, string> | undefined =>
+  (theirThings as Record<string, Record<string, string>>)[name];
+
+describe('without a session', () => {
+  it.each(names.filter((name) => accessOf(name) !== 'public'))('%s → 401', async (name) => {
+    const answer = await openClient(service.url).try(name, {
+      params: paramsOf(name),
+      body: bodyOf(name),
+    });
+    expect(answer.status).toBe(401);
+    expect(answer.body.detail).toMatch(/sign in/i);
+  });
+
+  it('a cookie that nobody gave out is no session', async () => {
+    const forged = openClient(service.url, `sm_session=${'A'.repeat(43)}`);
+    expect((await forged.try('getOverview')).status).toBe(401);
+  });
+});
+
+describe('from a page that is not ours', () => {
+  it.each(names.filter(writes))('%s without our header → 403', async (name) => {
+    const headers = { 'x-sm-dashboard': undefined };
+    const answer = await us.try(name, { params: paramsOf(name), body: bodyOf(name), headers });
+    expect(answer.status).toBe(403);
+  });
+
+  it.each(names.filter(writes))('%s from another origin → 403', async (name) => {
+    for (const origin of ['https://evil.example', 'null', undefined]) {
+      const answer = await us.try(name, {
+        params: paramsOf(name),
+        body: bodyOf(name),
+        headers: { origin },
+      });
+      expect(answer.status, String(origin)).toBe(403);
+    }
+  });
+
+  it('a form cannot send what is no JSON', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await us.try('createKey', { body: {}, headers })).status).toBe(400);
+  });
+});
+
+describe('a role that is too small', () => {
+  let viewer: DashboardClient;
+  let developer: DashboardClient;
+
+  beforeAll(async () => {
+    viewer = await openSignedIn(service, { accountId: ours.id, role: 'viewer' });
+    developer = await openSignedIn(service, { accountId: ours.id, role: 'developer' });
+  });
+
+  it.each(names.filter((name) => ['developer', 'owner'].includes(accessOf(name))))(
+    'viewer: %s → 403',
+    async (name) => {
+      const answer = await viewer.try(name, { params: paramsOf(name), body: bodyOf(name) });
+      expect(answer.status).toBe(403);
+      expect(answer.body.detail).toMatch(/viewer/);
+    },
+  );
+
+  it.each(names.filter((name) => accessOf(name) === 'owner'))(
+    'developer: %s → 403',
+    async (name) => {
+      const answer = await developer.try(name, { params: paramsOf(name), body: bodyOf(name) });
+      expect(answer.status).toBe(403);
+    },
+  );
+
+  it.each(names.filter((name) => accessOf(name) === 'operator'))(
+    'owner who is no operator: %s → 403',
+    async (name) => {
+      const answer = await us.try(name, { params: paramsOf(name), body: bodyOf(name) });
+      expect(answer.status).toBe(403);
+    },
+  );
+
+  it('all writing routes ask for more than a viewer, but for previews and one’s own session', () => {
+    const forAll = names.filter((name) => writes(name) && accessOf(name) === 'viewer');
+    expect(forAll.sort()).toEqual(['previewBranding', 'previewTemplate', 'previewTemplates']);
+    const own = names.filter((name) => accessOf(name) === 'user');
+    expect(own.sort()).toEqual(['changePassword', 'signOut', 'signOutOthers', 'switchAccount']);
+  });
+
+  it('viewers read everything', async () => {
+    const readable = names.filter(
+      (name) => !writes(name) && isMembers(name) && !ROUTES[name].path.includes(':'),
+    );
+    for (const name of readable.filter((it) => it !== 'live')) {
+      expect((await viewer.try(name)).status, name).toBe(200);
+    }
+  });
+});
+
+describe('what belongs to another account', () => {
+  /** A slug that we do not have yet is free for us: it makes a template of our own. */
+  const isOurBusiness = (name: RouteName): boolean => name === 'saveTemplate';
+
+  it.each(
+    names.filter(
+      (name) => isMembers(name) && ROUTES[name].path.includes(':') && !isOurBusiness(name),
+    ),
+  )('%s → 404', async (name) => {
+    expect(paramsOf(name), 'the test lacks an id for this route').toBeDefined();
+    const answer = await us.try(name, { params: paramsOf(name), body: bodyOf(name) });
+    expect([name, answer.status, answer.body.detail]).toEqual([name, 404, expect.any(String)]);
+  });
+
+  it('previews do not show their templates', async () => {
+    expect((await us.try('previewTemplate', { body: { slug: 'their-own' } })).status).toBe(404);
+    expect((await us.try('previewTemplates', { body: { slugs: ['their-own'] } })).status).toBe(404);
+  });
+
+  it('nobody enters an account by its number', async () => {
+    const answer = await us.try('switchAccount', { body: { accountId: theirs.id } });
+    expect(answer.status).toBe(404);
+  });
+
+  it('a template of the same slug is another one', async () => {
+    const body = { subject: 'Ours', html: '<p>Ours</p>' };
+    await us.call('saveTemplate', { params: { slug: 'their-own' }, body });
+    const shown = await them.call('getTemplate', { params: { slug: 'their-own' }, query: {} });
+    expect(shown.content.subject).toBe('Theirs');
+  });
+
+  it('lists show only what is ours', async () => {
+    await service.send(ours.key, mail({ subject: 'Ours' }));
+    const { items } = await us.call('searchMessages', { query: {} });
+    expect(new Set(items.map(({ subject }) => subject))).toEqual(new Set(['Ours']));
+    const found = await us.call('searchMessages', { query: { id: theirThings.getMessage.id! } });
+    expect(found.items).toEqual([]);
+    expect((await us.call('listKeys', {})).keys).toHaveLength(1);
+    expect((await us.call('listWebhooks', {})).endpoints).toEqual([]);
+    expect((await us.call('listSuppressions', { query: {} })).items).toEqual([]);
+    expect((await us.call('getTeam', {})).invitations).toEqual([]);
+    const { domains } = await us.call('listSenders', {});
+    expect(domains.map(({ domain }) => domain)).toEqual(['example.com']);
+  });
+
+  it('after all that, everything of theirs is as it was', async () => {
+    const shown = {
+      keys: (await them.call('listKeys', {})).keys.filter((key) => key.revokedAt !== null),
+      webhook: (await them.call('listWebhooks', {})).endpoints[0]?.disabled,
+      team: (await them.call('getTeam', {})).members.map(({ role }) => role),
+      invitations: (await them.call('getTeam', {})).invitations.length,
+      suppressed: (await them.call('listSuppressions', { query: {} })).items.length,
+      senders: (await them.call('listSenders', {})).domains.length,
+      account: (await them.call('getAccount', {})).suspended,
+    };
+    expect(shown).toEqual({
+      keys: [],
+      webhook: null,
+      team: ['owner'],
+      invitations: 1,
+      suppressed: 1,
+      senders: 2,
+      account: null,
+    });
+  });
+});
+
+it('an operator reads no account they do not belong to', async () => {
+  const operator = await openSignedIn(service, { operator: true });
+  expect((await operator.try('listAccounts')).status).toBe(200);
+  for (const name of names.filter(isMembers)) {
+    const answer = await operator.try(name, { params: paramsOf(name), body: bodyOf(name) });
+    expect([name, answer.status]).toEqual([name, 403]);
+  }
+});
+
+it('a revoked key is refused at once', async () => {
+  const { key } = await createKey(service.database, systemClock, {
+    accountId: ours.id,
+    scopes: ['email:read'],
+    name: 'to be revoked',
+  });
+  expect((await service.get(key, '/v1/messages/msg_0')).status).toBe(404);
+  const { keys } = await us.call('listKeys', {});
+  const { id } = keys.find(({ name }) => name === 'to be revoked')!;
+  await us.call('revokeKey', { params: { id } });
+  expect((await service.get(key, '/v1/messages/msg_0')).status).toBe(401);
+});
