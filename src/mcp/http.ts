@@ -26,10 +26,13 @@ export type AnswerHttp = (request: IncomingMessage, response: ServerResponse) =>
 export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
   const hosts = [...deps.hosts];
   const budget = createBodyBudget();
+  /** Most requests come under the same name; it need not be parsed each time. */
+  let knownHost: string | null = null;
 
   async function answer(request: IncomingMessage): Promise<Answer> {
     const { headers } = request;
-    requireKnownSide(headers.host, headers.origin, hosts);
+    if (headers.host !== knownHost) knownHost = readKnownHost(headers.host, hosts);
+    if (headers.origin !== undefined) requireKnownOrigin(headers.origin, hosts);
     const caller = await deps.directory.authenticate(oneOf(headers['x-api-key']));
     if (request.method !== 'POST') {
       return await read(await deps.server.answer(caller, webRequest(request), undefined));
@@ -54,24 +57,28 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
       .then(({ status, headers, text }) => {
         response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
         response.end(text);
+        // What is left of a body that was refused is neither kept nor waited for.
+        if (!request.complete) request.resume();
       });
   };
 }
 
-/** Origin and Host as the transport's specification asks for it. */
-function requireKnownSide(host: string | undefined, origin: string | undefined, known: string[]) {
-  if (!validateHostHeader(host, known).ok) {
-    throw new Problem(
-      'forbidden',
-      `The Host ${String(host).slice(0, 100)} is not one of this service. Set BASE_URL or MCP_ALLOWED_HOSTS to the name it is reached under.`,
-    );
-  }
-  if (!validateOriginHeader(origin, known).ok) {
-    throw new Problem(
-      'forbidden',
-      `Pages from ${String(origin).slice(0, 100)} may not call this service. Set MCP_ALLOWED_HOSTS when they should.`,
-    );
-  }
+// Host and Origin as the transport's specification asks for it.
+
+function readKnownHost(host: string | undefined, known: string[]): string {
+  if (host !== undefined && validateHostHeader(host, known).ok) return host;
+  throw new Problem(
+    'forbidden',
+    `The Host ${String(host).slice(0, 100)} is not one of this service. Set BASE_URL or MCP_ALLOWED_HOSTS to the name it is reached under.`,
+  );
+}
+
+function requireKnownOrigin(origin: string, known: string[]): void {
+  if (validateOriginHeader(origin, known).ok) return;
+  throw new Problem(
+    'forbidden',
+    `Pages from ${origin.slice(0, 100)} may not call this service. Set MCP_ALLOWED_HOSTS when they should.`,
+  );
 }
 
 interface Answer {

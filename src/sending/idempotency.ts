@@ -1,6 +1,6 @@
 // Idempotency: a key the caller chooses makes a repeated send answer as the first did, for 24 hours.
 // Without one, an agent's identical send within a minute is taken for a repeat: agents retry what they did already.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import type { SendRequest } from './request.ts';
 
@@ -40,4 +40,4 @@ export function guardAgainstRepeat(keyId: string, request: SendRequest): Idempot
 
 /** Of the parsed request, in the schema's order of fields: white space and field order make no other request. */
 const hashOf = (request: SendRequest, keyId = ''): Buffer =>
-  createHash('sha256').update(keyId).update(JSON.stringify(request)).digest();
+  hash('sha256', `${keyId}${JSON.stringify(request)}`, 'buffer');

@@ -1,5 +1,6 @@
 // What is settled before the protocol: key, plan, Host, Origin, Accept, body; and that answers are JSON in both eras.
 import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
 import { ERAS, post, rpc } from './support.ts';
@@ -57,6 +58,19 @@ describe('Host and Origin', () => {
   it.each(['https://evil.example', 'null', 'nonsense'])('Origin %s may not', async (origin) =>
     expect((await ask({ origin })).status).toBe(403),
   );
+  it('a request without any Host is refused, also as the first', async () => {
+    const other = await startTestService({ MCP_PORT: '0' });
+    try {
+      const { port } = new URL(other.service.mcpUrl!);
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.end('POST /mcp HTTP/1.0\r\ncontent-length: 0\r\n\r\n');
+      let answer = '';
+      for await (const chunk of socket) answer += chunk;
+      expect(answer).toMatch(/^HTTP\/1\.1 403/);
+    } finally {
+      await other.stop();
+    }
+  });
   it('comes before the key', async () =>
     expect((await ask({ host: 'evil.example', 'x-api-key': 'wrong' })).status).toBe(403));
 });
