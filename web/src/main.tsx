@@ -12,11 +12,12 @@ import { createQueryClient, SESSION_KEY } from './api.ts';
 import { styleNonce } from './nonce.ts';
 import { ConfirmProvider } from './parts/confirm.tsx';
 import { createDashboardRouter } from './router.tsx';
-import { theme } from './theme.ts';
+import { theme, variables } from './theme.ts';
 
 // Dialogs stop the page from scrolling with a <style> of their own, and look for the nonce here.
 Object.assign(globalThis, { __webpack_nonce__: styleNonce });
 
+const nonceOfStyles = () => styleNonce;
 const queries = createQueryClient();
 const router = createDashboardRouter(queries);
 
@@ -30,7 +31,12 @@ queries.getQueryCache().subscribe((told) => {
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => styleNonce}>
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={variables}
+        defaultColorScheme="auto"
+        getStyleNonce={nonceOfStyles}
+      >
         <Notifications position="bottom-right" limit={4} />
         <ConfirmProvider>
           <RouterProvider router={router} />

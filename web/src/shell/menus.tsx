@@ -86,7 +86,7 @@ export function UserMenu() {
   return (
     <Menu width={232} position="top-start">
       <Menu.Target>
-        <UnstyledButton className="account-name" data-button aria-label="You and this device">
+        <UnstyledButton className="account-name" data-button>
           <Group gap={10} wrap="nowrap" miw={0}>
             <Avatar size={28} color="martin" radius="xl" name={user.name || user.email} />
             <div className="cut">

@@ -266,8 +266,14 @@ function ColorField({
           <WarningIcon size={15} />
           <Text size="xs">
             Hard to read on white ({contrast.ratio.toFixed(1)}, should be 4.5). Mails put{' '}
-            <Chip color={contrast.textColor} /> text on it and use{' '}
-            <Chip color={contrast.linkColor} /> for links.
+            <Chip color={contrast.textColor} /> text on it
+            {contrast.linkColor.toLowerCase() !== value.toLowerCase() && (
+              <>
+                {' '}
+                and use <Chip color={contrast.linkColor} /> for links
+              </>
+            )}
+            .
           </Text>
         </Group>
       )}

@@ -1,5 +1,7 @@
 // The newest messages of the account, kept up to date by a stream.
 import { Paper, Text } from '@mantine/core';
+import { useThrottledCallback } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { LiveMessages, MessageRow } from '../../../../src/dashboard/views.ts';
 import { urlOf } from '../../api.ts';
@@ -9,7 +11,16 @@ import { MessageLine } from '../messages/message-line.tsx';
 
 export function LatestMessages() {
   const [items, setItems] = useState<MessageRow[]>();
-  useLive<LiveMessages>(urlOf('live'), 'messages', (state) => setItems(state.items));
+  const queries = useQueryClient();
+  // The figures above follow, but not at every mail of a busy account.
+  const refresh = useThrottledCallback(
+    () => void queries.invalidateQueries({ queryKey: ['getOverview'] }),
+    3000,
+  );
+  useLive<LiveMessages>(urlOf('live'), 'messages', (state) => {
+    setItems(state.items);
+    refresh();
+  });
   if (items === undefined) return <LoadingRows rows={5} />;
   return (
     <Paper style={{ overflow: 'hidden' }}>

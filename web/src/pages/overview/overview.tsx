@@ -11,10 +11,11 @@ import {
   Stack,
   Text,
 } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import type { ActionNeeded, Overview, Quota } from '../../../../src/dashboard/views.ts';
-import { useApi } from '../../api.ts';
+import { call } from '../../api.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { ChevronIcon, InfoIcon, WarningIcon } from '../../parts/icons.tsx';
 import { Page, Section } from '../../parts/page.tsx';
@@ -35,7 +36,12 @@ export function OverviewPage() {
   const [days, setDays] = useState<Days>(7);
   // Once the first mail is on its way its timeline stays in sight until the reader moves on.
   const [quickstarting, setQuickstarting] = useState<boolean>();
-  const overview = useApi('getOverview', { query: { days } });
+  const overview = useQuery({
+    queryKey: ['getOverview', { query: { days } }],
+    queryFn: () => call('getOverview', { query: { days } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.series.complete === false ? 3000 : 15_000),
+  });
   const { data } = overview;
   if (data && quickstarting === undefined) setQuickstarting(data.quickstart.waiting);
 

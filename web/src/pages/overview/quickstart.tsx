@@ -155,7 +155,7 @@ request = urllib.request.Request(
 )
 print(urllib.request.urlopen(request).read().decode())`;
   const mcp = JSON.stringify(
-    { mcpServers: { sandmartin: { url: `${mcpUrl}/mcp`, headers: { 'X-API-Key': secret } } } },
+    { mcpServers: { sandmartin: { url: mcpUrl, headers: { 'X-API-Key': secret } } } },
     null,
     2,
   );

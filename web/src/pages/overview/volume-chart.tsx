@@ -23,7 +23,7 @@ export function VolumeChart({ series }: { series: Overview['series'] }) {
       withDots={false}
       withLegend
       legendProps={{ verticalAlign: 'bottom' }}
-      gridAxis="y"
+      gridAxis="x"
       strokeWidth={1.75}
       fillOpacity={0.12}
       tickLine="none"

@@ -1,6 +1,6 @@
 // Single addresses that may send, and whether their link was followed.
 import { ActionIcon, Button, Group, Table, Tooltip } from '@mantine/core';
-import type { SenderAddress } from '../../../../src/dashboard/views.ts';
+import type { AskedAddress, SenderAddress } from '../../../../src/dashboard/views.ts';
 import { useAction } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { TrashIcon } from '../../parts/icons.tsx';
@@ -9,6 +9,12 @@ import { tellDone, tellFault } from '../../parts/results.ts';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
+
+/** What became of the link. */
+export function tellAsked({ address, verified, note }: AskedAddress): void {
+  if (note !== null) tellFault(note);
+  else tellDone(verified ? `${address} is verified.` : `A link was mailed to ${address}.`);
+}
 
 export function AddressTable({ addresses }: { addresses: SenderAddress[] }) {
   return (
@@ -38,7 +44,7 @@ function AddressLine({ row }: { row: SenderAddress }) {
   const { address } = row;
   const verify = useAction('verifyAddress', {
     changes: ['listSenders'],
-    onDone: () => tellDone(`Another link was mailed to ${address}.`),
+    onDone: tellAsked,
   });
   const remove = useAction('removeAddress', {
     changes: ['listSenders', 'getOverview'],

@@ -7,7 +7,7 @@ import { PlusIcon, SendersIcon } from '../../parts/icons.tsx';
 import { Empty, LoadingRows, Page, Section } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { useMay } from '../../session.ts';
-import { AddressTable } from './addresses.tsx';
+import { AddressTable, tellAsked } from './addresses.tsx';
 import { DomainCard } from './domain.tsx';
 
 export function SendersPage() {
@@ -120,9 +120,9 @@ function AddDomain({ opened, onClose }: DialogProps) {
 function AddAddress({ opened, onClose }: DialogProps) {
   const add = useAction('addAddress', {
     changes: ['listSenders', 'getOverview'],
-    onDone: ({ address, verified }) => {
+    onDone: (asked) => {
       onClose();
-      tellDone(verified ? `${address} is verified.` : `A link was mailed to ${address}.`);
+      tellAsked(asked);
     },
   });
   return (

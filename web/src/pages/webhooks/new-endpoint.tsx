@@ -1,7 +1,7 @@
 // The dialog that registers an endpoint and then shows its secret, this once.
 import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { HookType } from '../../../../src/dashboard/views.ts';
+import type { EndpointSecret, HookType } from '../../../../src/dashboard/views.ts';
 import { useAction } from '../../api.ts';
 import { Secret } from '../../parts/copy.tsx';
 import { EventTypes } from './event-types.tsx';
@@ -10,24 +10,25 @@ export const SECRET_NOTE =
   'Your server checks X-SM-Signature with it. When this dialog is closed it cannot be shown again, only replaced.';
 
 export function NewEndpointDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const [secret, setSecret] = useState<string>();
+  const [made, setMade] = useState<EndpointSecret>();
   const close = () => {
     onClose();
-    setSecret(undefined);
+    setMade(undefined);
   };
   return (
     <Modal
       opened={opened}
       onClose={close}
       size="lg"
-      title={secret ? 'The signing secret' : 'Add an endpoint'}
-      closeOnClickOutside={secret === undefined}
+      title={made ? 'The signing secret' : 'Add an endpoint'}
+      closeOnClickOutside={made === undefined}
     >
-      {secret === undefined ? (
-        <NewEndpointForm onSecret={setSecret} />
+      {made === undefined ? (
+        <NewEndpointForm onMade={setMade} />
       ) : (
         <Stack>
-          <Secret value={secret} label="signing secret" note={SECRET_NOTE} />
+          <Secret value={made.secret} label="signing secret" note={SECRET_NOTE} />
+          {made.warning && <Alert color="yellow">{made.warning}</Alert>}
           <Group justify="flex-end">
             <Button onClick={close}>Done</Button>
           </Group>
@@ -37,13 +38,13 @@ export function NewEndpointDialog({ opened, onClose }: { opened: boolean; onClos
   );
 }
 
-function NewEndpointForm({ onSecret }: { onSecret: (secret: string) => void }) {
+function NewEndpointForm({ onMade }: { onMade: (made: EndpointSecret) => void }) {
   const [url, setUrl] = useState('');
   const [eventTypes, setEventTypes] = useState<HookType[] | null>(null);
   const [fifo, setFifo] = useState(false);
   const create = useAction('createWebhook', {
     changes: ['listWebhooks'],
-    onDone: ({ secret }) => onSecret(secret),
+    onDone: onMade,
   });
   return (
     <form
