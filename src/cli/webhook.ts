@@ -20,7 +20,7 @@ import {
 } from '../webhooks/endpoint.ts';
 import { bodyOf, eventIdOf, HOOK_TYPES } from '../webhooks/event-body.ts';
 import { DISABLED_REASONS } from '../webhooks/health.ts';
-import { forward, newEvents } from '../webhooks/listen.ts';
+import { forward, openStream } from '../webhooks/listen.ts';
 import { accountOfDelivery, replay, type Selection } from '../webhooks/replay.ts';
 import { newSecret } from '../webhooks/sign.ts';
 import { sendTestEvent } from '../webhooks/test-event.ts';
@@ -256,12 +256,13 @@ async function listen(
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => stopping.abort());
   }
+  const events = await openStream(database, options.account, stopping.signal);
   print(options.json, { account: options.account, forward: options.forward, secret }, () => [
     `New events of account ${options.account} go to ${options.forward}. Ctrl-C ends it.`,
     `They are signed with ${secret}`,
   ]);
   const agent = new Agent();
-  for await (const event of newEvents(database, options.account, stopping.signal)) {
+  for await (const event of events) {
     const result = await forward(agent, options.forward, secret, event, systemClock.nowMs());
     const { event_type, payload } = JSON.parse(bodyOf(event).toString());
     const eventId = eventIdOf(event.eventUuid);

@@ -11,36 +11,40 @@ const POLL_EVERY_MS = 300;
 /** An event has its time before it is committed: for so long a later one may have been seen first. */
 const OVERLAP_MS = 10_000;
 
-/** Events recorded from now on, in their order, until the signal. */
-export async function* newEvents(
+/** Events recorded from the moment this is answered, in their order, until the signal. */
+export async function openStream(
   database: Database,
   accountId: number,
   signal: AbortSignal,
+): Promise<AsyncGenerator<StoredEvent>> {
+  const [now] = await database.query<{ at: Date }>('SELECT clock_timestamp() AS at');
+  return newEvents(database, accountId, now!.at.getTime(), signal);
+}
+
+async function* newEvents(
+  database: Database,
+  accountId: number,
+  startMs: number,
+  signal: AbortSignal,
 ): AsyncGenerator<StoredEvent> {
   let seen = new Map<string, number>();
-  let sinceMs = await databaseNowMs(database);
-  const startMs = sinceMs;
+  let newestMs = startMs;
   while (!signal.aborted) {
     const rows = await database.query<StoredEvent & { atMs: number }>(
       `SELECT ${EVENT_COLUMNS}, extract(epoch FROM e.at)::float8 * 1000 AS "atMs"
        FROM events e JOIN messages m ON m.account_id = e.account_id AND m.id = e.message_id
        WHERE e.account_id = $1 AND e.sequence IS NOT NULL AND e.at >= $2 ORDER BY e.at`,
-      [accountId, new Date(Math.max(startMs, sinceMs - OVERLAP_MS))],
+      [accountId, new Date(Math.max(startMs, newestMs - OVERLAP_MS))],
     );
     for (const { atMs, ...event } of rows) {
       if (seen.has(nameOf(event))) continue;
       seen.set(nameOf(event), atMs);
-      sinceMs = Math.max(sinceMs, atMs);
+      newestMs = Math.max(newestMs, atMs);
       yield event;
     }
-    seen = new Map([...seen].filter(([, atMs]) => atMs >= sinceMs - 2 * OVERLAP_MS));
+    seen = new Map([...seen].filter(([, atMs]) => atMs >= newestMs - 2 * OVERLAP_MS));
     await wait(POLL_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
-}
-
-async function databaseNowMs(database: Database): Promise<number> {
-  const [row] = await database.query<{ at: Date }>('SELECT clock_timestamp() AS at');
-  return row!.at.getTime();
 }
 
 /** Signed like the real thing. */
