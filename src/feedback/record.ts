@@ -27,45 +27,68 @@ export interface ReportRecorder {
   drain(): Promise<void>;
 }
 
+/** A relay may report before our own note that it took the mail is on disk. So long and so often such a report waits for it. */
+const EARLY_WAIT_MS = 50;
+const EARLY_TURNS = 20;
+
 /** Reports that arrive together are written together. */
 export function openReportRecorder(deps: {
   database: Database;
   metrics: Metrics;
   nowMs: () => number;
 }): ReportRecorder {
-  const group = createGroupCommit<MatchedReport, Recorded>({
+  const group = createGroupCommit<MatchedReport & { mayWait: boolean }, Recorded | 'early'>({
     mostItems: 200,
     mostInFlight: 2,
     write: (reports) => recordReports(deps.database, reports, deps.nowMs(), deps.metrics),
   });
-  return { record: (report) => group.add(report), drain: () => group.drain() };
+  return {
+    async record(report) {
+      for (let turn = 1; ; turn++) {
+        const recorded = await group.add({ ...report, mayWait: turn < EARLY_TURNS });
+        if (recorded !== 'early') return recorded;
+        await new Promise((resolve) => setTimeout(resolve, EARLY_WAIT_MS));
+      }
+    },
+    drain: () => group.drain(),
+  };
 }
 
-export async function recordReports(
+async function recordReports(
   database: Database,
-  reports: readonly MatchedReport[],
+  reports: readonly (MatchedReport & { mayWait: boolean })[],
   nowMs: number,
-  metrics?: Metrics,
-): Promise<Recorded[]> {
+  metrics: Metrics,
+): Promise<(Recorded | 'early')[]> {
   return await database.transaction(async (client) => {
-    const known = await recipientsOfMails(client, reports);
-    const statements = reports.map((entry) => statementOf(entry, known));
-    const events = statements.flatMap((statement) => statement.events);
+    const known = await knownMails(client, reports);
+    const isEarly = ({ mail, mayWait }: (typeof reports)[number]) =>
+      mayWait && known.get(bytesToUuid(mail.messageId))?.queued === true;
+    const statements = reports.map((entry) =>
+      isEarly(entry) ? null : statementOf(entry, known.get(bytesToUuid(entry.mail.messageId))),
+    );
+    const due = statements.filter((statement) => statement !== null);
+    const events = due.flatMap((statement) => statement.events);
     const fresh = events.length === 0 ? [] : await writeEvents(client, events, nowMs);
     await suppress(
       client,
-      statements.flatMap((statement) => statement.suppressions),
+      due.flatMap((statement) => statement.suppressions),
     );
     await noteDelays(
       client,
-      statements.flatMap((statement) => statement.delay ?? []),
+      due.flatMap((statement) => statement.delay ?? []),
     );
-    for (const event of fresh) metrics?.events.inc({ kind: event.kind });
-    return statements.map((statement) => ({
-      events: statement.events.filter((event) => fresh.includes(event)).length,
-      understood:
-        statement.events.length + statement.suppressions.length > 0 || statement.delay !== null,
-    }));
+    for (const event of fresh) metrics.events.inc({ kind: event.kind });
+    return statements.map((statement) =>
+      statement === null
+        ? 'early'
+        : {
+            events: statement.events.filter((event) => fresh.includes(event)).length,
+            understood:
+              statement.events.length + statement.suppressions.length > 0 ||
+              statement.delay !== null,
+          },
+    );
   });
 }
 
@@ -82,21 +105,28 @@ async function writeEvents(
   return rows.map(({ n }) => events[n - 1]!);
 }
 
-/** By uuid. A report can only speak about people its mail went to, so that nobody is suppressed by hearsay. */
-async function recipientsOfMails(
+interface KnownMail {
+  /** A report can only speak about people its mail went to, so that nobody is suppressed by hearsay. */
+  recipients: string[];
+  /** Nothing is noted of it yet. */
+  queued: boolean;
+}
+
+/** By uuid. */
+async function knownMails(
   client: Queryable,
   reports: readonly MatchedReport[],
-): Promise<Map<string, string[]>> {
+): Promise<Map<string, KnownMail>> {
   const uuids = reports.map(({ mail }) => bytesToUuid(mail.messageId));
   const sorted = [...uuids].sort();
-  const rows = await client.prepared<{ uuid: string; recipients: string[] }>(
+  const rows = await client.prepared<KnownMail & { uuid: string }>(
     'reported-mails',
     // The bounds keep the planner to the partitions of these days.
-    `SELECT m.id AS uuid, m.recipients FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
+    `SELECT m.id AS uuid, m.recipients, m.status = 'queued' AS queued FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
      JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4`,
     [reports.map(({ mail }) => mail.accountId), uuids, sorted[0], sorted.at(-1)],
   );
-  return new Map(rows.map((row) => [row.uuid, row.recipients]));
+  return new Map(rows.map((row) => [row.uuid, row]));
 }
 
 interface Statement {
@@ -112,13 +142,9 @@ interface Delay {
 }
 
 /** What one report means for its mail. */
-function statementOf(
-  { mail, report }: MatchedReport,
-  known: ReadonlyMap<string, string[]>,
-): Statement {
-  const recipients = known.get(bytesToUuid(mail.messageId));
-  if (recipients === undefined) return { events: [], suppressions: [], delay: null };
-  const reported = report.recipients.map((recipient) => asOurs(recipient, recipients));
+function statementOf({ mail, report }: MatchedReport, known: KnownMail | undefined): Statement {
+  if (known === undefined) return { events: [], suppressions: [], delay: null };
+  const reported = report.recipients.map((recipient) => asOurs(recipient, known.recipients));
   return {
     events: [
       ...deliveries(mail, reported),

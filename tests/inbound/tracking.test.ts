@@ -5,8 +5,8 @@ import { changeAccount } from '../../src/accounts/accounts.ts';
 import { cloneTemplate } from '../../src/templates/account-templates.ts';
 import { catalogFolder, loadCatalog } from '../../src/templates/catalog.ts';
 import { captured, hrefs, pixelOf } from '../support/captured.ts';
-import { startCapturingRelay } from '../support/capturing-relay.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Thunderbird/128.4.0';
@@ -240,18 +240,18 @@ describe('a real relay', () => {
     ['gets no tracked mail while nobody said where recipients reach us', {}, false],
     ['gets tracked mail with TRACKING_URL', { TRACKING_URL: 'https://t.example/' }, true],
   ])('%s', async (_, env, tracked) => {
-    const relay = await startCapturingRelay();
+    const relay = await startSink();
     const other = await startTestService({ RELAY_URL: relay.url, ...env });
     try {
       const { key } = await other.account();
       await other.send(key, mail({ html: HTML }));
-      const [got] = await relay.took(1);
-      const { html } = await PostalMime.parse(got!.raw);
+      const got = await until(() => relay.mails[0]);
+      const { html } = await PostalMime.parse(got.raw);
       expect(html?.trim() === HTML).toBe(!tracked);
       if (tracked) expect(pixelOf(html)).toMatch(/^https:\/\/t\.example\/o\//);
     } finally {
       await other.stop();
-      await relay.close();
+      await relay.stop();
     }
   });
 });
