@@ -1,5 +1,5 @@
 // The budget of one render: what a template may use before it is stopped. Every loop, call and growing value pays here.
-import { LimitExceeded, tooDeep } from './errors.ts';
+import { LimitExceeded, NeedsOwnData, tooDeep } from './errors.ts';
 
 export interface Limits {
   /** Units of work: one per loop turn, call or filter, more in proportion to the size of what is touched. */
@@ -28,9 +28,6 @@ export const defaultLimits: Limits = {
   sourceLength: 256 * 1024,
   timeMs: 200,
 };
-
-/** Thrown when a template is about to change data it was given: the render starts again on a copy of that data. */
-export class NeedsOwnData extends Error {}
 
 /** How many steps may pass between two looks at the clock. */
 const CLOCK_EVERY = 2_000;
@@ -87,6 +84,12 @@ export class Budget {
 
   /** Pays for reading or writing a string of which no new one is kept. */
   scan(length: number): void {
+    if (length > 63) this.step(length >> 6);
+  }
+
+  /** Pays for a string about to be escaped or printed, which may be the caller's own and of any size. */
+  print(length: number): void {
+    if (length > this.limits.outputBytes) this.tooMuchOutput();
     if (length > 63) this.step(length >> 6);
   }
 

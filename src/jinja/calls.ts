@@ -1,8 +1,7 @@
 // Calling what a template calls: our own callables, and functions the host put into the globals or the data.
 
-import { NeedsOwnData } from './budget.ts';
 import type { Context } from './context.ts';
-import { TemplateError, TemplateRuntimeError, typeError } from './errors.ts';
+import { NeedsOwnData, TemplateError, TemplateRuntimeError, typeError } from './errors.ts';
 import { type Native, variadic } from './methods/signature.ts';
 import { ownCopy } from './values/copy.ts';
 import {
@@ -49,7 +48,11 @@ export function callHost(
     result = fn(...plain);
   } catch (error) {
     if (error instanceof TemplateError || error instanceof NeedsOwnData) throw error;
-    throw new TemplateRuntimeError(error instanceof Error ? error.message : String(error));
+    throw new TemplateRuntimeError(
+      error instanceof Error ? error.message : String(error),
+      'Error',
+      error,
+    );
   }
   if (result === undefined) return null;
   return ctx.budget.ownsData ? ownCopy(ctx.budget, result) : result;

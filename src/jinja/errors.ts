@@ -16,8 +16,8 @@ export class TemplateError extends Error {
   /** The source line with a caret under the column, or null when the place is not known. */
   excerpt: string | null = null;
 
-  constructor(typeName: string, message: string) {
-    super(message);
+  constructor(typeName: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
     this.typeName = typeName;
     this.name = typeName;
   }
@@ -55,8 +55,8 @@ export class TemplateNotFound extends TemplateError {
 
 /** Anything that goes wrong while rendering; Python's own exceptions (TypeError, ValueError …) come as this class too. */
 export class TemplateRuntimeError extends TemplateError {
-  constructor(message: string, typeName = 'TemplateRuntimeError') {
-    super(typeName, message);
+  constructor(message: string, typeName = 'TemplateRuntimeError', cause?: unknown) {
+    super(typeName, message, cause);
   }
 }
 
@@ -99,11 +99,21 @@ export const filterArgumentError = (message: string) =>
 export const tooDeep = (what: string) =>
   new LimitExceeded('depth', `maximum recursion depth exceeded (${what})`);
 
+/** Thrown when a template is about to change data it was given: the render starts again on a copy of that data. */
+export class NeedsOwnData extends Error {}
+
 /** Gives an error its place, once: the innermost expression that failed wins. */
 export function locate(error: unknown, at: Location): unknown {
   let found = error;
   // V8 reports an exhausted stack as a RangeError; for us it is one more way to exceed the depth limit.
   if (error instanceof RangeError && /call stack/i.test(error.message)) found = tooDeep('stack');
+  else if (
+    error instanceof Error &&
+    !(error instanceof TemplateError) &&
+    !(error instanceof NeedsOwnData)
+  )
+    // A getter or function of the host that failed while we asked it.
+    found = new TemplateRuntimeError(error.message, 'Error', error);
   if (!(found instanceof TemplateError) || found.line !== null) return found;
   const before = at.source.slice(0, at.offset);
   const lineStart = before.lastIndexOf('\n') + 1;

@@ -1,10 +1,10 @@
 // One compiled template: rendering it, including it, importing it. Made by Environment.
-import { Budget, type Limits, NeedsOwnData } from './budget.ts';
+import { Budget, type Limits } from './budget.ts';
 import { compileTemplate } from './compile/functions.ts';
 import type { CompiledTemplate } from './compile/statements.ts';
 import { type Blocks, Context, DataLookup, type Lookup } from './context.ts';
 import type { Environment } from './environment.ts';
-import { locate } from './errors.ts';
+import { locate, NeedsOwnData } from './errors.ts';
 import { TemplateModule } from './runtime.ts';
 import { parseTemplate } from './syntax/parser.ts';
 import { ownCopy } from './values/copy.ts';

@@ -49,6 +49,12 @@ function isCallable(value: Value): boolean {
   );
 }
 
+function scanned(ctx: Context, value: Value): string {
+  const text = str(ctx.budget, value);
+  ctx.budget.step(text.length >> 3);
+  return text;
+}
+
 const divisible = (ctx: Context, value: Value, by: Value, rest: number): boolean =>
   equals(ctx.budget, modulo(ctx.budget, value, by), rest);
 const order = (op: Order): Native =>
@@ -77,8 +83,8 @@ export const tests: MethodTable = table({
   true: is((value) => value === true),
   integer: is((value) => isInt(value) && typeof value !== 'boolean'),
   float: is(isFloat),
-  lower: native('', (ctx, value) => isLower(str(ctx.budget, value))),
-  upper: native('', (ctx, value) => isUpper(str(ctx.budget, value))),
+  lower: native('', (ctx, value) => isLower(scanned(ctx, value))),
+  upper: native('', (ctx, value) => isUpper(scanned(ctx, value))),
   string: is(isString),
   mapping: is(isDict),
   number: is(isNumber),

@@ -50,12 +50,14 @@ class JsonWriter {
   }
 
   write(value: Value, depth: number): string {
-    if (typeof value === 'string') return jsonString(value);
+    if (typeof value === 'string') {
+      return this.string(value);
+    }
     if (value === null || value === undefined) return 'null';
     if (typeof value === 'boolean') return value ? 'true' : 'false';
     if (typeof value === 'bigint') return intText(value);
     if (typeof value === 'number' || value instanceof Float) return numberText(value);
-    if (value instanceof Markup) return jsonString(value.text);
+    if (value instanceof Markup) return this.string(value.text);
     const list = Array.isArray(value) ? value : value instanceof Tuple ? value.items : null;
     if (list === null && !isDict(value))
       throw typeError(`Object of type ${typeName(value)} is not JSON serializable`);
@@ -65,6 +67,14 @@ class JsonWriter {
     const text = list !== null ? this.list(list, depth) : this.dict(value as Dict, depth);
     this.open.pop();
     return text;
+  }
+
+  private string(text: string): string {
+    // Characters beyond ASCII become six; counting them first keeps a long text from growing before it is refused.
+    let size = text.length;
+    for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 126) size += 5;
+    this.ctx.budget.text(size);
+    return jsonString(text);
   }
 
   private list(items: Value[], depth: number): string {

@@ -140,11 +140,12 @@ function wordwrap(
     .map((line) => wrap(ctx.budget, line, size, truthy(breakLongWords), truthy(breakOnHyphens)));
   const markup = glue instanceof Markup;
   const mark = String(glue);
-  // The outer join sees finished text, the inner one the pieces; Markup escapes only the pieces.
-  const joined = lines
-    .map((pieces) => pieces.map((piece) => (markup ? escapeText(piece) : piece)).join(mark))
-    .join(mark);
-  ctx.budget.text(joined.length);
+  // The inner join escapes pieces for a Markup separator; the outer one sees Markup already.
+  const pieces = lines.map((line) => (markup ? line.map(escapeText) : line));
+  let total = mark.length * lines.length;
+  for (const line of pieces) for (const piece of line) total += piece.length + mark.length;
+  ctx.budget.text(total);
+  const joined = pieces.map((line) => line.join(mark)).join(mark);
   return markup ? new Markup(joined) : joined;
 }
 

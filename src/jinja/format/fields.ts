@@ -14,6 +14,8 @@ interface Fields {
   /** Next automatic field number; null once fields were numbered by hand. */
   auto: number | null;
   manual: boolean;
+  /** The Markup the field just replaced left unchanged, if it did. */
+  untouched: Markup | null;
 }
 
 export function formatFields(
@@ -22,9 +24,14 @@ export function formatFields(
   args: Value[],
   named: Map<string, Value> | null | Value,
   escapes: boolean,
-): string {
-  const fields: Fields = { ctx, args, named, escapes, auto: 0, manual: false };
-  return expand(fields, template, 2);
+): string | Markup {
+  const fields: Fields = { ctx, args, named, escapes, auto: 0, manual: false, untouched: null };
+  const text = expand(fields, template, 2);
+  // CPython hands out the very object when its text is the whole result, so that Markup stays Markup.
+  const last = fields.untouched;
+  return last !== null && last.text === text && template.endsWith('}') && !template.endsWith('}}')
+    ? last
+    : text;
 }
 
 function expand(fields: Fields, template: string, depth: number): string {
@@ -98,7 +105,12 @@ function replaceField(fields: Fields, field: string, depth: number): string {
     throw valueError(
       `Unknown conversion specifier ${fields.escapes ? quote(conversion) : conversion}`,
     );
-  if (!fields.escapes) return formatValue(budget, value, spec);
+  const formatted = fields.escapes ? '' : formatValue(budget, value, spec);
+  fields.untouched =
+    value instanceof Markup && spec !== '' && formatted === value.text && depth === 2
+      ? value
+      : null;
+  if (!fields.escapes) return formatted;
   if (isHtml(value)) {
     if (spec !== '') throw valueError('Unsupported format specification for Markup.');
     return value instanceof Markup ? value.text : escapeValue(budget, value);

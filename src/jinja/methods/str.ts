@@ -220,11 +220,19 @@ function zfill(ctx: Context, whole: string, width: Value): string {
   return signed ? whole[0] + '0'.repeat(missing) + whole.slice(1) : '0'.repeat(missing) + whole;
 }
 
-function affix(whole: string, wanted: Value, start: Value, stop: Value, name: string): boolean {
+function affix(
+  ctx: Context,
+  whole: string,
+  wanted: Value,
+  start: Value,
+  stop: Value,
+  name: string,
+): boolean {
   if (wanted instanceof Tuple)
-    return wanted.items.some((item) => affix(whole, item, start, stop, name));
+    return wanted.items.some((item) => affix(ctx, whole, item, start, stop, name));
   if (typeof wanted !== 'string' && !(wanted instanceof Markup))
     throw typeError(`${name} first arg must be str or a tuple of str, not ${typeName(wanted)}`);
+  ctx.budget.scan(whole.length);
   const [from, to] = span(whole, start, stop);
   if (from > whole.length || to < from) return false;
   const part = whole.slice(from, to);
@@ -300,12 +308,22 @@ const sized = (ctx: Context, result: string): string => {
   ctx.budget.text(result.length);
   return result;
 };
+/** Texts a method makes a new one of must be within the limit themselves. */
+const paid = (ctx: Context, self: string): string => {
+  ctx.budget.text(self.length);
+  return self;
+};
+/** Some methods look at every character with care, and cost accordingly. */
+const slow = (ctx: Context, self: string): string => {
+  ctx.budget.step(self.length >> 1);
+  return self;
+};
 const asText = (self: string | Markup): string => (typeof self === 'string' ? self : self.text);
 
 /** Methods whose answer is text; on Markup they answer Markup. `escaped` lists the arguments Markup escapes first. */
 const textMethods: Record<string, { fn: Native; escaped?: number }> = {
   capitalize: { fn: positional('', (ctx, s: string) => sized(ctx, text.capitalize(s))) },
-  casefold: { fn: positional('', (ctx, s: string) => sized(ctx, text.casefold(s))) },
+  casefold: { fn: positional('', (ctx, s: string) => sized(ctx, text.casefold(slow(ctx, s)))) },
   center: {
     fn: positional('width ? fillchar', (ctx, s: string, w, f) => pad(ctx, s, w, f, 'center')),
     escaped: 1,
@@ -346,8 +364,8 @@ const textMethods: Record<string, { fn: Native; escaped?: number }> = {
   },
   rstrip: { fn: positional('? chars', (_ctx, s: string, chars) => trim(s, chars, false, true)) },
   strip: { fn: positional('? chars', (_ctx, s: string, chars) => trim(s, chars, true, true)) },
-  swapcase: { fn: positional('', (ctx, s: string) => sized(ctx, text.swapcase(s))) },
-  title: { fn: positional('', (ctx, s: string) => sized(ctx, text.titleWords(s))) },
+  swapcase: { fn: positional('', (ctx, s: string) => sized(ctx, text.swapcase(slow(ctx, s)))) },
+  title: { fn: positional('', (ctx, s: string) => sized(ctx, text.titleWords(slow(ctx, s)))) },
   translate: { fn: positional('table', translate) },
   upper: { fn: positional('', (ctx, s: string) => sized(ctx, s.toUpperCase())) },
   zfill: { fn: positional('width', zfill) },
@@ -375,7 +393,7 @@ const partMethods: Record<string, { fn: Native; tuple?: boolean }> = {
 
 const predicate = (test: (text: string) => boolean): Native =>
   positional('', (ctx, self: string | Markup) => {
-    ctx.budget.step(asText(self).length >> 4);
+    ctx.budget.step(asText(self).length >> 3);
     return test(asText(self));
   });
 
@@ -387,8 +405,8 @@ const shared: Record<string, Native> = {
     return to < from ? 0 : count(ctx, whole.slice(from, to), textOf(sub, 'argument'));
   }),
   encode: native('? encoding errors', encode),
-  endswith: positional('suffix ? start end', (_ctx, self, wanted, start, end) =>
-    affix(asText(self), wanted, start, end, 'endswith'),
+  endswith: positional('suffix ? start end', (ctx, self, wanted, start, end) =>
+    affix(ctx, asText(self), wanted, start, end, 'endswith'),
   ),
   find: positional('sub ? start end', (ctx, self, sub, start, end) =>
     find(ctx, asText(self), sub, start, end, false),
@@ -406,7 +424,7 @@ const shared: Record<string, Native> = {
   isnumeric: predicate(text.isNumeric),
   isprintable: predicate(text.isPrintable),
   isspace: predicate(text.isSpace),
-  istitle: predicate(text.isTitle),
+  istitle: positional('', (ctx, self: string | Markup) => text.isTitle(slow(ctx, asText(self)))),
   isupper: predicate(text.isUpper),
   rfind: positional('sub ? start end', (ctx, self, sub, start, end) =>
     find(ctx, asText(self), sub, start, end, true),
@@ -414,8 +432,8 @@ const shared: Record<string, Native> = {
   rindex: positional('sub ? start end', (ctx, self, sub, start, end) =>
     index(ctx, asText(self), sub, start, end, true),
   ),
-  startswith: positional('prefix ? start end', (_ctx, self, wanted, start, end) =>
-    affix(asText(self), wanted, start, end, 'startswith'),
+  startswith: positional('prefix ? start end', (ctx, self, wanted, start, end) =>
+    affix(ctx, asText(self), wanted, start, end, 'startswith'),
   ),
 };
 
@@ -474,10 +492,14 @@ const pick = <T>(
 
 export const strMethods: MethodTable = table({
   ...shared,
-  ...pick(textMethods, (fn) => fn),
+  ...pick(textMethods, (fn) => ({
+    ...fn,
+    run: (ctx, self, ...args) => fn.run(ctx, paid(ctx, self), ...args),
+  })),
   ...pick(partMethods, (fn, entry) => ({
     ...fn,
-    run: (ctx, self, ...args) => parts(fn.run(ctx, self, ...args), entry.tuple, (p) => p),
+    run: (ctx, self, ...args) =>
+      parts(fn.run(ctx, paid(ctx, self), ...args), entry.tuple, (p) => p),
   })),
   join: positional('iterable', join),
   format: variadic((ctx, self: string, args: Value[], kwargs: Kwargs | null) =>
@@ -502,13 +524,13 @@ export const markupMethods: MethodTable = table({
     run: (ctx, self: Markup, ...args) => {
       if (escaped !== undefined && args[escaped] !== undefined)
         args[escaped] = escapeValue(ctx.budget, args[escaped]);
-      return new Markup(fn.run(ctx, self.text, ...args) as string);
+      return new Markup(fn.run(ctx, paid(ctx, self.text), ...args) as string);
     },
   })),
   ...pick(partMethods, (fn, entry) => ({
     ...fn,
     run: (ctx, self: Markup, ...args) =>
-      parts(fn.run(ctx, self.text, ...args), entry.tuple, (p) => new Markup(p)),
+      parts(fn.run(ctx, paid(ctx, self.text), ...args), entry.tuple, (p) => new Markup(p)),
   })),
   join: positional(
     'iterable',
@@ -517,11 +539,12 @@ export const markupMethods: MethodTable = table({
   ),
   format: variadic(
     (ctx, self: Markup, args: Value[], kwargs: Kwargs | null) =>
-      new Markup(formatFields(ctx, self.text, args, kwargs, true)),
+      new Markup(String(formatFields(ctx, self.text, args, kwargs, true))),
   ),
   format_map: positional(
     'mapping',
-    (ctx, self: Markup, mapping) => new Markup(formatFields(ctx, self.text, [], mapping, true)),
+    (ctx, self: Markup, mapping) =>
+      new Markup(String(formatFields(ctx, self.text, [], mapping, true))),
   ),
   unescape: positional('', (ctx, self: Markup) => unescapeHtml(ctx.budget, self.text)),
   striptags: positional('', (ctx, self: Markup) => striptags(ctx.budget, self.text)),

@@ -90,6 +90,7 @@ export class ExpressionParser {
     const expr = this.parseMath1();
     const ops: n.Compare['ops'] = [];
     for (;;) {
+      this.chain(ops.length);
       const { at, type } = this.stream.current;
       const op = COMPARE[type];
       if (op !== undefined) {

@@ -88,6 +88,10 @@ const NAME =
 const STRING = /'[^'\\]*(?:\\[\s\S][^'\\]*)*'|"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y;
 const OPERATOR = /\*\*|\/\/|==|!=|>=|<=|[-+/*%~[\](){}><=.:|,;]/y;
 
+/** ASCII letters and the underscore; beyond ASCII the pattern decides. */
+const isNameStart = (code: number): boolean =>
+  (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95 || code >= 128;
+
 const matchAt = (pattern: RegExp, source: string, at: number): string | null => {
   pattern.lastIndex = at;
   return pattern.exec(source)?.[0] ?? null;
@@ -227,32 +231,21 @@ export function* tokenize(source: string, syntax: Syntax, name: string | null): 
     return size === 0 ? -1 : size;
   }
 
+  /** A number, name, string or operator, told apart by its first character. */
   function literal(): Token | null {
     const start = at;
-    const number = matchAt(FLOAT, source, at);
-    if (number !== null) {
-      at += number.length;
-      return { type: 'float', value: float(Number(number.replaceAll('_', ''))), at: start };
-    }
-    const integer = matchAt(INTEGER, source, at);
-    if (integer !== null) {
-      at += integer.length;
-      const value = readInt(integer.replaceAll('_', ''), 0);
-      return {
-        type: 'integer',
-        value:
-          value ?? fail('Exceeds the limit (4300 digits) for integer string conversion', start),
-        at: start,
-      };
-    }
-    const word = matchAt(NAME, source, at);
-    if (word !== null) {
-      if (!isIdentifier(word)) fail('Invalid character in identifier', at);
+    const code = source.charCodeAt(at);
+    if (code >= 48 && code <= 57) return number(start);
+    if (isNameStart(code)) {
+      const word = matchAt(NAME, source, at);
+      if (word === null) return null;
+      if (code >= 128 && !isIdentifier(word)) fail('Invalid character in identifier', at);
       at += word.length;
       return { type: 'name', value: word, at: start };
     }
-    const text = matchAt(STRING, source, at);
-    if (text !== null) {
+    if (code === 34 || code === 39) {
+      const text = matchAt(STRING, source, at);
+      if (text === null) return null;
       at += text.length;
       try {
         return { type: 'string', value: decodeString(newline(text.slice(1, -1))), at: start };
@@ -264,6 +257,19 @@ export function* tokenize(source: string, syntax: Syntax, name: string | null): 
     if (operator === null) return null;
     at += operator.length;
     return { type: 'operator', value: operator, at: start };
+  }
+
+  function number(start: number): Token {
+    const fraction = matchAt(FLOAT, source, at);
+    if (fraction !== null) {
+      at += fraction.length;
+      return { type: 'float', value: float(Number(fraction.replaceAll('_', ''))), at: start };
+    }
+    const integer = matchAt(INTEGER, source, at)!;
+    at += integer.length;
+    const value = readInt(integer.replaceAll('_', ''), 0);
+    const tooLong = 'Exceeds the limit (4300 digits) for integer string conversion';
+    return { type: 'integer', value: value ?? fail(tooLong, start), at: start };
   }
 
   function balance(open: { char: string; at: number }[], operator: string, where: number): void {

@@ -1,7 +1,10 @@
 // Tokens as the parser reads them: the current one, one ahead, and expectations with Jinja2's messages.
-import { locate, type TemplateError, TemplateSyntaxError } from '../errors.ts';
+import { LimitExceeded, locate, type TemplateError, TemplateSyntaxError } from '../errors.ts';
 import { quote } from '../values/repr.ts';
 import { describeExpectation, describeToken, type Token } from './lexer.ts';
+
+/** Compiling is not metered like rendering, so what it is given is: this many take some 50 ms and 30 MB. */
+const MAX_TOKENS = 60_000;
 
 export class TokenStream {
   current: Token = { type: 'initial', value: '', at: 0 };
@@ -9,6 +12,7 @@ export class TokenStream {
   readonly name: string | null;
   private readonly tokens: Generator<Token>;
   private ahead: Token | null = null;
+  private pulled = 0;
 
   constructor(tokens: Generator<Token>, source: string, name: string | null) {
     this.tokens = tokens;
@@ -28,6 +32,12 @@ export class TokenStream {
   }
 
   private pull(): Token {
+    if (++this.pulled > MAX_TOKENS)
+      this.fail(
+        '',
+        this.current.at,
+        new LimitExceeded('sourceLength', `template too large: more than ${MAX_TOKENS} tokens`),
+      );
     const result = this.tokens.next();
     return result.done ? { type: 'eof', value: '', at: this.source.length } : result.value;
   }

@@ -1,5 +1,6 @@
 // Reaching into values: attributes only through the tables of each type, items only through Python's rules.
 // This is the sandbox: nothing here ever reads a property that the data did not bring itself.
+import type { Budget } from '../budget.ts';
 import type { Context } from '../context.ts';
 import { indexError, keyError, typeError, valueError } from '../errors.ts';
 import { dictMethods, viewMethods } from '../methods/dict.ts';
@@ -142,8 +143,13 @@ function item(ctx: Context, value: Value, key: Value): Value | undefined {
     return position >= 0 && position < value.length ? value.at(position) : undefined;
   }
   const text = typeof value === 'string' ? value : (value as Markup).text;
-  const char = charAt(text, index);
+  const char = charAt(ctx.budget, text, index);
   return char === undefined || typeof value === 'string' ? char : new Markup(char);
+}
+
+/** Finding the nth code point means looking at the text, and with characters beyond 16 bits walking it. */
+function payForIndex(budget: Budget, text: string): void {
+  if (text.length > 64) budget.step(text.length >> (hasAstral(text) ? 2 : 9));
 }
 
 function at(items: Value[], index: number): Value | undefined {
@@ -151,7 +157,8 @@ function at(items: Value[], index: number): Value | undefined {
   return position >= 0 && position < items.length ? orNone(items[position]) : undefined;
 }
 
-function charAt(text: string, index: number): string | undefined {
+function charAt(budget: Budget, text: string, index: number): string | undefined {
+  payForIndex(budget, text);
   if (!hasAstral(text)) return index < 0 ? text[index + text.length] : text[index];
   return codePoints(text).at(index);
 }
@@ -219,6 +226,7 @@ export function slice(ctx: Context, value: Value, start: Value, stop: Value, ste
   if (value instanceof Range) return new Range(value.at(from), value.at(to), value.step * by);
   if (typeof value === 'string' || value instanceof Markup) {
     const text = String(value);
+    payForIndex(ctx.budget, text);
     ctx.budget.text(count);
     const cut =
       by === 1 ? textSlice(text, from, to) : pick(codePoints(text), from, by, count).join('');

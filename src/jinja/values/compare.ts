@@ -28,7 +28,10 @@ const bare = (value: number | bigint | boolean | Float): number | bigint =>
 
 /** a == b */
 export function equals(budget: Budget, a: Value, b: Value, depth = 0): boolean {
-  if (typeof a === 'string' && typeof b === 'string') return a === b;
+  if (typeof a === 'string' && typeof b === 'string') {
+    if (a.length === b.length) budget.scan(a.length);
+    return a === b;
+  }
   if (typeof a === 'number' && typeof b === 'number') return a === b;
   if (isNumber(a)) {
     if (isNumber(b)) {
@@ -104,6 +107,7 @@ export function ordered(budget: Budget, op: Order, a: Value, b: Value, depth = 0
   const x = a instanceof Markup ? a.text : a;
   const y = b instanceof Markup ? b.text : b;
   if (typeof x === 'string' && typeof y === 'string') {
+    budget.scan(Math.min(x.length, y.length));
     const order = compareText(x, y);
     return test(op, order, 0);
   }

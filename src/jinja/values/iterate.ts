@@ -149,6 +149,7 @@ export function length(budget: Budget, value: Value): number {
   if (typeof value === 'string') budget.scan(value.length);
   const size = lengthOf(value);
   if (size === null) throw typeError(`object of type '${typeName(value)}' has no len()`);
+  if (size > 64 && isDict(value)) budget.step(size >> 2);
   return size;
 }
 

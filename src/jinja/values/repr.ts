@@ -77,7 +77,7 @@ export function repr(budget: Budget, value: Value): string {
 function reprInside(budget: Budget, value: Value, parents: object[]): string {
   switch (typeof value) {
     case 'string':
-      budget.scan(value.length);
+      budget.text(value.length);
       return quote(value);
     case 'number':
       return numberText(value);
@@ -197,20 +197,12 @@ function escapeCode(code: number): string {
   return `\\U${code.toString(16).padStart(8, '0')}`;
 }
 
-const SPECIAL = /[&<>"']/g;
-
 /** Escapes the five characters MarkupSafe escapes. */
 export function escapeText(text: string): string {
+  if (text.length > 64) return escapeLong(text);
   let out = '';
   let done = 0;
-  let i = 0;
-  // Most texts have nothing to escape; a native search skips the long ones faster than a loop.
-  if (text.length > 48) {
-    SPECIAL.lastIndex = 0;
-    if (!SPECIAL.test(text)) return text;
-    i = SPECIAL.lastIndex - 1;
-  }
-  for (; i < text.length; i++) {
+  for (let i = 0; i < text.length; i++) {
     let entity: string;
     switch (text.charCodeAt(i)) {
       case 38:
@@ -237,9 +229,23 @@ export function escapeText(text: string): string {
   return done === 0 ? text : out + text.slice(done);
 }
 
+/** Five native passes: a loop would leave one small string behind for every character it replaces. */
+function escapeLong(text: string): string {
+  if (!/[&<>"']/.test(text)) return text;
+  return text
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/"/g, '&#34;')
+    .replace(/'/g, '&#39;');
+}
+
 /** escape(value) as text: markup stays, everything else is printed and escaped. */
 export function escapeValue(budget: Budget, value: Value): string {
-  if (typeof value === 'string') return escapeText(value);
+  if (typeof value === 'string') {
+    budget.print(value.length);
+    return escapeText(value);
+  }
   if (value instanceof Markup) return value.text;
   if (typeof value === 'number') return numberText(value);
   if (value instanceof PyObject && 'html' in value) return (value as { html(): string }).html();

@@ -164,27 +164,23 @@ export function swapcase(text: string): string {
   return out;
 }
 
-function inRanges(code: number, ranges: number[]): boolean {
+/** A character class of pairs of first and last code point. */
+function rangeClass(ranges: number[]): string {
+  let out = '';
   for (let i = 0; i < ranges.length; i += 2)
-    if (code >= ranges[i]! && code <= ranges[i + 1]!) return true;
-  return false;
+    out += `\\u{${ranges[i]!.toString(16)}}-\\u{${ranges[i + 1]!.toString(16)}}`;
+  return out;
 }
-const every = (text: string, test: (char: string) => boolean): boolean => {
-  if (text === '') return false;
-  for (const char of text) if (!test(char)) return false;
-  return true;
+const whole = (characters: string): ((text: string) => boolean) => {
+  const pattern = new RegExp(`^[${characters}]+$`, 'u');
+  return (text) => pattern.test(text);
 };
-const decimalChar = (c: string) => /^\p{Nd}$/u.test(c);
-const digitChar = (c: string) => decimalChar(c) || inRanges(c.codePointAt(0)!, OTHER_DIGITS);
-const numericChar = (c: string) =>
-  /^\p{N}$/u.test(c) || inRanges(c.codePointAt(0)!, NUMERIC_LETTERS);
-const alphaChar = (c: string) => /^\p{L}$/u.test(c);
 
-export const isAlpha = (text: string) => every(text, alphaChar);
-export const isDecimal = (text: string) => every(text, decimalChar);
-export const isDigit = (text: string) => every(text, digitChar);
-export const isNumeric = (text: string) => every(text, numericChar);
-export const isAlnum = (text: string) => every(text, (c) => alphaChar(c) || numericChar(c));
+export const isAlpha = whole('\\p{L}');
+export const isDecimal = whole('\\p{Nd}');
+export const isDigit = whole(`\\p{Nd}${rangeClass(OTHER_DIGITS)}`);
+export const isNumeric = whole(`\\p{N}${rangeClass(NUMERIC_LETTERS)}`);
+export const isAlnum = whole('\\p{L}\\p{N}');
 export const isAscii = (text: string) => /^[\x00-\x7f]*$/.test(text);
 export const isIdentifier = (text: string) => /^[\p{XID_Start}_]\p{XID_Continue}*$/u.test(text);
 export const isLower = (text: string) =>

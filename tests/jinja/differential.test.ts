@@ -1,0 +1,81 @@
+// 5,000 fresh random templates, rendered by `sandmartin jinja --batch` and by real Jinja2: the answers must be the same.
+// Another seed every run, printed; JINJA_SEED=… repeats one, JINJA_TEMPLATES=… changes how many.
+import { spawn, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { CONTEXT, Generator } from './generator.ts';
+
+const seed = Number(process.env.JINJA_SEED ?? Date.now() % 1_000_000_000);
+const count = Number(process.env.JINJA_TEMPLATES ?? 5_000);
+const hasJinja2 = spawnSync('python3', ['-c', 'import jinja2']).status === 0;
+if (!hasJinja2) console.log('differential test skipped: python3 has no jinja2 here');
+
+interface Answer {
+  output?: string;
+  error?: string;
+}
+
+/** Sends lines to a program and collects its answers, one per line. */
+function answersOf(command: string, args: string[], input: string): Promise<Answer[]> {
+  return new Promise((done, failed) => {
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    const chunks: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.on('error', failed);
+    child.on('close', () => {
+      const lines = Buffer.concat(chunks).toString('utf8').split('\n').filter(Boolean);
+      done(lines.map((line) => JSON.parse(line) as Answer));
+    });
+    child.stdin.end(input);
+  });
+}
+
+/** Addresses and the names of generators are the only things that differ from run to run. */
+const comparable = (answer: Answer): string =>
+  (answer.output ?? answer.error ?? '')
+    .replace(/0x[0-9a-f]{6,}/gi, '0x0')
+    .replace(/generator object \w+ at/g, 'generator object at')
+    .replace(/(built-in method \w+ of )\w+ object/gi, '$1x object');
+
+/** Limits stop us where Python would go on for ever; messages may differ in words, kinds of error may not. */
+function same(ours: Answer, theirs: Answer): boolean {
+  if (theirs.error?.startsWith('Timeout')) return ours.error !== undefined;
+  if ((ours.error === undefined) !== (theirs.error === undefined)) return false;
+  if (theirs.error === undefined) return comparable(ours) === comparable(theirs);
+  return ours.error!.split(':')[0] === theirs.error.split(':')[0];
+}
+
+it.skipIf(!hasJinja2)(
+  `renders ${count} templates of seed ${seed} as Jinja2 does`,
+  { timeout: 900_000 },
+  async () => {
+    console.log(`seed ${seed}`);
+    const generator = new Generator(seed);
+    const context = CONTEXT.replaceAll('\n', ' ');
+    const jobs = Array.from({ length: count }, () => generator.job());
+    const lines = jobs.map(
+      (job) =>
+        `{"templates":${JSON.stringify(job.templates)},"main":"${job.main}","context":${context},"options":${JSON.stringify(job.options)}}\n`,
+    );
+    const oracle = fileURLToPath(new URL('oracle.py', import.meta.url));
+    const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+    const [ours, theirs] = await Promise.all([
+      answersOf(process.execPath, ['--import', 'tsx', cli, 'jinja', '--batch'], lines.join('')),
+      answersOf('python3', ['-W', 'ignore', oracle], lines.join('')),
+    ]);
+    expect(ours.length).toBe(count);
+    expect(theirs.length).toBe(count);
+    const differences = jobs.flatMap((job, i) =>
+      same(ours[i]!, theirs[i]!)
+        ? []
+        : [{ templates: job.templates, options: job.options, ours: ours[i], theirs: theirs[i] }],
+    );
+    const worded = jobs.filter(
+      (_, i) => theirs[i]!.error !== undefined && comparable(ours[i]!) !== comparable(theirs[i]!),
+    );
+    console.log(
+      `${differences.length} differences, ${worded.length} messages worded otherwise, of ${count}`,
+    );
+    expect(differences.slice(0, 5)).toEqual([]);
+  },
+);
