@@ -36,6 +36,7 @@ export async function indexFinishedDays(deps: {
         `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${nameOf(table)}
            ON ${table} USING gin (message_tokens(account_id, recipients, tags)) WITH (fastupdate = off)`,
       );
+      await database.query(`ANALYZE ${table}`);
       log.info({ table }, 'indexed a finished day for searching');
     } catch (error) {
       // The day may just have been dropped, or another process began at the same moment. The next run looks again.

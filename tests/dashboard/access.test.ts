@@ -91,7 +91,9 @@ async function makeThings(): Promise<Things> {
   const template = { slug: 'their-own' };
   await them.call('addDomain', { body: { domain: 'theirs.example' } });
   await them.call('addAddress', { body: { address: 'we@theirs.example' } });
-  const { endpoint } = await them.call('createWebhook', { body: { url: 'http://127.0.0.1:59999/' } });
+  const { endpoint } = await them.call('createWebhook', {
+    body: { url: 'http://127.0.0.1:59999/' },
+  });
   const webhook = { id: endpoint.id };
   const { key } = await them.call('createKey', { body: { scopes: ['email:send'] } });
   await them.call('addSuppression', { body: { address: 'gone@example.net' } });

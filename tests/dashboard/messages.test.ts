@@ -1,0 +1,394 @@
+// Messages in the dashboard: searching, one message, its live timeline, its files, sending it once more.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bytesToUuid, newIdBytes, readUuid } from '../../src/ids.ts';
+import { createLog } from '../../src/log.ts';
+import { searchMessages } from '../../src/messages/search.ts';
+import { indexFinishedDays, listIndexedDays } from '../../src/messages/search-index.ts';
+import { dropOldPartitions, makePartitions } from '../../src/store/partitions.ts';
+import { mail, startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { type DashboardClient, openSignedIn } from './dashboard-client.ts';
+
+const DAY_MS = 86_400_000;
+
+let service: TestService;
+let account: { id: number; key: string };
+let client: DashboardClient;
+
+beforeAll(async () => {
+  service = await startTestService();
+  account = await service.account();
+  client = await openSignedIn(service, { accountId: account.id, role: 'developer' });
+});
+
+afterAll(() => service.stop());
+
+async function send(changes: Record<string, unknown> = {}): Promise<string> {
+  const answer = await service.send(account.key, mail(changes));
+  expect(answer.status).toBe(202);
+  return answer.body.id;
+}
+
+describe('searching', () => {
+  let ids: Record<'receipt' | 'welcome' | 'bounced' | 'copies', string>;
+
+  beforeAll(async () => {
+    ids = {
+      receipt: await send({
+        subject: 'Your receipt 4711',
+        to: ['Ada@example.net'],
+        tags: ['shop'],
+      }),
+      welcome: await send({ subject: 'Welcome!', to: ['grace@example.org'] }),
+      bounced: await send({ subject: 'Bounces', to: ['bounce@simulator.test'] }),
+      copies: await send({
+        subject: 'To many',
+        to: ['one@example.net'],
+        cc: ['two@example.net'],
+        bcc: ['three@example.net'],
+        tags: ['shop', 'Team A'],
+      }),
+    };
+    await until(async () => {
+      const { items } = await client.call('searchMessages', { query: { status: 'bounced' } });
+      return items.length === 1;
+    });
+  });
+
+  const found = async (query: object) => {
+    const page = await client.call('searchMessages', { query });
+    return page.items.map(({ id }) => id).sort();
+  };
+
+  it.each<[string, object, (keyof typeof ids)[]]>([
+    ['recipient, in any case', { recipient: 'ADA@example.net' }, ['receipt']],
+    ['a recipient of a hidden copy', { recipient: 'three@example.net' }, ['copies']],
+    ['a part of a recipient', { recipient: 'example.net' }, ['receipt', 'copies']],
+    ['a part of the subject', { subject: 'RECEIPT' }, ['receipt']],
+    ['a subject with SQL’s own letters', { subject: '%' }, []],
+    ['tag', { tag: 'shop' }, ['receipt', 'copies']],
+    ['tag with a blank', { tag: 'Team A' }, ['copies']],
+    ['tag in another case: it is another', { tag: 'team a' }, []],
+    ['status', { status: 'bounced' }, ['bounced']],
+    ['several at once', { tag: 'shop', recipient: 'ada@example.net' }, ['receipt']],
+    ['a status that contradicts', { status: 'bounced', tag: 'shop' }, []],
+    ['a time that is over', { until: '2020-01-01T00:00:00Z' }, []],
+    ['a time from now on', { from: '2999-01-01T00:00:00Z' }, []],
+  ])('by %s', async (_, query, expected) => {
+    expect(await found(query)).toEqual(expected.map((name) => ids[name]).sort());
+  });
+
+  it('by id', async () => {
+    expect(await found({ id: ids.welcome })).toEqual([ids.welcome]);
+    expect(await found({ id: 'msg_nonsense' })).toEqual([]);
+  });
+
+  it('page by page, newest first, each once', async () => {
+    const seen: string[] = [];
+    let before: string | undefined;
+    do {
+      const page = await client.call('searchMessages', {
+        query: { limit: 1, ...(before === undefined ? {} : { before }) },
+      });
+      seen.push(...page.items.map(({ id }) => id));
+      before = page.next ?? undefined;
+    } while (before !== undefined);
+    expect(seen).toEqual([ids.copies, ids.bounced, ids.welcome, ids.receipt]);
+  });
+
+  it('what cannot be asked is refused', async () => {
+    const bad = [
+      { status: 'nice' },
+      { from: 'yesterday' },
+      { before: 'x' },
+      { limit: 0 },
+      { q: 1 },
+    ];
+    for (const query of bad) {
+      const answer = await client.try('searchMessages', { query });
+      expect([query, answer.status]).toEqual([query, 400]);
+    }
+  });
+});
+
+describe('searching days that are over', () => {
+  const today = Math.floor(Date.now() / DAY_MS);
+  let other: { id: number };
+
+  /** Messages of the last days, many enough that a search cannot read them all in one step. */
+  beforeAll(async () => {
+    other = await service.account();
+    for (let day = today - 4; day < today; day++) {
+      await makePartitions(service.database, day * DAY_MS);
+      const ids = Array.from({ length: 6000 }, (_, n) =>
+        bytesToUuid(newIdBytes(day * DAY_MS + n * 1000)),
+      );
+      await service.database.query(
+        `INSERT INTO messages (account_id, id, status, from_email, recipients, subject, tags, door)
+         SELECT $1, id, 'delivered', 'a@example.com', ARRAY['User' || n || '@Day${day}.example'], 'Hello ' || n,
+                CASE WHEN n % 3000 = 7 THEN ARRAY['rare'] ELSE ARRAY['common'] END, 'rest'
+         FROM unnest($2::uuid[]) WITH ORDINALITY AS t (id, n)`,
+        [other.id, ids],
+      );
+    }
+    await indexFinishedDays({
+      database: service.database,
+      log: createLog('silent'),
+      nowMs: today * DAY_MS + DAY_MS / 2,
+    });
+  }, 120_000);
+
+  const search = (filter: object) =>
+    searchMessages(service.database, other.id, { limit: 50, ...filter });
+
+  /** A call stops when its time is over, so on a slow machine there may be another. */
+  async function searchAll(filter: object) {
+    const found = await search(filter);
+    for (let calls = 1; found.beforeUuid !== null; calls++) {
+      expect(calls).toBeLessThan(5);
+      const more = await search({ ...filter, beforeUuid: found.beforeUuid });
+      found.messages.push(...more.messages);
+      found.beforeUuid = more.beforeUuid;
+    }
+    return found.messages;
+  }
+
+  it('they are indexed, today and the days to come are not', async () => {
+    const days = await listIndexedDays(service.database);
+    expect([...days].sort()).toEqual([today - 5, today - 4, today - 3, today - 2, today - 1]);
+  });
+
+  it('a recipient is found over all days', async () => {
+    const messages = await searchAll({ recipient: `user42@day${today - 4}.example` });
+    expect(messages.map(({ subject }) => subject)).toEqual(['Hello 42']);
+  });
+
+  it('so is a tag, newest first', async () => {
+    const messages = await searchAll({ tag: 'rare' });
+    const subjects = ['Hello 3007', 'Hello 7'];
+    expect(messages.map(({ subject }) => subject)).toEqual([
+      ...subjects,
+      ...subjects,
+      ...subjects,
+      ...subjects,
+    ]);
+  });
+
+  it('a common tag fills its pages and goes on where it ended', async () => {
+    const first = await search({ tag: 'common', limit: 30 });
+    const second = await search({ tag: 'common', limit: 30, beforeUuid: first.beforeUuid! });
+    const all = [...first.messages, ...second.messages];
+    expect(all).toHaveLength(60);
+    expect(all.map(({ id }) => id)).toEqual([...new Set(all.map(({ id }) => id))].sort().reverse());
+  });
+
+  it('bounds hold: only the days asked for', async () => {
+    const fromMs = (today - 3) * DAY_MS;
+    const messages = await searchAll({ tag: 'rare', fromMs, untilMs: fromMs + DAY_MS });
+    expect(messages).toHaveLength(2);
+  });
+
+  it('other accounts’ messages of the same recipient are not found', async () => {
+    const found = await searchMessages(service.database, account.id, {
+      recipient: `user42@day${today - 4}.example`,
+      limit: 50,
+    });
+    expect(found.messages).toEqual([]);
+  });
+
+  it('the index is used, not every row', async () => {
+    const plan = await service.database.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN SELECT * FROM messages WHERE account_id = ${other.id}
+         AND message_tokens(account_id, recipients, tags) @> ARRAY[hashtext('${other.id} user42@day${today - 4}.example')]`,
+    );
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/_search/);
+  });
+
+  it('a day that is dropped takes its index along', async () => {
+    const retention = { retentionDays: 2, contentRetentionDays: 2 };
+    await dropOldPartitions(service.database, Date.now(), retention);
+    const days = await listIndexedDays(service.database);
+    expect([...days].sort()).toEqual([today - 2, today - 1]);
+  });
+});
+
+describe('one message', () => {
+  it('shows content, recipients, key, relay and timeline', async () => {
+    const id = await send({
+      from_email: 'Acme <hello@example.com>',
+      to: ['Ada <ada@example.net>'],
+      cc: ['bounce+cc@simulator.test'],
+      bcc: ['hidden@example.net'],
+      reply_to: 'reply@example.com',
+      headers: { 'X-Order': '4711' },
+      tags: ['shop'],
+      attachments: [
+        { filename: 'a.txt', content_base64: 'Zmlyc3Q=', content_type: 'text/plain' },
+        { filename: 'Rechnung „1“.txt', content_base64: 'c2Vjb25k', content_type: 'text/html' },
+      ],
+    });
+    const shown = await until(async () => {
+      const page = await client.call('getMessage', { params: { id } });
+      const done = page.recipientStates.every(
+        ({ state }) => state !== 'queued' && state !== 'sent',
+      );
+      return done ? page : undefined;
+    });
+    expect(shown).toMatchObject({
+      id,
+      status: 'bounced',
+      door: 'rest',
+      tags: ['shop'],
+      content: {
+        to: ['Ada <ada@example.net>'],
+        cc: ['bounce+cc@simulator.test'],
+        bcc: ['hidden@example.net'],
+        replyTo: 'reply@example.com',
+        headers: [['X-Order', '4711']],
+        html: '<p>Hello!</p>',
+        text: 'Hello!',
+      },
+      key: { prefix: account.key.slice(0, 18), revoked: false },
+      relay: { pending: null, messageId: expect.any(String) },
+    });
+    expect(shown.recipientStates.map(({ kind, state }) => [kind, state])).toEqual([
+      ['to', 'delivered'],
+      ['cc', 'bounced'],
+      ['bcc', 'delivered'],
+    ]);
+    expect(shown.recipientStates[1]!.response).toMatch(/^5/);
+    expect(shown.relay.replies.length).toBeGreaterThanOrEqual(2);
+    expect(shown.timeline[0]).toMatchObject({ type: 'sent' });
+
+    const file = await client.raw('getAttachment', { params: { id, index: '1' } });
+    expect(await file.text()).toBe('second');
+    expect(file.headers.get('content-disposition')).toBe(
+      `attachment; filename="Rechnung _1_.txt"; filename*=UTF-8''Rechnung%20%E2%80%9E1%E2%80%9C.txt`,
+    );
+    // Whatever the sender called it, a browser must not show it as a page of ours.
+    expect(file.headers.get('content-type')).toBe('application/octet-stream');
+    expect(file.headers.get('content-security-policy')).toContain('sandbox');
+    expect((await client.try('getAttachment', { params: { id, index: '2' } })).status).toBe(404);
+  });
+
+  it('its source is what went over the wire', async () => {
+    const id = await send({ subject: 'Source', html: '<a href="https://example.com/">x</a>' });
+    const captured = await until(async () => {
+      const { items } = await client.call('listSandbox', { query: {} });
+      return items.find(({ messageId }) => messageId === id);
+    });
+    const { raw } = await client.call('getSandboxMail', { params: { id: captured.id } });
+    const answer = await client.try('getMessageSource', { params: { id } });
+    expect(answer.body).toBe(raw);
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  });
+
+  it('is sent again as it was, to the same people, as a new message', async () => {
+    const id = await send({
+      to: ['ada@example.net'],
+      bcc: ['hidden@example.net'],
+      subject: 'Twice',
+      attachments: [{ filename: 'a.bin', content_base64: 'AAEC', content_type: 'image/png' }],
+    });
+    const again = await client.call('sendAgain', { params: { id } });
+    expect(again.id).not.toBe(id);
+    const [one, two] = await Promise.all(
+      [id, again.id].map((it) => client.call('getMessage', { params: { id: it } })),
+    );
+    expect(two!.content).toEqual(one!.content);
+    expect(two).toMatchObject({ door: 'dashboard', key: null, subject: 'Twice' });
+    expect(two!.recipients).toEqual(one!.recipients);
+  });
+
+  it('past its days there is no content to show or send', async () => {
+    const id = await send();
+    await service.database.query('DELETE FROM contents WHERE message_id = $1', [
+      readUuid('msg_', id),
+    ]);
+    expect((await client.call('getMessage', { params: { id } })).content).toBeNull();
+    expect((await client.try('sendAgain', { params: { id } })).status).toBe(404);
+    expect((await client.try('getMessageSource', { params: { id } })).status).toBe(404);
+  });
+});
+
+describe('live', () => {
+  /** The events of a stream, one by one. */
+  async function* events(response: Response): AsyncGenerator<{ event: string; data: never }> {
+    let text = '';
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        const [event, data] = text.slice(0, end).split('\n');
+        text = text.slice(end + 2);
+        if (event!.startsWith('event: ')) {
+          yield { event: event!.slice(7), data: JSON.parse(data!.slice(6)) as never };
+        }
+      }
+    }
+  }
+
+  it('a message’s timeline comes as it happens, until it is opened', async () => {
+    const id = await send({ to: ['opened@simulator.test'] });
+    const response = await client.raw('liveMessage', { params: { id } });
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const seen: string[] = [];
+    for await (const { event, data } of events(response)) {
+      const shown = data as { status: string; timeline: unknown[]; recipientStates: object[] };
+      seen.push(`${event} ${shown.status}`);
+      if (shown.status === 'opened') {
+        expect(shown.recipientStates).toMatchObject([{ state: 'opened' }]);
+        break;
+      }
+    }
+    expect(seen.at(-1)).toBe('timeline opened');
+    expect(seen.length).toBeGreaterThan(1);
+  });
+
+  it('an account’s first mail is seen by who waits for it', async () => {
+    const fresh = await service.account();
+    const waiting = await openSignedIn(service, { accountId: fresh.id, role: 'viewer' });
+    expect((await waiting.call('getOverview', { query: {} })).quickstart.waiting).toBe(true);
+    const response = await waiting.raw('live');
+    const stream = events(response);
+    expect((await stream.next()).value).toEqual({ event: 'messages', data: { items: [] } });
+    await service.send(fresh.key, mail({ subject: 'First' }));
+    expect((await stream.next()).value.data).toMatchObject({ items: [{ subject: 'First' }] });
+    await stream.return(undefined);
+    expect((await waiting.call('getOverview', { query: {} })).quickstart.waiting).toBe(false);
+  });
+
+  it('streams do not keep the service from stopping', async () => {
+    const short = await startTestService();
+    const { id } = await short.account();
+    const watcher = await openSignedIn(short, { accountId: id });
+    const response = await watcher.raw('live');
+    const reading = response.text();
+    await short.stop();
+    expect(await reading).toContain('event: messages');
+  });
+});
+
+it('the overview counts what became of the messages', async () => {
+  const fresh = await service.account();
+  const viewer = await openSignedIn(service, { accountId: fresh.id, role: 'viewer' });
+  for (const to of ['ada@example.net', 'opened@simulator.test', 'bounce@simulator.test']) {
+    await service.send(fresh.key, mail({ to: [to] }));
+  }
+  const shown = await until(async () => {
+    // Figures of the current hour are counted anew after ten seconds; a test does not wait.
+    await service.database.query('DELETE FROM message_hours');
+    const overview = await viewer.call('getOverview', { query: { days: 7 } });
+    const { delivered, opened, bounced } = overview.totals;
+    return delivered === 2 && opened === 1 && bounced === 1 ? overview : undefined;
+  });
+  expect(shown.totals.sends).toBe(3);
+  expect(shown.quota).toMatchObject({ limit: 50_000, used: 3, left: 49_997 });
+  expect(shown.series.points).toHaveLength(7);
+  expect(shown.series.points.at(-1)).toMatchObject({ sends: 3 });
+  expect(shown.series.complete).toBe(true);
+  expect(shown.rates.delivered).toBeCloseTo(2 / 3);
+  const hours = await viewer.call('getOverview', { query: { days: 1 } });
+  expect(hours.series).toMatchObject({ bucket: 'hour' });
+  expect(hours.series.points).toHaveLength(24);
+});
