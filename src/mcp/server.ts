@@ -93,7 +93,8 @@ export function createMcpServer<Deps>(deps: McpDeps<Deps>): McpServer {
   /** The package's own fallback answers 2025-era requests as event streams; this one answers them as JSON. */
   async function answerLegacy(caller: Caller, request: Request, body: unknown): Promise<Response> {
     if (request.method !== 'POST') return methodNotAllowed();
-    // The 2025 revisions expect logging/setLevel of everyone; 2026-07-28 has given it up.
+    // Optional, and nothing is ever logged to clients: those that set a level get an answer instead of an error.
+    // The conformance suite's logging-set-level asks for it. 2026-07-28 has deprecated it.
     const server = serverFor(caller, { logging: {} });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
@@ -120,7 +121,10 @@ export function createMcpServer<Deps>(deps: McpDeps<Deps>): McpServer {
   };
 }
 
-/** Clients that ask for prompts and resources all the same get empty lists, not errors. */
+/**
+ * Clients that ask for prompts and resources all the same get empty lists, not errors. The conformance suite's scenario
+ * `caching` asks for these lists too.
+ */
 function answerThatThereAreNone(server: Server): void {
   server.setRequestHandler('prompts/list', () => ({ prompts: [] }));
   server.setRequestHandler('resources/list', () => ({ resources: [] }));

@@ -1,4 +1,4 @@
-// The short way for tools/call answers byte for byte as the official package does, or leaves the request to it.
+// The short way for tools/call answers the same JSON, in the same order, as the official package, or leaves it the request.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readToolCall } from '../../src/mcp/tool-call.ts';
 import { startTestService, type TestService } from '../support/service.ts';
