@@ -41,10 +41,7 @@ export function createMatcher(deps: { database: Database; returnPathKey: Buffer 
         if (found) return found;
       }
       if (relayMessageId !== undefined) {
-        return await search(
-          'SELECT account_id, id FROM messages WHERE relay_message_id = $1 AND id BETWEEN $2 AND $3',
-          [relayMessageId, ...between(receivedAtMs, RELAY_ID_MS)],
-        );
+        return await search(BY_RELAY_ID, [relayMessageId, ...between(receivedAtMs, RELAY_ID_MS)]);
       }
       const recipients = namedRecipients(report);
       if (recipients.length === 0) return undefined;
@@ -56,6 +53,11 @@ export function createMatcher(deps: { database: Database; returnPathKey: Buffer 
     },
   };
 }
+
+/** A relay's ids are its own business; one that it gave twice names nobody. */
+const BY_RELAY_ID = `
+  SELECT min(account_id) AS account_id, (array_agg(id))[1] AS id FROM messages
+  WHERE relay_message_id = $1 AND id BETWEEN $2 AND $3 HAVING count(*) = 1`;
 
 /** The newest mail to this recipient, from this sender where the report names one; none when two accounts wrote to them. */
 const BY_RECIPIENT = `

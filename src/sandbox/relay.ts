@@ -1,5 +1,6 @@
 // The sandbox relay: a real SMTP server that delivers nowhere. It captures every mail, and what becomes of it is played by
 // script (scripts.ts, player.ts) through the same protocols as in production: DSNs and complaints by SMTP, opens by HTTP.
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { createRelay } from '../delivery/relay.ts';
@@ -130,7 +131,7 @@ async function take(
   await capture(deps.database, mail, parts);
   // After our 250, as a relay does it: the report comes when the mail has left.
   setImmediate(() => begin(mail));
-  return `Ok: queued as ${session.id}`;
+  return `Ok: queued as ${randomBytes(6).toString('hex').toUpperCase()}`;
 }
 
 const fromOf = ({ envelope }: SMTPServerSession): string =>
