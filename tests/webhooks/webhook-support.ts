@@ -64,7 +64,7 @@ export async function newEndpoint(
 
 /** Messages as if the relay had taken them. */
 export async function newMessages(
-  database: Database,
+  database: Queryable,
   accountId: number,
   count: number,
   tags: string[] = ['welcome'],
@@ -125,7 +125,7 @@ export async function recordEvents(database: Queryable, events: NewEvent[]): Pro
 
 /** Messages of their own with one event each. */
 export async function newEvents(
-  database: Database,
+  database: Queryable,
   accountId: number,
   count: number,
   kind: EventKindName = 'delivered',
