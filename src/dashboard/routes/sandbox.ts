@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Part, partText, readMail } from '../../feedback/mime.ts';
 import { clearOwnCaptured, getOwnCaptured, listOwnCaptured } from '../../sandbox/account-inbox.ts';
 import { SCRIPTS, SIMULATOR_DOMAIN } from '../../sandbox/scripts.ts';
+import { TRACKING_PATHS } from '../../tracking/apply.ts';
 import { PAGE_SIZE, pageQuery, type Works } from '../route.ts';
 import type { SandboxInbox, SandboxMail } from '../views.ts';
 
@@ -26,7 +27,7 @@ export const sandboxRoutes: Works<'listSandbox' | 'getSandboxMail' | 'clearSandb
       return {
         ...mail,
         headers: headerLines(raw),
-        html: textOf(parts, 'text/html'),
+        html: withoutPixel(textOf(parts, 'text/html')),
         text: textOf(parts, 'text/plain'),
         attachments: attachmentsIn(parts),
         raw: raw.subarray(0, LONGEST_SHOWN).toString('utf8'),
@@ -77,6 +78,11 @@ function textOf(parts: readonly Part[], type: string): string | null {
   const part = parts.find((it) => it.type === type && !isAttachment(it));
   return part === undefined ? null : partText(part, LONGEST_SHOWN);
 }
+
+/** Who looks at a captured mail here is not its reader: that must not count as an open. */
+const withoutPixel = (html: string | null): string | null => html && html.replace(PIXEL, '');
+
+const PIXEL = new RegExp(`<img src="[^"]*${TRACKING_PATHS.open}[\\w-]+"[^>]*>`, 'g');
 
 const isAttachment = (part: Part): boolean =>
   /^\s*attachment/i.test(part.headers.get('content-disposition')?.[0] ?? '');

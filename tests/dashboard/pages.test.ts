@@ -1,0 +1,432 @@
+// What the other pages of the dashboard do, each walked through its main job over the real server.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDns, type TestDns } from '../support/dns-server.ts';
+import { mail, startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { type DashboardClient, openClient, openSignedIn, PASSWORD } from './dashboard-client.ts';
+
+let service: TestService;
+let dns: TestDns;
+let account: { id: number; key: string };
+let client: DashboardClient & { userId: string; email: string };
+
+beforeAll(async () => {
+  dns = await startDns();
+  service = await startTestService({
+    DNS_SERVERS: dns.address,
+    WEBHOOK_ALLOW: '127.0.0.0/8',
+    SYSTEM_SENDER: 'Sandmartin <no-reply@system.example>',
+  });
+  await service.account({ identities: ['system.example'] });
+  account = await service.account();
+  client = await openSignedIn(service, { accountId: account.id });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await dns.close();
+});
+
+describe('templates', () => {
+  const own = { slug: 'welcome' };
+
+  it('clone → edit → error shown → fix → publish → test send', async () => {
+    const cloned = await client.call('cloneTemplate', { params: own, body: {} });
+    expect(cloned).toMatchObject({
+      source: 'account',
+      state: 'published',
+      version: 1,
+      hasSystem: true,
+    });
+
+    const broken = { subject: 'Hi', html: '<p>\n  {{ name | upcase }}</p>' };
+    const preview = await client.call('previewTemplate', { body: { ...own, draft: broken } });
+    expect(preview.mail).toBeNull();
+    expect(preview.faults).toMatchObject([{ part: 'html', line: 2, column: expect.any(Number) }]);
+    const refused = await client.try('saveTemplate', { params: own, body: broken });
+    expect(refused.status).toBe(400);
+    expect(refused.body).toMatchObject({
+      detail: expect.stringContaining('line 2'),
+      faults: [{ part: 'html', line: 2 }],
+    });
+
+    const fixed = {
+      subject: 'Hi {{ name }}',
+      html: '<p>Hello {{ name | upper }} of {{ branding.brand_name }}</p>',
+      variables: [{ name: 'name', required: true, type: 'string' as const, description: '' }],
+      sample: { name: 'Ada' },
+    };
+    const saved = await client.call('saveTemplate', { params: own, body: fixed });
+    expect(saved).toMatchObject({ version: 2, newestVersion: 2, publishedVersion: 1 });
+    const shown = await client.call('previewTemplate', {
+      body: { ...own, version: 2, branding: { brand_name: 'Engines' } },
+    });
+    expect(shown.mail).toMatchObject({ subject: 'Hi Ada', html: '<p>Hello ADA of Engines</p>' });
+    const published = await client.call('publishTemplate', { params: own, body: { version: 2 } });
+    expect(published).toMatchObject({ publishedVersion: 2, version: 2 });
+
+    const { id } = await client.call('testSend', {
+      params: own,
+      body: { to: 'ada@example.net', variables: { name: 'Grace' } },
+    });
+    const message = await client.call('getMessage', { params: { id } });
+    expect(message).toMatchObject({ subject: 'Hi Grace', tags: ['test'], door: 'dashboard' });
+    expect(message.from).toBe('hello@example.com');
+
+    const { versions } = await client.call('listTemplateVersions', { params: own });
+    expect(versions.map(({ version, published }) => [version, published])).toEqual([
+      [2, true],
+      [1, false],
+    ]);
+    expect((await client.call('rollBackTemplate', { params: own })).publishedVersion).toBe(1);
+    expect((await client.call('archiveTemplate', { params: own })).state).toBe('archived');
+  });
+
+  it('a draft that was never saved is previewed, and what lacks is named', async () => {
+    const draft = {
+      subject: 'Hi {{ name }}',
+      html: '<p>{{ name }}</p>',
+      variables: [{ name: 'name', required: true, type: 'string' as const, description: '' }],
+    };
+    const preview = (variables?: Record<string, unknown>) =>
+      client.call('previewTemplate', { body: { slug: 'brand-new', draft, variables } });
+    expect((await preview()).faults).toMatchObject([{ part: 'sample' }]);
+    expect((await preview({ name: '<Ada>' })).mail!.html).toBe('<p>&lt;Ada&gt;</p>');
+    const empty = await client.call('previewTemplate', {
+      body: { slug: 'brand-new', draft: { subject: '', html: '' } },
+    });
+    expect(empty.faults.map(({ part }) => part)).toEqual(['subject', 'html']);
+    expect((await client.try('previewTemplate', { body: { slug: 'brand-new' } })).status).toBe(404);
+  });
+
+  it('the gallery shows every system template with its sample', async () => {
+    const { templates } = await client.call('listTemplates', { query: {} });
+    expect(templates.length).toBeGreaterThanOrEqual(35);
+    const slugs = templates.map(({ slug }) => slug).slice(0, 60);
+    const { previews } = await client.call('previewTemplates', { body: { slugs } });
+    expect(previews.filter(({ mail }) => mail === null)).toEqual([]);
+    const { templates: billing } = await client.call('listTemplates', {
+      query: { category: 'billing' },
+    });
+    expect(new Set(billing.map(({ category }) => category))).toEqual(new Set(['billing']));
+  });
+});
+
+describe('branding', () => {
+  it('is previewed before it is saved, and warns of colours that are hard to read', async () => {
+    const branding = { primary_color: '#ffee00', brand_name: 'Engines' };
+    const slugs = ['welcome', 'receipt'];
+    const preview = await client.call('previewBranding', { body: { branding, slugs } });
+    expect(preview.fault).toBeNull();
+    expect(preview.previews.map(({ mail }) => mail?.html.includes('#ffee00'))).toEqual([
+      true,
+      true,
+    ]);
+    expect(preview.contrasts[0]).toMatchObject({ field: 'primary_color', low: true });
+    expect((await client.call('getBranding', {})).version).toBe(0);
+
+    const wrong = await client.call('previewBranding', {
+      body: { branding: { button_radius: 25 }, slugs },
+    });
+    expect(wrong).toMatchObject({ previews: [], fault: expect.stringContaining('button_radius') });
+    expect((await client.try('setBranding', { body: { button_radius: 25 } })).status).toBe(400);
+
+    const saved = await client.call('setBranding', { body: branding });
+    expect(saved).toMatchObject({ version: 1, fields: { ...branding, button_radius: 8 } });
+    const back = await client.call('setBranding', { body: { primary_color: null } });
+    expect(back.fields.primary_color).toBe('#00a071');
+  });
+});
+
+describe('senders', () => {
+  it('a domain: records, a check that says what lacks, and one that finds all', async () => {
+    const added = await client.call('addDomain', { body: { domain: 'Acme.Example' } });
+    expect(added).toMatchObject({ domain: 'acme.example', verified: false, checkedAt: null });
+    expect(added.records.map(({ purpose }) => purpose)).toEqual([
+      'ownership',
+      'dkim-rsa',
+      'dkim-ed25519',
+      'spf',
+      'dmarc',
+      'return-path',
+    ]);
+    const params = { domain: 'acme.example' };
+    const missing = await client.call('checkDomain', { params });
+    expect(missing.records.every(({ check }) => check?.state === 'missing')).toBe(true);
+    const { problems } = await client.call('getOverview', { query: {} });
+    expect(problems).toContainEqual(
+      expect.objectContaining({ kind: 'domain', subject: 'acme.example' }),
+    );
+
+    for (const { type, name, value } of added.records) dns.publish(type, name, value);
+    const found = await client.call('checkDomain', { params });
+    expect(found).toMatchObject({ verified: true, verifiedBy: 'dns' });
+    expect(found.records.map(({ check }) => check?.state)).toEqual(Array(6).fill('ok'));
+    expect((await service.send(account.key, mail({ from_email: 'a@acme.example' }))).status).toBe(
+      202,
+    );
+
+    await client.call('removeDomain', { params });
+    expect((await service.send(account.key, mail({ from_email: 'a@acme.example' }))).status).toBe(
+      403,
+    );
+    expect((await client.try('checkDomain', { params })).status).toBe(404);
+    expect((await client.try('removeDomain', { params: { domain: 'no domain' } })).status).toBe(
+      404,
+    );
+  });
+
+  it('an address: a link is mailed, and proves it', async () => {
+    const added = await client.call('addAddress', { body: { address: 'me@elsewhere.example' } });
+    expect(added).toMatchObject({ verified: false, note: null, linkUntil: expect.any(String) });
+    const link = await until(async () => {
+      const [row] = await service.database.query<{ raw: Buffer }>(
+        `SELECT raw FROM sandbox_mails WHERE 'me@elsewhere.example' = ANY (recipients)`,
+      );
+      return row && /http:\/\/127\.0\.0\.1:\d+\/\S*?\/[\w-]{40}/.exec(row.raw.toString())?.[0];
+    });
+    expect((await fetch(link, { method: 'POST' })).status).toBe(200);
+    const { addresses } = await client.call('listSenders', {});
+    expect(addresses).toMatchObject([{ address: 'me@elsewhere.example', verifiedBy: 'link' }]);
+    await client.call('removeAddress', { params: { address: 'me@elsewhere.example' } });
+    expect((await client.call('listSenders', {})).addresses).toEqual([]);
+  });
+});
+
+describe('webhooks', () => {
+  let receiver: Server;
+  let status = 500;
+  const bodies: string[] = [];
+
+  beforeAll(async () => {
+    receiver = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        bodies.push(body);
+        response.writeHead(status).end('what the receiver says');
+      });
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterAll(() => new Promise((resolve) => receiver.close(resolve)));
+
+  it('fails → retried by hand → delivered; test events, rotation, replay', async () => {
+    const { port } = receiver.address() as AddressInfo;
+    const made = await client.call('createWebhook', {
+      body: { url: `http://127.0.0.1:${port}/hook`, eventTypes: ['delivery'] },
+    });
+    expect(made.secret).toMatch(/^whsec_/);
+    const params = { id: made.endpoint.id };
+    const test = await client.call('testWebhook', { params, body: {} });
+    expect(test).toMatchObject({ ok: false, status: 500, response: 'what the receiver says' });
+
+    const sent = await service.send(account.key, mail());
+    const failed = await until(async () => {
+      const { items } = await client.call('listDeliveries', { params, query: {} });
+      return items.find((it) => it.status === 500);
+    });
+    expect(failed).toMatchObject({
+      state: 'pending',
+      attempts: 1,
+      eventType: 'delivery',
+      messageId: sent.body.id,
+      nextAt: expect.any(String),
+    });
+    const detail = await client.call('getDelivery', {
+      params: { ...params, deliveryId: failed.id },
+    });
+    expect(detail.request.body).toBe(bodies.at(-1));
+    expect(detail.response).toMatchObject({ status: 500, body: 'what the receiver says' });
+    const ofMessage = await client.call('getMessage', { params: { id: sent.body.id } });
+    expect(ofMessage.webhooks.map(({ id }) => id)).toEqual([failed.id]);
+
+    status = 200;
+    await client.call('retryDelivery', { params: { ...params, deliveryId: failed.id } });
+    await until(async () => {
+      const { items } = await client.call('listDeliveries', {
+        params,
+        query: { state: 'delivered' },
+      });
+      return items.some(({ id }) => id === failed.id);
+    });
+
+    const window = { from: '2020-01-01T00:00:00Z', until: '2999-01-01T00:00:00Z' };
+    const counted = await client.call('replayWebhook', {
+      params,
+      body: { ...window, dryRun: true },
+    });
+    const before = bodies.length;
+    const { count } = await client.call('replayWebhook', {
+      params,
+      body: { ...window, dryRun: false },
+    });
+    expect(count).toBe(counted.count);
+    await until(() => bodies.length >= before + count);
+
+    const rotated = await client.call('rotateWebhook', { params });
+    expect(rotated.secret).not.toBe(made.secret);
+    expect(rotated.endpoint.previousSecretUntil).not.toBeNull();
+    const off = await client.call('changeWebhook', { params, body: { disabled: true } });
+    expect(off.disabled).toMatchObject({ reason: 'owner' });
+    const on = await client.call('changeWebhook', {
+      params,
+      body: { disabled: false, fifo: true },
+    });
+    expect(on).toMatchObject({ disabled: null, fifo: true });
+    await client.call('removeWebhook', { params });
+    expect((await client.call('listWebhooks', {})).endpoints).toEqual([]);
+    expect((await client.try('listDeliveries', { params })).status).toBe(404);
+  });
+});
+
+describe('keys', () => {
+  it('carry scopes and rules, and are shown once', async () => {
+    const limits = { allowedRecipients: ['Example.NET'], noBcc: true, dailyCap: 10 };
+    const { key, secret } = await client.call('createKey', {
+      body: { name: 'For an agent', scopes: ['email:send'], limits },
+    });
+    expect(key).toMatchObject({
+      name: 'For an agent',
+      limits: { allowedRecipients: ['example.net'], noBcc: true, dailyCap: 10, sandboxOnly: false },
+    });
+    expect((await service.send(secret, mail())).status).toBe(202);
+    const elsewhere = await service.send(secret, mail({ to: ['ada@example.org'] }));
+    expect(elsewhere.status).toBe(403);
+    expect(JSON.stringify(await client.call('listKeys', {}))).not.toContain(secret);
+    const tooMuch = { scopes: ['email:send'], limits: { dailyCap: 1_000_000 } };
+    expect((await client.try('createKey', { body: tooMuch })).status).toBe(400);
+  });
+});
+
+describe('suppressions and the sandbox', () => {
+  it('an address is added, found and removed', async () => {
+    for (const address of ['B@example.org', 'a@example.org', 'c@example.net']) {
+      await client.call('addSuppression', { body: { address } });
+    }
+    const { items } = await client.call('listSuppressions', { query: { search: 'EXAMPLE.ORG' } });
+    expect(items.map(({ address, reason }) => [address, reason])).toEqual([
+      ['a@example.org', 'manual'],
+      ['b@example.org', 'manual'],
+    ]);
+    const first = await client.call('listSuppressions', { query: { limit: 2 } });
+    const rest = await client.call('listSuppressions', { query: { before: first.next! } });
+    expect([...first.items, ...rest.items].length).toBe(3);
+    await client.call('removeSuppression', { params: { address: 'b@example.org' } });
+    expect(
+      (await client.try('removeSuppression', { params: { address: 'b@example.org' } })).status,
+    ).toBe(404);
+  });
+
+  it('captured mail is shown to its account only, and cleared for it only', async () => {
+    const other = await service.account();
+    const neighbour = await openSignedIn(service, { accountId: other.id });
+    await service.send(other.key, mail({ subject: 'Theirs' }));
+    await until(
+      async () => (await neighbour.call('listSandbox', { query: {} })).items.length === 1,
+    );
+    const fresh = await service.account();
+    const owner = await openSignedIn(service, { accountId: fresh.id });
+    await service.send(
+      fresh.key,
+      mail({
+        subject: 'Grüße',
+        html: '<p>ä</p>',
+        attachments: [
+          { filename: 'a.txt', content_base64: 'aGVsbG8=', content_type: 'text/plain' },
+        ],
+      }),
+    );
+    const [row] = await until(async () => {
+      const { items } = await owner.call('listSandbox', { query: {} });
+      return items.length === 1 ? items : undefined;
+    });
+    const shown = await owner.call('getSandboxMail', { params: { id: row!.id } });
+    expect([shown.html!.trim(), shown.text!.trim()]).toEqual(['<p>ä</p>', 'Hello!']);
+    expect(shown).toMatchObject({
+      subject: 'Grüße',
+      attachments: [{ filename: 'a.txt', contentType: 'text/plain', size: 5 }],
+    });
+    expect(shown.headers).toContainEqual(['To', 'ada@example.net']);
+    expect(await owner.call('clearSandbox', {})).toEqual({ cleared: 1 });
+    expect((await owner.call('listSandbox', { query: {} })).items).toEqual([]);
+    expect((await neighbour.call('listSandbox', { query: {} })).items).toHaveLength(1);
+  });
+});
+
+describe('account and operator', () => {
+  it('the account shows its plan and what is held back, and changes its switches', async () => {
+    const shown = await client.call('getAccount', {});
+    expect(shown).toMatchObject({ plan: 'paid', suspended: null, blocked: [] });
+    const changed = await client.call('changeAccount', {
+      body: { name: 'Renamed', trackOpens: false },
+    });
+    expect(changed).toMatchObject({
+      name: 'Renamed',
+      tracking: { trackOpens: false, trackClicks: true },
+    });
+
+    const free = await service.account({ plan: 'free', identities: [] });
+    const poor = await openSignedIn(service, { accountId: free.id });
+    const { blocked, quota } = await poor.call('getAccount', {});
+    expect(quota).toMatchObject({ limit: 0, left: 0 });
+    expect(blocked.map(({ why }) => why)).toEqual([
+      expect.stringContaining('402'),
+      expect.stringContaining('Senders'),
+    ]);
+    const send = await poor.try('testSend', {
+      params: { slug: 'receipt' },
+      body: { to: 'a@b.example' },
+    });
+    expect(send.status).toBe(402);
+  });
+
+  it('an operator makes, changes, suspends and resumes accounts', async () => {
+    const operator = await openSignedIn(service, { operator: true });
+    const { account: made, invited } = await operator.call('createAccount', {
+      body: { name: 'New', plan: 'free', ownerEmail: 'first@people.example' },
+    });
+    expect(made).toMatchObject({ name: 'New', plan: 'free', members: 0, suspended: null });
+    expect(invited).toMatchObject({ mailed: true });
+    const token = invited!.link.split('#')[1]!;
+    const owner = openClient(service.url);
+    const me = await owner.call('acceptInvitation', {
+      body: { token, password: PASSWORD, name: 'First' },
+    });
+    expect(me.account).toMatchObject({ id: made.id, role: 'owner', plan: 'free' });
+
+    const params = { id: String(made.id) };
+    const paid = await operator.call('changeOperatedAccount', {
+      params,
+      body: { plan: 'paid', dailyQuota: 7, ratePerSecond: 3 },
+    });
+    expect(paid).toMatchObject({ plan: 'paid', dailyQuota: 7, ratePerSecond: 3, members: 1 });
+    const { secret } = await owner.call('createKey', { body: { scopes: ['email:read'] } });
+    expect((await service.get(secret, '/v1/messages/msg_0')).status).toBe(404);
+
+    const suspended = await operator.call('suspendAccount', {
+      params,
+      body: { reason: 'Unpaid bill' },
+    });
+    expect(suspended.suspended).toMatchObject({ reason: 'Unpaid bill' });
+    const refused = await service.get(secret, '/v1/messages/msg_0');
+    expect(refused.status).toBe(403);
+    expect(refused.body.detail).toContain('suspended: Unpaid bill.');
+    expect((await owner.call('getSession', {})).me!.account!.suspended).toBe(true);
+    const { problems } = await owner.call('getOverview', { query: {} });
+    expect(problems[0]).toMatchObject({ kind: 'suspended', severity: 'critical' });
+
+    expect((await operator.call('resumeAccount', { params })).suspended).toBeNull();
+    expect((await service.get(secret, '/v1/messages/msg_0')).status).toBe(404);
+    expect(
+      (await operator.try('suspendAccount', { params: { id: '999999' }, body: { reason: 'x' } }))
+        .status,
+    ).toBe(404);
+    expect((await operator.try('resumeAccount', { params: { id: 'x' } })).status).toBe(404);
+  });
+});
