@@ -17,7 +17,7 @@ import {
   Tooltip,
 } from '@mantine/core';
 
-/** Around #00a071 (shade 5). White on it has a contrast of 3.4, so filled parts in light take shade 7: 5.4. */
+/** Around #00a071 (shade 5). White on it has a contrast of 3.4, so filled parts take shade 7: 5.4. */
 const martin: MantineColorsTuple = [
   '#e8f8f2',
   '#d0efe3',
@@ -75,14 +75,24 @@ export const variables: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': '#96928b',
     '--mantine-color-default-border': '#3a3935',
     '--mantine-color-error': '#ff8a7d',
+    '--mantine-color-red-light': '#33201d',
+    '--mantine-color-red-light-color': '#ffb4a9',
+    '--mantine-color-yellow-light': '#302712',
+    '--mantine-color-yellow-light-color': '#f5d08a',
+    '--mantine-color-orange-light': '#33230f',
+    '--mantine-color-orange-light-color': '#ffc48a',
+    '--mantine-color-blue-light': '#1b2736',
+    '--mantine-color-blue-light-color': '#a9cbff',
+    '--mantine-color-martin-light': '#12291f',
+    '--mantine-color-martin-light-color': '#7fdcb8',
+    '--mantine-color-gray-light': '#2a2926',
+    '--mantine-color-gray-light-color': '#c9c6c0',
   },
 });
 
 export const theme = createTheme({
   primaryColor: 'martin',
-  primaryShade: { light: 7, dark: 4 },
-  autoContrast: true,
-  luminanceThreshold: 0.35,
+  primaryShade: { light: 7, dark: 7 },
   colors: { martin, gray, dark },
   defaultRadius: 'md',
   radius: { xs: '4px', sm: '6px', md: '8px', lg: '12px', xl: '16px' },

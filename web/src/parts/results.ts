@@ -1,11 +1,19 @@
 // Toasts: only for what an action of the user's led to.
 import { notifications } from '@mantine/notifications';
 
+const closeButtonProps = { 'aria-label': 'Dismiss' };
+
 export function tellDone(message: string): void {
-  notifications.show({ message, color: 'martin', autoClose: 4000 });
+  notifications.show({ message, color: 'martin', autoClose: 4000, closeButtonProps });
 }
 
 export function tellFault(fault: unknown): void {
   const message = fault instanceof Error ? fault.message : String(fault);
-  notifications.show({ title: 'That did not work', message, color: 'red', autoClose: 10_000 });
+  notifications.show({
+    title: 'That did not work',
+    message,
+    color: 'red',
+    autoClose: 10_000,
+    closeButtonProps,
+  });
 }

@@ -102,7 +102,7 @@ export function OverviewPage() {
 
 function Figures({ data }: { data: Overview | undefined }) {
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} mb={36} spacing="md">
+    <SimpleGrid cols={{ base: 2, md: 4 }} mb={36} spacing="md">
       <Figure
         label="Sent"
         value={data && count.format(data.totals.sends)}
@@ -111,7 +111,7 @@ function Figures({ data }: { data: Overview | undefined }) {
       <Figure
         label="Delivered"
         value={data && rate(data.rates.delivered)}
-        note={data && `${count.format(data.totals.delivered)} messages`}
+        note={data && say(data.totals.delivered, 'message')}
       />
       <Figure
         label="Opened"
@@ -121,7 +121,7 @@ function Figures({ data }: { data: Overview | undefined }) {
       <Figure
         label="Bounced"
         value={data && rate(data.rates.bounced)}
-        note={data && `${count.format(data.totals.complained)} complaints`}
+        note={data && say(data.totals.complained, 'complaint')}
       />
       <Box style={{ gridColumn: '1 / -1' }}>
         <QuotaBar quota={data?.quota} />
@@ -129,6 +129,9 @@ function Figures({ data }: { data: Overview | undefined }) {
     </SimpleGrid>
   );
 }
+
+const say = (number: number, what: string): string =>
+  `${count.format(number)} ${what}${number === 1 ? '' : 's'}`;
 
 const rate = (value: number | null): string => (value === null ? '–' : share.format(value));
 

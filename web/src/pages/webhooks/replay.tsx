@@ -25,7 +25,11 @@ export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
     changes: ['listDeliveries', 'listWebhooks'],
     onDone: (answer) => {
       onClose();
-      tellDone(`${answer.count} events are posted again`);
+      tellDone(
+        answer.count === 1
+          ? 'One event is posted again'
+          : `${answer.count} events are posted again`,
+      );
     },
   });
   const request = (dryRun: boolean) => ({

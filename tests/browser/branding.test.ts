@@ -1,0 +1,54 @@
+// Branding: mails change as one edits, a colour that is hard to read is told, and sends use what was saved.
+import { readFileSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { captured } from '../support/captured.ts';
+import { mail } from '../support/service.ts';
+import { look, openDashboard } from './dashboard.ts';
+
+const sample = readFileSync('catalog/account/welcome/sample.json', 'utf8');
+const welcome = { template: 'welcome', variables: { ...JSON.parse(sample), name: 'Bo' } };
+const dashboard = await openDashboard();
+afterAll(() => dashboard?.stop());
+
+describe.skipIf(!dashboard)('Branding', () => {
+  it('previews several mails at once, warns, saves', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'developer' });
+    await page.goto('/branding');
+    const first = page.frameLocator('iframe[title="welcome in your branding"]');
+    const order = page.frameLocator('iframe[title="order-confirmation in your branding"]');
+    await page.getByLabel('Brand name').fill('Nest & Co');
+    await first.getByText('Nest & Co').first().waitFor();
+    await order.getByText('Nest & Co').first().waitFor();
+
+    await page.getByRole('textbox', { name: 'Primary colour' }).fill('#ffee00');
+    await page
+      .getByText(/Hard to read on white \(1\.\d/)
+      .first()
+      .waitFor();
+    await page.getByRole('textbox', { name: 'Primary colour' }).fill('#1d4ed8');
+    await page
+      .getByText(/Hard to read on white/)
+      .nth(1)
+      .waitFor({ state: 'detached' });
+    await page.getByLabel('Privacy policy').fill('javascript:alert(1)');
+    await page
+      .getByRole('alert')
+      .getByText(/privacy_policy_url/)
+      .waitFor();
+    await page.getByLabel('Privacy policy').fill('https://example.com/privacy');
+    await first.getByText('Privacy Policy').waitFor();
+    await look(page, 'branding');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as version 1').waitFor();
+
+    const sent = await service.send(
+      account.key,
+      mail({ ...welcome, subject: '', html: '', text: '' }),
+    );
+    const { html } = (await captured(service.database, sent.body.id)).mail;
+    expect(html).toContain('Nest &amp; Co');
+    expect(html).toContain('#1d4ed8');
+  }, 90_000);
+});

@@ -1,0 +1,179 @@
+// A dashboard for a test file: the real service with the built pages, and a browser to walk them.
+// `look` takes screenshots in light and dark (.artifacts/screenshots) and lets axe-core judge the page.
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { AxeResults } from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { addUser, type MemberRole, prepareUser, setMember } from '../../src/accounts/users.ts';
+import { systemClock } from '../../src/clock.ts';
+import { announceSkip, openBrowser } from '../support/browser.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const screenshots = join(root, '.artifacts/screenshots');
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+export const PASSWORD = 'a sand martin digs';
+
+export interface Dashboard {
+  service: TestService;
+  url: string;
+  /** A browser window of its own, signed in as a new user of the account; without one, not signed in. */
+  open(user?: { accountId: number; role: MemberRole; operator?: boolean }): Promise<Page>;
+  stop(): Promise<void>;
+}
+
+export async function openDashboard(
+  env: Record<string, string> = {},
+): Promise<Dashboard | undefined> {
+  const browser = await openBrowser();
+  if ('skipped' in browser) {
+    announceSkip(browser.skipped);
+    return undefined;
+  }
+  await buildPages();
+  const service = await startTestService(env);
+  return {
+    service,
+    url: service.url,
+    open: (user) => openPage(service, browser, user),
+    async stop() {
+      await browser.close();
+      await service.stop();
+    },
+  };
+}
+
+let users = 0;
+
+async function openPage(
+  service: TestService,
+  browser: Browser,
+  user: Parameters<Dashboard['open']>[0],
+): Promise<Page> {
+  const context = await browser.newContext({
+    baseURL: service.url,
+    viewport: { width: 1360, height: 900 },
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  context.setDefaultTimeout(15_000);
+  if (user) await signIn(service, context, user);
+  const page = await context.newPage();
+  watchFaults(page);
+  return page;
+}
+
+async function signIn(
+  { database, url }: TestService,
+  context: BrowserContext,
+  { accountId, role, operator }: NonNullable<Parameters<Dashboard['open']>[0]>,
+): Promise<void> {
+  users += 1;
+  const email = `${role}${users}@example.com`;
+  const wish = { email, name: `Robin ${role}`, password: PASSWORD, operator: operator ?? false };
+  const { id } = await addUser(database, systemClock, await prepareUser(wish));
+  await setMember(database, accountId, id, role);
+  const answer = await context.request.post('/dashboard/api/session', {
+    data: { email, password: PASSWORD },
+    headers: { 'x-sm-dashboard': '1', origin: url },
+  });
+  expect(answer.status()).toBe(200);
+}
+
+const faults = new WeakMap<Page, string[]>();
+
+/** Whatever the page complains about: errors of scripts, and what the Content-Security-Policy blocked. */
+function watchFaults(page: Page): void {
+  const list: string[] = [];
+  faults.set(page, list);
+  page.on('pageerror', (fault) => list.push(fault.message));
+  page.on('console', (message) => {
+    const text = message.text();
+    // Refused requests are part of some tests; the browser logs them all.
+    if (message.type() === 'error' && !/Failed to load resource/.test(text)) list.push(text);
+  });
+}
+
+/** Screenshots in light and dark; no serious finding of axe-core, nothing in the console. */
+export async function look(page: Page, name: string): Promise<void> {
+  mkdirSync(screenshots, { recursive: true });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+    await page.screenshot({ path: join(screenshots, `${name}-${colorScheme}.png`) });
+    expect(await seriousFindings(page), `${name}, ${colorScheme}`).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  expect(faults.get(page), name).toEqual([]);
+}
+
+async function seriousFindings(page: Page): Promise<string[]> {
+  // Evaluated rather than added as a script: the page's policy would not let it in.
+  if (!(await page.evaluate(() => 'axe' in globalThis))) {
+    await page.evaluate(readFileSync(axePath, 'utf8'));
+  }
+  const results = (await page.evaluate(
+    // Mails are somebody's HTML, in frames without an origin; the catalogue's tests look at those.
+    `axe.run(document, { iframes: false, resultTypes: ['violations'] })`,
+  )) as AxeResults;
+  return results.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+    );
+}
+
+/** Builds dist/web when a source is newer than it. Test files run side by side, so one builds and the others wait. */
+async function buildPages(): Promise<void> {
+  const lock = join(root, 'node_modules/.web-build');
+  await until(async () => {
+    if (!isStale()) return true;
+    try {
+      mkdirSync(lock);
+    } catch {
+      // Left behind by a run that was cut off?
+      if (Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0) > 120_000) {
+        rmdirSync(lock);
+      }
+      return false;
+    }
+    try {
+      if (isStale()) await build();
+      return true;
+    } finally {
+      rmdirSync(lock);
+    }
+  }, 120_000);
+}
+
+/** In a process of its own: under a test runner's NODE_ENV the pages would get React's development build. */
+const build = (): Promise<unknown> =>
+  promisify(execFile)(
+    process.execPath,
+    [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--config', 'web/vite.config.ts'],
+    { cwd: root, env: { ...process.env, NODE_ENV: 'production' } },
+  );
+
+function isStale(): boolean {
+  const built = statSync(join(root, 'dist/web/index.html'), { throwIfNoEntry: false });
+  const sources = [
+    ...['web/index.html', 'web/vite.config.ts', 'package-lock.json'],
+    ...['src/dashboard/contract.ts', 'src/dashboard/views.ts'],
+    ...['web/src', 'web/public'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true }).map((name) =>
+        join(folder, String(name)),
+      ),
+    ),
+  ];
+  return (
+    built === undefined ||
+    sources.some((path) => statSync(join(root, path)).mtimeMs > built.mtimeMs)
+  );
+}

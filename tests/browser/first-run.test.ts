@@ -1,0 +1,65 @@
+// First run: the owner sets the service up, makes the quickstart's call and watches the mail until it is opened.
+// Also the door afterwards: sign in, sign out, and what a session that ended looks like.
+import { afterAll, describe, expect, it } from 'vitest';
+import { addIdentity } from '../../src/accounts/identities.ts';
+import { look, openDashboard, PASSWORD } from './dashboard.ts';
+
+const dashboard = await openDashboard();
+afterAll(() => dashboard?.stop());
+
+describe.skipIf(!dashboard)('First run', () => {
+  it('goes from the set-up link to the first opened mail, then out and in again', async () => {
+    const { service, open } = dashboard!;
+    const page = await open();
+
+    await page.goto('/');
+    await page.getByText('The service printed a link').waitFor();
+    await page.goto(service.service.setUpUrl!);
+    await page.reload();
+    await look(page, 'set-up');
+    await page.getByLabel('Your name').fill('Ada');
+    await page.getByLabel('Account').fill('Acme');
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create the account' }).click();
+
+    await page.getByText('Waiting for your first mail').waitFor();
+    const [account] = await service.database.query<{ id: number }>('SELECT id FROM accounts');
+    await addIdentity(service.database, account!.id, 'example.com', true);
+    await page.reload();
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const key = await page.getByTestId('secret').textContent();
+    const call = await page.getByRole('region', { name: 'curl call' }).textContent();
+    expect(call).toContain(`X-API-Key: ${key}`);
+    await look(page, 'quickstart');
+
+    // What the quickstart says, exactly.
+    const body = /-d '([^']*)'/.exec(call!)![1]!;
+    const sent = await service.send(key!, JSON.parse(body) as Record<string, unknown>);
+    expect(sent.status).toBe(202);
+    await page.locator('[data-event=opened]').waitFor();
+    await look(page, 'quickstart-arrived');
+    await page.getByRole('button', { name: 'Go to the overview' }).click();
+    await page.getByRole('heading', { name: 'Volume' }).waitFor();
+    await page.getByText('Hello from Sandmartin').waitFor();
+
+    await page.getByRole('button', { name: 'Ada' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await look(page, 'sign-in');
+    await page.goto('/messages?tag=welcome');
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByLabel('Password', { exact: true }).fill('not the password');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('do not go together').waitFor();
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Messages' }).waitFor();
+    expect(new URL(page.url()).search).toContain('tag=welcome');
+
+    // A session that ends elsewhere leads to the door with the next call.
+    await service.database.query('DELETE FROM sessions');
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  }, 90_000);
+});

@@ -1,0 +1,63 @@
+// API keys: shown once, limited for an agent, revoked after asking and refused at once. A viewer only looks.
+import { afterAll, describe, expect, it } from 'vitest';
+import { mail } from '../support/service.ts';
+import { look, openDashboard } from './dashboard.ts';
+
+const dashboard = await openDashboard();
+afterAll(() => dashboard?.stop());
+
+describe.skipIf(!dashboard)('API keys', () => {
+  it('makes a limited key, shows it once, revokes it: 401 at once', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'developer' });
+    await page.goto('/keys');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('Name').fill('Support agent');
+    await page.getByRole('button', { name: 'Limit it, for an agent' }).click();
+    await page.getByLabel('No bcc').check();
+    await look(page, 'key-new');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    const secret = (await page.getByTestId('secret').textContent())!;
+    await page.getByRole('button', { name: 'Copy API key' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
+    await look(page, 'key-secret');
+    expect((await service.send(secret, mail({ bcc: ['bo@example.net'] }))).status).toBe(403);
+    expect((await service.send(secret, mail())).status).toBe(202);
+    await page.getByRole('button', { name: 'Done' }).click();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole('cell', { name: 'Support agent' }).waitFor();
+    await look(page, 'keys');
+
+    await page.getByRole('button', { name: 'Revoke Support agent' }).click();
+    await page.getByRole('dialog').getByText('cannot be undone').waitFor();
+    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByText('The key is refused from now on').waitFor();
+    expect((await service.send(secret, mail())).status).toBe(401);
+  }, 90_000);
+
+  it('lets a viewer look, and nothing else', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'viewer' });
+    for (const [path, heading, button] of [
+      ['/keys', 'API keys', /Create a key|Revoke/],
+      ['/senders', 'Senders', /Add a|Remove/],
+      ['/webhooks', 'Webhooks', /Add an endpoint/],
+      ['/suppressions', 'Suppressions', /Add an address/],
+      ['/team', 'Team', /Invite|Remove/],
+      ['/templates/welcome', 'Welcome', /Clone|Test send/],
+      ['/branding', 'Branding', /Save|Defaults/],
+    ] as const) {
+      await page.goto(path);
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+      expect(await page.getByRole('button', { name: button }).count(), path).toBe(0);
+    }
+    // The pages only hide what the server refuses.
+    const refused = await page.evaluate(
+      `fetch('/dashboard/api/keys', { method: 'POST', headers: { 'x-sm-dashboard': '1', 'content-type': 'application/json' }, body: '{"scopes":["email:send"]}' }).then((answer) => answer.status)`,
+    );
+    expect(refused).toBe(403);
+  }, 90_000);
+});

@@ -1,0 +1,60 @@
+// Senders: a domain becomes verified when its records stand in DNS; an address when its link is followed.
+import { afterAll, describe, expect, it } from 'vitest';
+import { startDns } from '../support/dns-server.ts';
+import { look, openDashboard } from './dashboard.ts';
+
+const dns = await startDns();
+const dashboard = await openDashboard({ DNS_SERVERS: dns.address });
+afterAll(async () => {
+  await dashboard?.stop();
+  await dns.close();
+});
+
+describe.skipIf(!dashboard)('Senders', () => {
+  it('adds a domain, tells what is missing, and verifies it', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account({ identities: [] });
+    const page = await open({ accountId: account.id, role: 'developer' });
+    await page.goto('/senders');
+    await page.getByText('No domain yet').waitFor();
+    await look(page, 'senders-empty');
+    await page.getByRole('button', { name: 'Add a domain' }).click();
+    await page.getByRole('dialog').getByLabel('Domain').fill('mail.example.com');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('Not verified').waitFor();
+    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByText('Missing').first().waitFor();
+
+    await page.getByRole('button', { name: 'Copy the value for ownership' }).click();
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    const rows = page.getByRole('region', { name: 'DNS records' }).locator('tbody tr');
+    for (const row of await rows.all()) {
+      const [type, name, value] = await Promise.all([
+        row.locator('td').nth(1).textContent(),
+        row.locator('code').nth(0).textContent(),
+        row.locator('code').nth(1).textContent(),
+      ]);
+      dns.publish(type!, name!, value!);
+    }
+    expect([...dns.zone.values()].flat()).toContain(copied);
+    await look(page, 'senders');
+    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByText('Verified', { exact: true }).waitFor();
+  }, 90_000);
+
+  it('adds an address that waits for its link, and removes it after asking', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'developer' });
+    await page.goto('/senders');
+    await page.getByRole('button', { name: 'Add an address' }).click();
+    await page.getByRole('dialog').getByLabel('Address').fill('ada@example.org');
+    await page.getByRole('button', { name: 'Mail the link' }).click();
+    await page.getByRole('cell', { name: 'ada@example.org', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Remove ada@example.org' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Remove ada@example.org' }).click();
+    await page.getByRole('button', { name: 'Remove the address' }).click();
+    await page.getByText('No single addresses').waitFor();
+  }, 60_000);
+});

@@ -1,0 +1,35 @@
+// Suppressions: an address that complained is there by itself; one is added by hand, found, and let go after asking.
+import { afterAll, describe, it } from 'vitest';
+import { mail } from '../support/service.ts';
+import { look, openDashboard } from './dashboard.ts';
+
+const dashboard = await openDashboard();
+afterAll(() => dashboard?.stop());
+
+describe.skipIf(!dashboard)('Suppressions', () => {
+  it('lists, adds, searches and removes', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'developer' });
+    await page.goto('/suppressions');
+    await page.getByText('Nobody is suppressed').waitFor();
+    const sent = await service.send(account.key, mail({ to: ['complaint@simulator.test'] }));
+    await page.goto(`/messages/${sent.body.id}`);
+    await page.locator('[data-event=complained]').waitFor();
+    await page.getByRole('link', { name: 'Suppressions' }).click();
+    await page.getByRole('cell', { name: 'complaint@simulator.test', exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Add an address' }).click();
+    await page.getByRole('dialog').getByLabel('Address').fill('bo@example.net');
+    await page.getByRole('button', { name: 'Suppress', exact: true }).click();
+    await page.getByRole('cell', { name: 'bo@example.net', exact: true }).waitFor();
+    await look(page, 'suppressions');
+    await page.getByRole('searchbox').fill('bo@');
+    await page
+      .getByRole('cell', { name: 'complaint@simulator.test', exact: true })
+      .waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Remove bo@example.net' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('Nothing matches').waitFor();
+  }, 60_000);
+});

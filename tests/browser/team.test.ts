@@ -1,0 +1,48 @@
+// Team: an owner invites somebody, who joins by the link, gets another role and is removed.
+import { afterAll, describe, expect, it } from 'vitest';
+import { look, openDashboard, PASSWORD } from './dashboard.ts';
+
+const dashboard = await openDashboard();
+afterAll(() => dashboard?.stop());
+
+describe.skipIf(!dashboard)('Team', () => {
+  it('invites, joins, changes the role, removes', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const owner = await open({ accountId: account.id, role: 'owner' });
+    await owner.goto('/team');
+    await owner.getByRole('button', { name: 'Invite' }).click();
+    await owner.getByLabel('E-mail').fill('grace@example.org');
+    await owner.getByRole('dialog').getByRole('button', { name: 'Invite' }).click();
+    const link = (await owner.getByTestId('secret').textContent())!;
+    await look(owner, 'team-invited');
+    await owner.getByRole('button', { name: 'Done' }).click();
+    await owner.getByRole('cell', { name: 'grace@example.org' }).waitFor();
+
+    const guest = await open();
+    await guest.goto(link);
+    await guest.getByRole('heading', { name: 'Join Test' }).waitFor();
+    await look(guest, 'invitation');
+    await guest.getByLabel('Your name').fill('Grace');
+    await guest.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await guest.getByRole('button', { name: 'Join' }).click();
+    await guest.getByText('Waiting for your first mail').waitFor();
+
+    await owner.reload();
+    await owner.getByRole('textbox', { name: 'Role of Grace' }).click();
+    await owner.getByRole('option', { name: 'Viewer' }).click();
+    await owner.getByText('The role was changed').waitFor();
+    await look(owner, 'team');
+    await guest.goto('/keys');
+    await guest.getByRole('heading', { name: 'API keys' }).waitFor();
+    expect(await guest.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
+
+    await owner.getByRole('button', { name: 'Remove Grace' }).click();
+    await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await owner.getByText('Grace was removed').waitFor();
+    const status = await guest.evaluate(
+      `fetch('/dashboard/api/keys').then((answer) => answer.status)`,
+    );
+    expect([401, 403]).toContain(status);
+  }, 90_000);
+});
