@@ -52,30 +52,29 @@ const ENDPOINT_COLUMNS = `
   l.account_id AS "accountId", l.id AS "endpointUuid", l.url, l.fifo, l.secret, l.previous_secret AS "previousSecret",
   l.previous_until AS "previousUntil", l.failures, l.failing_since AS "failingSince", l.paused_until AS "pausedUntil"`;
 
-// `waiting` jumps through the index from endpoint to endpoint: one probe each, however long their backlogs are.
-// Who was served longest ago comes first. Planned anew each time: a plan made for an empty table would not do for a backlog.
+// `waiting` jumps through the index from endpoint to endpoint: one probe each, which also tells its earliest time, however
+// long the backlogs are. Who was served longest ago comes first.
+// Planned anew each time: a plan made for an empty table would not do for a backlog.
 const TAKE_SQL = `
   WITH RECURSIVE waiting AS (
-    (SELECT d.account_id, d.endpoint_id FROM webhook_due d ORDER BY d.account_id, d.endpoint_id LIMIT 1)
+    (SELECT d.account_id, d.endpoint_id, d.due_at FROM webhook_due d
+     ORDER BY d.account_id, d.endpoint_id, d.due_at LIMIT 1)
     UNION ALL
-    SELECT next.account_id, next.endpoint_id FROM waiting w CROSS JOIN LATERAL (
-      SELECT d.account_id, d.endpoint_id FROM webhook_due d
+    SELECT next.* FROM waiting w CROSS JOIN LATERAL (
+      SELECT d.account_id, d.endpoint_id, d.due_at FROM webhook_due d
       WHERE (d.account_id, d.endpoint_id) > (w.account_id, w.endpoint_id)
-      ORDER BY d.account_id, d.endpoint_id LIMIT 1) next
+      ORDER BY d.account_id, d.endpoint_id, d.due_at LIMIT 1) next
   ), ready AS (
     SELECT e.account_id, e.id
     FROM waiting w JOIN webhook_endpoints e ON e.account_id = w.account_id AND e.id = w.endpoint_id
-    WHERE e.disabled_at IS NULL
+    WHERE w.due_at <= $1
+      AND e.disabled_at IS NULL
       AND (e.paused_until IS NULL OR e.paused_until <= $1)
       AND (e.lease IS NULL OR e.leased_until <= $1)
       AND (e.account_id, e.id) NOT IN (SELECT * FROM unnest($9::bigint[], $10::uuid[]))
-      AND CASE WHEN e.fifo THEN
-            (SELECT d.due_at FROM webhook_due d
-             WHERE d.account_id = e.account_id AND d.endpoint_id = e.id ORDER BY d.delivery_id LIMIT 1)
-          ELSE
-            (SELECT d.due_at FROM webhook_due d
-             WHERE d.account_id = e.account_id AND d.endpoint_id = e.id ORDER BY d.due_at LIMIT 1)
-          END <= $1
+      AND (NOT e.fifo OR $1 >= (
+        SELECT d.due_at FROM webhook_due d
+        WHERE d.account_id = e.account_id AND d.endpoint_id = e.id ORDER BY d.delivery_id LIMIT 1))
     ORDER BY e.leased_until NULLS FIRST
     LIMIT $4
     FOR UPDATE OF e SKIP LOCKED
