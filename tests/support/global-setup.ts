@@ -1,5 +1,6 @@
 // Once per test run: a real PostgreSQL (embedded, or TEST_DATABASE_URL) with a migrated template database to clone from.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -17,6 +18,7 @@ declare module 'vitest' {
 export const TEMPLATE = 'sandmartin_test_template';
 
 export default async function setup(project: TestProject) {
+  buildWhenStale();
   const folder = mkdtempSync(join(tmpdir(), 'sandmartin-test-'));
   const embedded =
     process.env.TEST_DATABASE_URL === undefined
@@ -33,6 +35,26 @@ export default async function setup(project: TestProject) {
     await embedded?.stop();
     rmSync(folder, { recursive: true, force: true });
   };
+}
+
+/** Tests that start processes run what was built; after a change of a source that is made anew. */
+function buildWhenStale(): void {
+  const root = join(import.meta.dirname, '../..');
+  const built = join(root, 'dist/cli/main.js');
+  const newest = Math.max(
+    ...readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map(
+      (file) => statSync(join(root, 'src', file)).mtimeMs,
+    ),
+  );
+  if (existsSync(built) && statSync(built).mtimeMs > newest) return;
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  cpSync(join(root, 'src/store/migrations'), join(root, 'dist/store/migrations'), {
+    recursive: true,
+  });
 }
 
 async function makeTemplate(serverUrl: string): Promise<void> {

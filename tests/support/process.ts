@@ -1,4 +1,5 @@
-// Sandmartin as processes of their own, for tests that kill them or need several. Run from the sources, as built ones would.
+// Sandmartin as processes of their own, for tests that kill them or need several: the built program, as people run it.
+// global-setup.ts builds it anew when a source is newer.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -7,7 +8,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../..');
 // The test runner sets a BASE_URL of its own, which is no address of ours.
 const { BASE_URL: _theirs, ...ENV } = process.env;
-const COMMAND = ['--import', 'tsx', join(ROOT, 'src/cli/main.ts')];
+const COMMAND = [join(ROOT, 'bin/sandmartin.js')];
 
 export interface ServiceProcess {
   url: string;
