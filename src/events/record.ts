@@ -33,10 +33,20 @@ export function recordEventsValues(events: readonly NewEvent[], nowMs: number): 
     textArray(events.map((event) => (event.raisesStatus === false ? null : event.kind))),
     textArray(events.map((event) => EVENT_KINDS[event.kind].hook)),
     textArray(events.map((event) => arrayLiteral(event.recipients))),
-    textArray(events.map((event) => JSON.stringify(event.detail).replaceAll('\\u0000', '�'))),
+    textArray(events.map((event) => detailJson(event.detail))),
     textArray(events.map((event) => event.relayMessageId ?? null)),
   ];
 }
+
+function detailJson(detail: Record<string, unknown>): string {
+  const json = JSON.stringify(detail);
+  // Only characters that are written as escapes can be the ones that jsonb refuses.
+  if (!json.includes('\\u')) return json;
+  return JSON.stringify(detail, (_, value) => (typeof value === 'string' ? storable(value) : value));
+}
+
+/** Relays and reports say anything; PostgreSQL's text and jsonb take neither NUL nor half a surrogate pair. */
+export const storable = (text: string): string => Buffer.from(text.replaceAll('\0', '')).toString();
 
 function eventId(event: NewEvent, nowMs: number): Buffer {
   if (event.identity === undefined) return newIdBytes(nowMs);

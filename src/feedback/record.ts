@@ -1,7 +1,12 @@
 // Recording reports: what DSNs, bounces and complaints say becomes events, suppressions and delays, many reports in one transaction.
 // Before: inbound/feedback-smtp.ts and ses.ts know which mail a report is about, report.ts and ses.ts what it says.
 import { addressKey } from '../addresses.ts';
-import { type NewEvent, RECORD_EVENTS_SQL, recordEventsValues } from '../events/record.ts';
+import {
+  type NewEvent,
+  RECORD_EVENTS_SQL,
+  recordEventsValues,
+  storable,
+} from '../events/record.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { bytesToUuid } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
@@ -179,8 +184,8 @@ function deliveries(mail: MailReference, reported: readonly OurRecipient[]): New
       kind: 'delivered' as const,
       recipients: addressOf(recipient),
       detail: {
-        smtp_response: storable(recipient.smtp_response),
-        reporting_mta: storable(recipient.reporting_mta),
+        smtp_response: storable(recipient.smtp_response ?? ''),
+        reporting_mta: storable(recipient.reporting_mta ?? ''),
       },
       identity: recipient.fingerprint,
     }));
@@ -194,8 +199,8 @@ function bounces(mail: MailReference, reported: readonly OurRecipient[]): NewEve
     detail: {
       bounce_type: recipient.bounce_type,
       reason: recipient.reason ?? 'other',
-      smtp_response: storable(recipient.smtp_response),
-      reporting_mta: storable(recipient.reporting_mta),
+      smtp_response: storable(recipient.smtp_response ?? ''),
+      reporting_mta: storable(recipient.reporting_mta ?? ''),
     },
     identity: recipient.fingerprint,
   }));
@@ -212,7 +217,7 @@ function complaints(
       ...mail,
       kind: 'complained',
       recipients: reported.flatMap(addressOf),
-      detail: { feedback_type: storable(report.feedback_type) },
+      detail: { feedback_type: storable(report.feedback_type ?? '') },
       identity: reported[0]?.fingerprint ?? report.fingerprint,
     },
   ];
@@ -248,7 +253,7 @@ function delayOf(mail: MailReference, reported: readonly OurRecipient[]): Delay 
   return {
     mail,
     recipients: delayed.flatMap(addressOf),
-    response: storable(delayed[0]!.smtp_response),
+    response: storable(delayed[0]!.smtp_response ?? ''),
   };
 }
 
@@ -266,8 +271,4 @@ async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<
 const isBounce = (recipient: OurRecipient): boolean => recipient.bounce_type !== null;
 
 const addressOf = ({ ours, address }: OurRecipient): string[] =>
-  (ours ?? address) === null ? [] : [storable(ours ?? address)];
-
-/** Reports quote anything; PostgreSQL's text and jsonb take neither NUL nor half a surrogate pair. */
-const storable = (text: string | null): string =>
-  Buffer.from((text ?? '').replaceAll('\0', '')).toString();
+  ours === null && address === null ? [] : [storable(ours ?? address ?? '')];

@@ -3,6 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { type NewEvent, RECORD_EVENTS_SQL, recordEventsValues } from '../events/record.ts';
 import { createGroupCommit, isDataFault } from '../group-commit.ts';
+import { bytesToUuid } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Database } from '../store/pool.ts';
@@ -49,7 +50,7 @@ export function openEngagementRecorder(deps: {
       const rows = await database.prepared<{ n: number }>(
         'record-events',
         RECORD_EVENTS_SQL,
-        recordEventsValues(events, clock.nowMs()),
+        recordEventsValues(await withRecipients(database, events), clock.nowMs()),
       );
       for (const { n } of rows) metrics.events.inc({ kind: events[n - 1]!.kind });
       return events.map(() => undefined);
@@ -83,6 +84,24 @@ export function openEngagementRecorder(deps: {
       await Promise.all(waiting);
     },
   };
+}
+
+/** A pixel does not know who looks at it: one of those the mail went to. */
+async function withRecipients(
+  database: Database,
+  events: readonly NewEvent[],
+): Promise<NewEvent[]> {
+  const uuids = events.map((event) => bytesToUuid(event.messageId));
+  const sorted = [...uuids].sort();
+  const rows = await database.prepared<{ uuid: string; recipients: string[] }>(
+    'tracked-mails',
+    // The bounds keep the planner to the partitions of these days.
+    `SELECT m.id AS uuid, m.recipients FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
+     JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4`,
+    [events.map((event) => event.accountId), uuids, sorted[0], sorted.at(-1)],
+  );
+  const known = new Map(rows.map((row) => [row.uuid, row.recipients]));
+  return events.map((event, index) => ({ ...event, recipients: known.get(uuids[index]!) ?? [] }));
 }
 
 const MINUTE_MS = 60_000;

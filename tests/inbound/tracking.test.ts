@@ -116,6 +116,11 @@ describe('opens', () => {
       machine: false,
     });
     expect((await timeline(id)).status).toBe('opened');
+    // Webhooks name the recipients of every event.
+    const [row] = await service.database.query<{ recipients: string[] }>(
+      `SELECT recipients FROM events WHERE kind = 'opened'`,
+    );
+    expect(row!.recipients).toEqual(['ada@example.net']);
   });
 
   it('by image proxies are marked, and still raise the status', async () => {
