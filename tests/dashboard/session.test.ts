@@ -1,10 +1,9 @@
 // Signing in: cookies, rotation, throttling, passwords, the first owner, invitations. Over the real server and database.
 import { createHash, scryptSync } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashPassword, isPassword } from '../../src/accounts/passwords.ts';
 import { partText, readMail } from '../../src/feedback/mime.ts';
+import { freePort } from '../support/process.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import {
@@ -27,14 +26,6 @@ afterAll(() => service.stop());
 
 const tokenOf = (client: DashboardClient): string => client.cookie!.split('=')[1]!;
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return String(port);
-}
 
 async function signIn(email: string, password = PASSWORD, headers = {}) {
   const client = openClient(service.url);
@@ -65,7 +56,7 @@ describe('signing in', () => {
 
   it('is Secure and bound to the host with https', async () => {
     const port = await freePort();
-    const secure = await startTestService({ PORT: port, BASE_URL: 'https://mail.example' });
+    const secure = await startTestService({ PORT: String(port), BASE_URL: 'https://mail.example' });
     try {
       const { id } = await secure.account();
       const { email } = await makeUser(secure.database, { accountId: id });

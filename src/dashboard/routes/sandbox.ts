@@ -80,7 +80,7 @@ function textOf(parts: readonly Part[], type: string): string | null {
 }
 
 /** Who looks at a captured mail here is not its reader: that must not count as an open. */
-const withoutPixel = (html: string | null): string | null => html && html.replace(PIXEL, '');
+const withoutPixel = (html: string | null): string | null => html?.replace(PIXEL, '') ?? null;
 
 const PIXEL = new RegExp(`<img src="[^"]*${TRACKING_PATHS.open}[\\w-]+"[^>]*>`, 'g');
 
