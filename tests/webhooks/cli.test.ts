@@ -129,7 +129,7 @@ it('listen forwards new events, signed, until Ctrl-C', async () => {
   const [message] = await newMessages(service.database, own.id, 1);
   await recordEvents(service.database, [event(own.id, message!, 'delivered')]);
   const args = ['webhook', 'listen', '--account', String(own.id), '--forward', local.url, '--json'];
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args], {
+  const child = spawn(process.execPath, ['bin/sandmartin.js', ...args], {
     env: process.env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
