@@ -154,23 +154,24 @@ async function keepFindings(
 export async function recheckDomains(
   deps: DomainDeps & { dns: Dns; stopped?: () => boolean },
 ): Promise<Domain[]> {
-  const due = await deps.database.query<{ accountId: number; domain: string }>(
-    `UPDATE domains SET checked_at = now() WHERE (account_id, domain) IN (
-       SELECT d.account_id, d.domain FROM domains d
-       JOIN identities i ON i.account_id = d.account_id AND i.value = d.domain
-       WHERE d.checked_at IS NULL OR d.checked_at < now() - interval '24 hours'
-          OR (i.verified_at IS NULL AND d.created_at > now() - interval '${NEW_FOR_DAYS} days'
-              AND d.checked_at < now() - interval '5 minutes')
-       ORDER BY d.checked_at NULLS FIRST LIMIT ${MOST_RECHECKED} FOR UPDATE OF d SKIP LOCKED)
-     RETURNING account_id AS "accountId", domain`,
-  );
   const checked: Domain[] = [];
-  for (const { accountId, domain } of due) {
-    if (deps.stopped?.()) break;
-    checked.push(await checkDomain(deps, accountId, domain));
+  while (checked.length < MOST_RECHECKED && !deps.stopped?.()) {
+    const [due] = await deps.database.query<{ accountId: number; domain: string }>(CLAIM_DUE);
+    if (due === undefined) break;
+    checked.push(await checkDomain(deps, due.accountId, due.domain));
   }
   return checked;
 }
+
+const CLAIM_DUE = `
+  UPDATE domains SET checked_at = now() WHERE (account_id, domain) IN (
+    SELECT d.account_id, d.domain FROM domains d
+    JOIN identities i ON i.account_id = d.account_id AND i.value = d.domain
+    WHERE d.checked_at IS NULL OR d.checked_at < now() - interval '24 hours'
+       OR (i.verified_at IS NULL AND d.created_at > now() - interval '${NEW_FOR_DAYS} days'
+           AND d.checked_at < now() - interval '5 minutes')
+    ORDER BY d.checked_at NULLS FIRST LIMIT 1 FOR UPDATE OF d SKIP LOCKED)
+  RETURNING account_id AS "accountId", domain`;
 
 /** Whether a host is the return path of one of the account's domains: reports may come to it. */
 export async function isReturnPathOf(
