@@ -26,7 +26,7 @@ describe.skipIf(!dashboard)('API keys', () => {
     expect((await service.send(secret, mail())).status).toBe(202);
     await page.getByRole('button', { name: 'Done' }).click();
     expect(await page.content()).not.toContain(secret);
-    await page.getByRole('cell', { name: 'Support agent' }).waitFor();
+    await page.getByRole('cell', { name: 'Support agent', exact: true }).waitFor();
     await look(page, 'keys');
 
     await page.getByRole('button', { name: 'Revoke Support agent' }).click();

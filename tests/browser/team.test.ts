@@ -26,10 +26,10 @@ describe.skipIf(!dashboard)('Team', () => {
     await guest.getByLabel('Your name').fill('Grace');
     await guest.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await guest.getByRole('button', { name: 'Join' }).click();
-    await guest.getByText('Waiting for your first mail').waitFor();
+    await guest.getByRole('link', { name: 'Overview', exact: true }).waitFor();
 
     await owner.reload();
-    await owner.getByRole('textbox', { name: 'Role of Grace' }).click();
+    await owner.locator('input[aria-label="Role of Grace"]').click();
     await owner.getByRole('option', { name: 'Viewer' }).click();
     await owner.getByText('The role was changed').waitFor();
     await look(owner, 'team');

@@ -38,6 +38,12 @@ describe.skipIf(!dashboard)('Templates', () => {
     await page.goto('/templates/welcome');
     await page.frameLocator('iframe').getByRole('heading', { name: 'Welcome' }).waitFor();
     await look(page, 'template');
+    // Without the browser's own emulation, which would reach into the frame by itself.
+    await page.emulateMedia({ colorScheme: null });
+    await page.getByRole('button', { name: 'Dark mail program' }).click();
+    const isDark = `matchMedia('(prefers-color-scheme: dark)').matches`;
+    expect(await page.frames().at(-1)!.evaluate(isDark)).toBe(true);
+    expect(await page.evaluate(isDark)).toBe(false);
     await page.getByRole('button', { name: 'Clone' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Clone' }).click();
 
@@ -80,7 +86,7 @@ describe.skipIf(!dashboard)('Templates', () => {
 
     await page.getByRole('link', { name: 'Welcome' }).first().click();
     await page
-      .getByRole('button', { name: /What version \d changed/ })
+      .getByRole('button', { name: /Diff of version/ })
       .first()
       .click();
     await page.getByRole('textbox', { name: 'What changed' }).waitFor();

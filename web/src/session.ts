@@ -1,5 +1,6 @@
 // Who is signed in, and what they may do. The server decides; the pages only hide or disable what it would refuse.
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
+import { createContext, useContext } from 'react';
 import type { Me, Role } from '../../src/dashboard/views.ts';
 import { call, SESSION_KEY } from './api.ts';
 
@@ -9,10 +10,13 @@ export const sessionQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+/** Handed down by the shell, not read from the query: when a session ends, pages go with the shell and never see nobody. */
+export const MeContext = createContext<Me | null>(null);
+
 export function useMe(): Me {
-  const { data } = useQuery(sessionQuery);
-  if (!data?.me) throw new Error('Pages with useMe are shown to signed-in users only.');
-  return data.me;
+  const me = useContext(MeContext);
+  if (me === null) throw new Error('useMe is for what stands inside the shell.');
+  return me;
 }
 
 const rank: Record<Role, number> = { viewer: 0, developer: 1, owner: 2 };

@@ -5,6 +5,7 @@ import {
   Button,
   type CSSVariablesResolver,
   createTheme,
+  Drawer,
   type MantineColorsTuple,
   Modal,
   Paper,
@@ -66,6 +67,10 @@ export const variables: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': '#736e66',
     '--mantine-color-default-border': gray[3],
     '--mantine-color-error': '#c2271b',
+    '--mantine-color-red-light': '#fdeceb',
+    '--mantine-color-red-light-color': '#a61b11',
+    '--mantine-color-yellow-light': '#fcf4d9',
+    '--mantine-color-orange-light': '#fdefe1',
     '--mantine-color-orange-light-color': '#9a3412',
     '--mantine-color-yellow-light-color': '#7a4d00',
   },
@@ -123,6 +128,13 @@ export const theme = createTheme({
     Switch: Switch.extend({ defaultProps: { size: 'sm' } }),
     Skeleton: Skeleton.extend({ defaultProps: { radius: 'sm' } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 250, withinPortal: true } }),
+    Drawer: Drawer.extend({
+      defaultProps: {
+        closeButtonProps: { 'aria-label': 'Close' },
+        overlayProps: { backgroundOpacity: 0.4, blur: 2 },
+        transitionProps: { duration: 120 },
+      },
+    }),
     Modal: Modal.extend({
       defaultProps: {
         radius: 'lg',

@@ -4,7 +4,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet } from '@tanstack/react-router';
 import { Mark } from '../parts/mark.tsx';
-import { sessionQuery } from '../session.ts';
+import { MeContext, sessionQuery } from '../session.ts';
 import { Banners } from './banners.tsx';
 import { AccountMenu, UserMenu } from './menus.tsx';
 import { Navigation } from './navigation.tsx';
@@ -15,43 +15,45 @@ export function Shell() {
   // Between a session's end and the redirect there is one render without a user.
   if (!data?.me) return null;
   return (
-    <AppShell
-      header={{ height: { base: 56, sm: 0 } }}
-      navbar={{ width: 244, breakpoint: 'sm', collapsed: { mobile: !opened } }}
-    >
-      <a href="#main" className="skip">
-        Skip to the page
-      </a>
-      <AppShell.Header className="shell-header" hiddenFrom="sm">
-        <Group h="100%" px="md" justify="space-between">
-          <Brand />
-          <Burger
-            opened={opened}
-            onClick={toggle}
-            size="sm"
-            aria-label={opened ? 'Close the navigation' : 'Open the navigation'}
-          />
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar className="shell-nav" p="sm">
-        <AppShell.Section visibleFrom="sm" px={6} pt={6} pb="md">
-          <Brand />
-        </AppShell.Section>
-        <AppShell.Section pb={6}>
-          <AccountMenu />
-        </AppShell.Section>
-        <AppShell.Section grow component={ScrollArea} scrollbarSize={6}>
-          <Navigation onGo={close} />
-        </AppShell.Section>
-        <AppShell.Section pt="sm">
-          <UserMenu />
-        </AppShell.Section>
-      </AppShell.Navbar>
-      <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
-        <Banners />
-        <Outlet />
-      </AppShell.Main>
-    </AppShell>
+    <MeContext value={data.me}>
+      <AppShell
+        header={{ height: { base: 56, sm: 0 } }}
+        navbar={{ width: 244, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      >
+        <a href="#main" className="skip">
+          Skip to the page
+        </a>
+        <AppShell.Header className="shell-header" hiddenFrom="sm">
+          <Group h="100%" px="md" justify="space-between">
+            <Brand />
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              size="sm"
+              aria-label={opened ? 'Close the navigation' : 'Open the navigation'}
+            />
+          </Group>
+        </AppShell.Header>
+        <AppShell.Navbar className="shell-nav" p="sm">
+          <AppShell.Section visibleFrom="sm" px={6} pt={6} pb="md">
+            <Brand />
+          </AppShell.Section>
+          <AppShell.Section pb={6}>
+            <AccountMenu />
+          </AppShell.Section>
+          <AppShell.Section grow component={ScrollArea} scrollbarSize={6}>
+            <Navigation onGo={close} />
+          </AppShell.Section>
+          <AppShell.Section pt="sm">
+            <UserMenu />
+          </AppShell.Section>
+        </AppShell.Navbar>
+        <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
+          <Banners />
+          <Outlet />
+        </AppShell.Main>
+      </AppShell>
+    </MeContext>
   );
 }
 

@@ -5,7 +5,7 @@ import type { DeliveryRow, RecipientState, RelayState } from '../../../../src/da
 import { CopyLine } from '../../parts/copy.tsx';
 import { WebhooksIcon } from '../../parts/icons.tsx';
 import { Empty, Fact, TableBox } from '../../parts/page.tsx';
-import { capital, State, Status } from '../../parts/status.tsx';
+import { capital, State, Status, type Tone } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 
 export function Recipients({ states }: { states: RecipientState[] }) {
@@ -114,7 +114,11 @@ export function RelayPanel({
   );
 }
 
-export const toneOfDelivery = { pending: 'busy', delivered: 'good', abandoned: 'bad' } as const;
+/** One that failed and waits for its next attempt is not as well as one that waits for its first. */
+export function toneOfDelivery({ state, attempts }: DeliveryRow): Tone {
+  if (state === 'pending') return attempts > 0 ? 'warn' : 'busy';
+  return state === 'delivered' ? 'good' : 'bad';
+}
 
 export function Deliveries({ deliveries }: { deliveries: DeliveryRow[] }) {
   if (deliveries.length === 0) {
@@ -136,7 +140,7 @@ export function Deliveries({ deliveries }: { deliveries: DeliveryRow[] }) {
           params={{ id: row.endpointId }}
           className="row-link delivery-line"
         >
-          <State tone={toneOfDelivery[row.state]}>{capital(row.state)}</State>
+          <State tone={toneOfDelivery(row)}>{capital(row.state)}</State>
           <Text size="sm" fw={500}>
             {row.eventType}
           </Text>

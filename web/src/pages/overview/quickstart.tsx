@@ -1,7 +1,7 @@
 // The quickstart: a key, a call to paste, and a place that waits for the first mail and then shows its story live.
 import { Button, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { LiveMessages, MessageRow, Quickstart } from '../../../../src/dashboard/views.ts';
 import { urlOf, useAction } from '../../api.ts';
 import { useLive } from '../../live.ts';
@@ -25,6 +25,10 @@ export function QuickstartPanel({
     // The first to come stays the one that is watched.
     setFirst((before) => before ?? items.at(-1));
   });
+  const story = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (first) story.current?.scrollIntoView({ block: 'end', behavior: 'smooth' });
+  }, [first]);
   const from = quickstart.from ?? 'hello@example.com';
   const to = service.sandbox ? 'opened@simulator.test' : user.email;
   return (
@@ -52,7 +56,7 @@ export function QuickstartPanel({
       </Step>
       <Step number={3} title="Watch it arrive" done={false}>
         {first ? (
-          <Stack gap="md">
+          <Stack gap="md" ref={story} mih={420} justify="space-between">
             <LiveStory id={first.id} subject={first.subject} />
             <Group>
               <Button variant="default" onClick={onDone}>

@@ -136,7 +136,7 @@ function Records({ records }: { records: SenderRecord[] }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={190}>For</Table.Th>
-            <Table.Th w={70}>Type</Table.Th>
+            <Table.Th w={92}>Type</Table.Th>
             <Table.Th>Name</Table.Th>
             <Table.Th>Value</Table.Th>
             <Table.Th w={170}>Found</Table.Th>

@@ -24,6 +24,7 @@ import type {
   TemplateSource,
 } from '../../../../src/dashboard/views.ts';
 import { call, Refused, useAction, useApi } from '../../api.ts';
+import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, SendIcon } from '../../parts/icons.tsx';
 import { MailPreview } from '../../parts/mail-frame.tsx';
@@ -90,6 +91,7 @@ const draftOf = ({ name, category, description, content }: TemplateDetail): Draf
 function Editor({ template, back }: { template: TemplateDetail; back: React.ReactNode }) {
   const { slug } = template;
   const may = useMay('developer');
+  const confirm = useConfirm();
   const [draft, setDraft] = useState(() => draftOf(template));
   const [saved, setSaved] = useState(draft);
   const [values, setValues] = useState<Values>(template.content.sample);
@@ -118,7 +120,13 @@ function Editor({ template, back }: { template: TemplateDetail; back: React.Reac
     if (preview.data?.mail) setMail(preview.data.mail);
   }, [preview.data]);
   useBlocker({
-    shouldBlockFn: () => dirty && !window.confirm('Leave without saving what you changed?'),
+    shouldBlockFn: async () =>
+      dirty &&
+      !(await confirm({
+        title: 'Leave without saving?',
+        body: 'What you changed since the last version is lost.',
+        act: 'Leave',
+      })),
     enableBeforeUnload: () => dirty,
   });
 

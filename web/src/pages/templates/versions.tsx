@@ -82,7 +82,7 @@ export function Versions({ template }: { template: TemplateDetail }) {
                 size="compact-xs"
                 variant="subtle"
                 color="gray"
-                aria-label={`What version ${row.version} changed`}
+                aria-label={`Diff of version ${row.version}`}
                 onClick={() => setCompared(row)}
               >
                 Diff

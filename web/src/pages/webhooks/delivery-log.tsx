@@ -75,13 +75,7 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
               className="row-link log-line"
               onClick={() => setOpenId(row.id)}
             >
-              <State
-                tone={
-                  row.state === 'pending' && row.attempts > 0 ? 'warn' : toneOfDelivery[row.state]
-                }
-              >
-                {capital(row.state)}
-              </State>
+              <State tone={toneOfDelivery(row)}>{capital(row.state)}</State>
               <Text size="sm" fw={500}>
                 {row.eventType}
               </Text>
@@ -112,7 +106,6 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
         position="right"
         size="lg"
         title="Delivery"
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         {openId && <Delivery endpointId={endpointId} deliveryId={openId} />}
       </Drawer>
@@ -140,7 +133,7 @@ function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: 
   return (
     <Stack>
       <Group justify="space-between">
-        <State tone={toneOfDelivery[data.state]}>{capital(data.state)}</State>
+        <State tone={toneOfDelivery(data)}>{capital(data.state)}</State>
         {may && data.state !== 'delivered' && (
           <Button
             size="xs"
