@@ -51,7 +51,5 @@ for await (const line of createInterface({ input: process.stdin })) {
   await new Promise((resolve) => setTimeout(resolve, 50));
   latencies.sort((a, b) => a - b);
   const at = (q: number) => latencies[Math.floor(latencies.length * q)] ?? 0;
-  process.stdout.write(
-    `${JSON.stringify({ answered, failed, p50: at(0.5), p99: at(0.99) })}\n`,
-  );
+  process.stdout.write(`${JSON.stringify({ answered, failed, p50: at(0.5), p99: at(0.99) })}\n`);
 }

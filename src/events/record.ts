@@ -42,7 +42,9 @@ function detailJson(detail: Record<string, unknown>): string {
   const json = JSON.stringify(detail);
   // Only characters that are written as escapes can be the ones that jsonb refuses.
   if (!json.includes('\\u')) return json;
-  return JSON.stringify(detail, (_, value) => (typeof value === 'string' ? storable(value) : value));
+  return JSON.stringify(detail, (_, value) =>
+    typeof value === 'string' ? storable(value) : value,
+  );
 }
 
 /** Relays and reports say anything; PostgreSQL's text and jsonb take neither NUL nor half a surrogate pair. */
