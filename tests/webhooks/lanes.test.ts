@@ -8,6 +8,7 @@ import {
   getEndpoint,
 } from '../../src/webhooks/endpoint.ts';
 import { pruneDue } from '../../src/webhooks/leases.ts';
+import { replay } from '../../src/webhooks/replay.ts';
 import type { WebhookWorker } from '../../src/webhooks/worker.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
@@ -317,11 +318,18 @@ describe('in order', () => {
 
   it('the rest waits behind a failure, and goes on when it is delivered or abandoned', async () => {
     const hook = await receiver({ behave: (_request, index) => answer(index === 1 ? 500 : 200) });
-    const { account, uuid } = await hooked(hook, { fifo: true });
+    const { account, id, uuid } = await hooked(hook, { fifo: true });
     await fiveEvents(account);
     await rowsWhen(uuid, (rows) => rows[1]!.attempts === 1);
     await somethingElse();
     expect(sequences(hook)).toEqual([1, 2]);
+    // Also behind one that is sent again before it.
+    const first = { endpointId: id, from: new Date(0), to: new Date(8e12), types: ['delivery'] };
+    await replay(test.database, account, first, { nowMs: clock.nowMs() });
+    await hook.received(3);
+    await rowsWhen(uuid, (rows) => rows[0]!.state === 'delivered');
+    await somethingElse();
+    expect(sequences(hook)).toEqual([1, 2, 1]);
     hook.behave(({ body }) =>
       answer(JSON.parse(body.toString()).payload.sequence === 2 ? 500 : 200),
     );
@@ -337,7 +345,7 @@ describe('in order', () => {
       'delivered',
       'delivered',
     ]);
-    expect(sequences(hook)).toEqual([1, 2, 2, 2, 2, 2, 2, 3, 4, 5]);
+    expect(sequences(hook)).toEqual([1, 2, 1, 2, 2, 2, 2, 2, 3, 4, 5]);
   });
 });
 
