@@ -228,8 +228,7 @@ export function slice(ctx: Context, value: Value, start: Value, stop: Value, ste
     const text = String(value);
     payForIndex(ctx.budget, text);
     ctx.budget.text(count);
-    const cut =
-      by === 1 ? textSlice(text, from, to) : pick(codePoints(text), from, by, count).join('');
+    const cut = by === 1 ? textSlice(text, from, to) : pickText(text, size, from, by, count);
     return typeof value === 'string' ? cut : new Markup(cut);
   }
   ctx.budget.list(count);
@@ -257,6 +256,18 @@ function bounds(
   const clip = (index: number | null, fallback: number) =>
     index === null ? fallback : index < 0 ? Math.max(low, index + size) : Math.min(high, index);
   return [clip(start, step < 0 ? high : low), clip(stop, step < 0 ? low : high)];
+}
+
+/** A list of single characters takes many times the memory of the text, so text of one unit a character goes by units. */
+function pickText(text: string, size: number, from: number, step: number, count: number): string {
+  if (size !== text.length) return pick(codePoints(text), from, step, count).join('');
+  let out = '';
+  const units: number[] = [];
+  for (let i = 0, at = from; i < count; i++, at += step) {
+    units.push(text.charCodeAt(at));
+    if (units.length === 4096) out += String.fromCharCode(...units.splice(0));
+  }
+  return out + String.fromCharCode(...units);
 }
 
 function pick<T>(items: T[], from: number, step: number, count: number): T[] {
