@@ -5,7 +5,9 @@ export default defineConfig({
     include: ['tests/**/*.test.ts'],
     globalSetup: ['tests/support/global-setup.ts'],
     pool: 'forks',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+    // Real processes, browsers and mail servers on a noisy machine: what fails three times in a row is broken.
+    retry: 2,
   },
 });
