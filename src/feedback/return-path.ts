@@ -30,6 +30,8 @@ export function mailToken(key: Buffer, mail: MailReference): string {
 export function readMailToken(key: Buffer, token: string): MailReference | undefined {
   const bytes = fromBase32(token.toLowerCase());
   if (bytes?.length !== TOKEN_BYTES) return undefined;
+  // The last character has four bits to spare: only the one way we write a token is a token.
+  if (toBase32(bytes) !== token.toLowerCase()) return undefined;
   if (!timingSafeEqual(bytes.subarray(TOKEN_BYTES - MAC_BYTES), macOf(key, bytes)))
     return undefined;
   return {
