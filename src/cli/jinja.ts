@@ -1,7 +1,6 @@
 // `sandmartin jinja`: renders a template file, or answers JSON lines with --batch. For trying templates and for the tests.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import {
   Dict,
@@ -58,13 +57,23 @@ function renderFile(file: string, dataFile: string | undefined): void {
 }
 
 async function runBatch(): Promise<void> {
-  const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
-  for await (const line of lines) {
-    if (line.trim() === '') continue;
+  for await (const line of inputLines()) {
     // Waiting for the pipe keeps memory flat when the reader is slower than we are.
     if (!process.stdout.write(`${answer(line)}\n`))
       await new Promise((done) => process.stdout.once('drain', done));
   }
+}
+
+/** Lines end at \n alone: readline would also cut at U+2028, which JSON strings may hold. */
+async function* inputLines(): AsyncGenerator<string> {
+  let rest = '';
+  process.stdin.setEncoding('utf8');
+  for await (const chunk of process.stdin as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 /** The answer to one line; never throws. */

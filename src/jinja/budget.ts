@@ -20,7 +20,7 @@ export interface Limits {
 
 /** Chosen so that any render ends within 250 ms and 64 MB; an order mail of 1,000 lines uses under a tenth of each. */
 export const defaultLimits: Limits = {
-  steps: 1_000_000,
+  steps: 500_000,
   depth: 200,
   outputBytes: 8 * 1024 * 1024,
   stringLength: 1024 * 1024,
@@ -39,7 +39,10 @@ export class Budget {
   private left: number;
   private nextClock: number;
   private readonly deadline: number;
-  written = 0;
+  private written = 0;
+  /** What the captures around the current one had written, and how much, outermost first. */
+  private readonly around: string[] = [];
+  private readonly countBefore: number[] = [];
   private depth = 0;
   /** True once the context was copied, so that list.append and friends may change it in place. */
   readonly ownsData: boolean;
@@ -119,15 +122,35 @@ export class Budget {
     );
   }
 
-  /** Runs `body` with a buffer of its own and answers what it wrote. */
-  capture(body: () => void): string {
-    const { out, written } = this;
+  /** Starts a buffer of its own; endCapture() answers what was written since. */
+  beginCapture(): void {
+    this.around.push(this.out);
     this.out = '';
-    body();
+    this.countBefore.push(this.written);
+  }
+
+  endCapture(): string {
     const captured = this.out;
-    this.out = out;
-    this.written = written;
+    this.out = this.around.pop()!;
+    this.written = this.countBefore.pop()!;
     return captured;
+  }
+
+  /** How many captures are open. */
+  get captures(): number {
+    return this.around.length;
+  }
+
+  /** Writes past the captures opened after the first `captures`. */
+  writeAround(text: string, captures: number): void {
+    if (captures === this.around.length) {
+      this.write(text);
+      return;
+    }
+    this.around[captures] += text;
+    this.countBefore[captures]! += text.length;
+    if (this.countBefore[captures]! > this.limits.outputBytes) this.tooMuchOutput();
+    this.step(1 + (text.length >> 6));
   }
 
   /** One level deeper: a macro, include, block or recursive loop. Pair with leave(). */

@@ -20,10 +20,13 @@ export class Activation {
   readonly vars: (Value | undefined)[];
   readonly outer: Activation | null;
   readonly ctx: Context;
+  /** Captures that were open when the function started. */
+  readonly captures: number;
   constructor(slots: number, ctx: Context, outer: Activation | null) {
     this.vars = new Array(slots);
     this.ctx = ctx;
     this.outer = outer;
+    this.captures = ctx.budget.captures;
   }
 }
 
@@ -94,13 +97,9 @@ export class Macro extends WithAttributes {
     )
       this.bindRest(ctx, vars, args, given, kwargs);
     budget.enter();
-    const { out } = budget;
-    const { written } = budget;
-    budget.out = '';
+    budget.beginCapture();
     code.run(activation);
-    const text = budget.out;
-    budget.out = out;
-    budget.written = written;
+    const text = budget.endCapture();
     budget.leave();
     return ctx.evalCtx.autoescape ? new Markup(text) : text;
   }
@@ -352,7 +351,9 @@ export class BlockReference extends WithAttributes {
   }
   override call(): Value {
     const { budget, evalCtx } = this.ctx;
-    const text = budget.capture(() => this.stack[this.depth]!.run(this.ctx));
+    budget.beginCapture();
+    this.stack[this.depth]!.run(this.ctx);
+    const text = budget.endCapture();
     return evalCtx.autoescape ? new Markup(text) : text;
   }
 }

@@ -99,7 +99,9 @@ export class Template {
   makeModule(from: Context, names: Lookup): TemplateModule {
     const ctx = this.newContext(from, names);
     from.budget.enter();
-    const body = from.budget.capture(() => this.compiled.root(ctx));
+    from.budget.beginCapture();
+    this.compiled.root(ctx);
+    const body = from.budget.endCapture();
     from.budget.leave();
     const exports = new Map<string, Value>();
     for (const name of ctx.exported) exports.set(name, ctx.vars.get(name));

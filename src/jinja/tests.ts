@@ -69,7 +69,7 @@ function iterable(value: Value): boolean {
   return isIterable(value);
 }
 
-export const tests: MethodTable = table({
+const all: Record<string, Native> = {
   odd: native('', (ctx, value) => divisible(ctx, value, 2, 1)),
   even: native('', (ctx, value) => divisible(ctx, value, 2, 0)),
   divisibleby: native('num', (ctx, value, by) => divisible(ctx, value, by, 0)),
@@ -109,4 +109,16 @@ export const tests: MethodTable = table({
   lessthan: less,
   '<=': lessEqual,
   le: lessEqual,
-});
+};
+
+/** Named as in Jinja2 for complaints; the comparisons come from Python's operator module. */
+const asInPython = (name: string, fn: Native): Native =>
+  COMPARISONS.has(fn)
+    ? fn
+    : { ...fn, python: { name: `test_${name}`, hidden: GIVEN_ENVIRONMENT.has(name) ? 2 : 1 } };
+const COMPARISONS = new Set<Native>([equal, unequal, less, lessEqual, greater, greaterEqual]);
+const GIVEN_ENVIRONMENT = new Set(['filter', 'test']);
+
+export const tests: MethodTable = table(
+  Object.fromEntries(Object.entries(all).map(([name, fn]) => [name, asInPython(name, fn)])),
+);

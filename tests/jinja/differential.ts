@@ -40,6 +40,8 @@ const comparable = (answer: Answer): string =>
 /** Limits stop us where Python would go on for ever; messages may differ in words, kinds of error may not. */
 function same(ours: Answer, theirs: Answer): boolean {
   if (theirs.error?.startsWith('Timeout')) return ours.error !== undefined;
+  if (theirs.error?.startsWith('MemoryError'))
+    return ours.error?.startsWith('LimitExceeded') ?? false;
   if ((ours.error === undefined) !== (theirs.error === undefined)) return false;
   if (theirs.error === undefined) return comparable(ours) === comparable(theirs);
   return ours.error!.split(':')[0] === theirs.error.split(':')[0];

@@ -58,12 +58,116 @@ export class Generator {
     this.locals = [];
     const templates: Record<string, string> = {};
     const roll = this.r();
-    if (roll < 0.5)
+    if (this.chance(0.25)) this.scopes(templates);
+    else if (roll < 0.5)
       templates['main.html'] = this.chance(0.6) ? `{{ ${this.expr('any', 3)} }}` : this.body(2);
     else if (roll < 0.75) templates['main.html'] = this.body(3);
     else if (roll < 0.85) this.inheritance(templates);
     else this.includes(templates);
-    return { templates, main: 'main.html', context: {}, options: this.options() };
+    const options = this.options();
+    // Where names are the point, a missing one must not end the render.
+    if ('imp.html' in templates) options.undefined = 'chainable';
+    return { templates, main: 'main.html', context: {}, options };
+  }
+
+  /** Templates about nothing but which variable a name means: few names, many statements. */
+  private scopes(templates: Record<string, string>): void {
+    for (const name of ['main.html', 'inc.html', 'imp.html', 'base.html']) {
+      this.blocks = 0;
+      const body = this.scopeBody(name === 'main.html' ? 3 : 2, name, true);
+      templates[name] = `{% set ns = namespace(v=1) %}${body}`;
+    }
+    if (this.chance(0.3))
+      templates['main.html'] = `{% extends "base.html" %}${templates['main.html']}`;
+  }
+
+  private blocks = 0;
+  /** There Jinja2 prints an include without context as a generator object with its address. */
+  private inMacro = false;
+
+  private scopeBody(depth: number, file: string, top = false): string {
+    let out = '';
+    for (let i = 2 + Math.floor(this.r() * 3); i > 0; i--)
+      out += this.scopeStatement(depth, file, top);
+    return out;
+  }
+
+  private scopeValue(): string {
+    const name = this.one(['x', 'y', 'i', 'q']);
+    return this.one([
+      '1',
+      '"a"',
+      name,
+      name,
+      name,
+      `${name} ~ "b"`,
+      '[1, 2]',
+      'loop.index',
+      'ns.v',
+      'varargs',
+      `${name} is defined`,
+    ]);
+  }
+
+  private scopeStatement(depth: number, file: string, top: boolean): string {
+    const name = this.one(['x', 'y', 'i']);
+    if (depth <= 0 || this.chance(0.3))
+      return `{{ ${this.scopeValue()} }}${this.one(['', '.', '\n'])}`;
+    const body = () => this.scopeBody(depth - 1, file);
+    const macro = `m${depth}`;
+    const before = this.inMacro;
+    const otherwise = () => this.one(['', `{% else %}${body()}`]);
+    const context = this.one(['', ' with context', ' without context']);
+    switch (Math.floor(this.r() * 16)) {
+      case 0:
+      case 1:
+        return `{% set ${name} = ${this.scopeValue()} %}`;
+      case 2:
+        return `{% set ${name} %}${body()}{% endset %}`;
+      case 3:
+      case 4:
+        return `{% for ${name} in ${this.one(['l', '[1, 2]', '"ab"', '[]', '[x, y]'])}${this.one(['', ' if i', ` if ${name} != 1`])} %}${body()}${otherwise()}{% endfor %}`;
+      case 5:
+      case 6:
+        return `{% if ${this.one(['b', 'c', 'x', 'y is defined', 'i == 1'])} %}${body()}${this.one(['', `{% elif y %}${body()}`])}${otherwise()}{% endif %}`;
+      case 7:
+        return `{% with ${name} = ${this.scopeValue()}, y = x %}${body()}{% endwith %}`;
+      case 8:
+      case 9: {
+        this.inMacro = true;
+        const params = this.one(['x=1', 'x, y=1', 'y=x', 'i=i, x=y']);
+        const call = this.one([
+          `{{ ${macro}() }}`,
+          `{{ ${macro}(1) }}`,
+          `{{ ${macro}(x=5) if x }}`,
+          `{% set y = ${macro} %}{% set x = 3 %}{{ y() }}`,
+        ]);
+        const inside = body();
+        this.inMacro = before;
+        return `{% macro ${macro}(${params}) %}${inside}{% endmacro %}${call}`;
+      }
+      case 10: {
+        this.inMacro = true;
+        const inside = body();
+        this.inMacro = before;
+        return `{% macro ${macro}(p) %}{{ x }}{{ caller(p) }}{% endmacro %}{% call(${this.one(['x', 'i, y=2', 'q=x'])}) ${macro}(1) %}${inside}{% endcall %}`;
+      }
+      case 11:
+        return `{% filter upper %}${body()}{% endfilter %}`;
+      case 12:
+        return `{% autoescape ${this.one(['true', 'false', 'b'])} %}${body()}{% endautoescape %}`;
+      case 13:
+        return `{% block ${file[0]}${this.blocks++}${this.one(['', ' scoped'])} %}${body()}{% endblock %}`;
+      case 14:
+        if (file !== 'main.html') return '';
+        return this.one([
+          `{% include "inc.html"${this.inMacro ? '' : context} %}`,
+          `{% import "imp.html" as q${context} %}{{ q.x }}{{ q.y }}`,
+          `{% from "imp.html" import x, i as y${context} %}`,
+        ]);
+      default:
+        return top ? '' : '{% set ns.v = x %}';
+    }
   }
 
   private options(): Record<string, unknown> {

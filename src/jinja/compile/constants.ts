@@ -37,7 +37,7 @@ export interface StaticEvalContext {
 const FOLD_LIMITS = {
   steps: 20_000,
   depth: 10,
-  outputBytes: 0,
+  outputBytes: 10_000,
   stringLength: 10_000,
   items: 1_000,
   sourceLength: 0,
@@ -175,11 +175,13 @@ export class Folder {
   }
 
   private dict(node: n.DictNode): Constant {
-    const pairs = node.items.map((pair) => this.all([pair.key, pair.value]));
-    if (pairs.includes(null)) return NOT_CONSTANT;
-    // An unhashable key is the one fault Jinja2 reports while compiling, so it is let through here.
+    // An unhashable key is the one fault Jinja2 reports while compiling, so it is let through here, pair by pair.
     const dict = new Dict();
-    for (const pair of pairs) dict.set(pair![0], pair![1]);
+    for (const { key, value } of node.items) {
+      const pair = this.all([key, value]);
+      if (pair === null) return NOT_CONSTANT;
+      dict.set(pair[0], pair[1]);
+    }
     return dict;
   }
 

@@ -15,11 +15,13 @@ import type * as n from '../syntax/nodes.ts';
 import { getAttribute, getItem, isDictMethod, methodsOf, slice } from '../values/access.ts';
 import { ownCopy } from '../values/copy.ts';
 import { isIterable, toList, truthy } from '../values/iterate.ts';
-import { concatenate } from '../values/operators.ts';
+import { isNumber, toFloat } from '../values/numbers.ts';
+import { concatenate, negative } from '../values/operators.ts';
 import { quote } from '../values/repr.ts';
 import {
   Dict,
   dictEntries,
+  type Float,
   isDict,
   type Kwargs,
   Markup,
@@ -133,6 +135,7 @@ export class ExpressionCompiler {
   ): Evaluate {
     switch (node.type) {
       case 'Binary': {
+        if (node.op === '**') return this.power(node, frame);
         const left = this.expression(node.left, frame);
         const right = this.expression(node.right, frame);
         const run = binary(node.op);
@@ -195,6 +198,22 @@ export class ExpressionCompiler {
       case 'Test':
         return this.filterOrTest(node, 'test', this.expression(node.node, frame), frame);
     }
+  }
+
+  /**
+   * Jinja2 writes a negative constant into its Python code without parentheses, so that `-2 ** x` means -(2 ** x) there,
+   * although its own grammar binds the minus first.
+   */
+  private power(node: n.Binary, frame: Frame): Evaluate {
+    const run = binary('**');
+    const constant = this.folder.foldSafe(node.left);
+    const negated = constant !== NOT_CONSTANT && isNumber(constant) && isNegative(constant);
+    const base = negated ? this.constant(negative(constant)) : this.expression(node.left, frame);
+    const exponent = this.expression(node.right, frame);
+    return this.located(node.at, (a) => {
+      const result = run(a.ctx.budget, base(a), exponent(a));
+      return negated ? negative(result) : result;
+    });
   }
 
   /** The closure that reads a variable; undefined while it has no value. */
@@ -466,6 +485,9 @@ export class ExpressionCompiler {
     };
   }
 }
+
+const isNegative = (value: number | bigint | boolean | Float): boolean =>
+  typeof value === 'bigint' ? value < 0n : toFloat(value) < 0 || Object.is(toFloat(value), -0);
 
 function spread(ctx: Context, value: Value): Value[] {
   if (!isIterable(value))

@@ -83,9 +83,9 @@ class FunctionCompiler extends StatementCompiler {
       const recurse = (items: Value, depth: number): Value => {
         const inner = new Activation(slots, a.ctx, a);
         budget.enter();
-        const text = budget.capture(() => {
-          if (!loop(inner, items, depth, recurse)) otherwise?.(inner);
-        });
+        budget.beginCapture();
+        if (!loop(inner, items, depth, recurse)) otherwise?.(inner);
+        const text = budget.endCapture();
         budget.leave();
         return wrap(a) ? new Markup(text) : text;
       };

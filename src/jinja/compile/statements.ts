@@ -365,11 +365,10 @@ export abstract class StatementCompiler extends ExpressionCompiler {
 
   protected captured(body: Execute): (a: Activation) => { text: string; signal: Signal } {
     return (a) => {
-      let signal: Signal = NEXT;
-      const text = a.ctx.budget.capture(() => {
-        signal = body(a);
-      });
-      return { text, signal };
+      const { budget } = a.ctx;
+      budget.beginCapture();
+      const signal = body(a);
+      return { text: budget.endCapture(), signal };
     };
   }
 
@@ -613,7 +612,12 @@ export abstract class StatementCompiler extends ExpressionCompiler {
         );
         if (template === null) return NEXT;
         if (withContext) template.renderInto(a.ctx, a.ctx.visible(locals(a)));
-        else a.ctx.budget.write((template.moduleFor(a.ctx) as TemplateModule).body);
+        else {
+          // Jinja2 forgets that it may be inside a {% filter %} or {% set %} block here and writes past it.
+          const { body } = template.moduleFor(a.ctx) as TemplateModule;
+          if (a.outer === null) a.ctx.budget.writeAround(body, a.captures);
+          else a.ctx.budget.write(body);
+        }
         return NEXT;
       } catch (error) {
         throw locate(error, place);

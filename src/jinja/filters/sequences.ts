@@ -65,42 +65,52 @@ const ignoreCase = (value: Value): Value =>
       : value;
 
 /** A lazy sequence, as Python's generators: work is done when it is asked for, once. */
-function generate(ctx: Context, value: Value, each: (item: Value) => Value | undefined): Iterator {
+function generate(
+  ctx: Context,
+  value: Value,
+  label: string,
+  each: (item: Value) => Value | undefined,
+): Iterator {
   let source: Iterator | null = null;
-  return new Iterator('generator', () => {
-    source ??= iterator(ctx.budget, value);
-    for (let item = source.next(); item !== undefined; item = source.next()) {
-      ctx.budget.step(1);
-      const result = each(item);
-      if (result !== undefined) return result;
-    }
-    return undefined;
-  });
+  return new Iterator(
+    'generator',
+    () => {
+      source ??= iterator(ctx.budget, value);
+      for (let item = source.next(); item !== undefined; item = source.next()) {
+        ctx.budget.step(1);
+        const result = each(item);
+        if (result !== undefined) return result;
+      }
+      return undefined;
+    },
+    label,
+  );
 }
 
 function map(ctx: Context, value: Value, args: Value[], kwargs: Kwargs | null): Value {
-  let each: Getter | null = null;
-  return generateIf(ctx, value, (item) => {
-    each ??= mapper(ctx, args, kwargs);
-    return each(item);
-  });
+  return generateIf(ctx, value, 'sync_do_map', () => mapper(ctx, args, kwargs));
 }
 
-/** map and select look at the truth of what they are given first, then iterate. */
+/** map and select look at the truth of what they are given first, then at their arguments, then iterate. */
 function generateIf(
   ctx: Context,
   value: Value,
-  each: (item: Value) => Value | undefined,
+  label: string,
+  prepare: () => (item: Value) => Value | undefined,
 ): Iterator {
   let started = false;
   let inner: Iterator | null = null;
-  return new Iterator('generator', () => {
-    if (!started) {
-      started = true;
-      if (truthy(value)) inner = generate(ctx, value, each);
-    }
-    return inner === null ? undefined : inner.next();
-  });
+  return new Iterator(
+    'generator',
+    () => {
+      if (!started) {
+        started = true;
+        if (truthy(value)) inner = generate(ctx, value, label, prepare());
+      }
+      return inner === null ? undefined : inner.next();
+    },
+    label,
+  );
 }
 
 function mapper(ctx: Context, args: Value[], kwargs: Kwargs | null): Getter {
@@ -112,8 +122,11 @@ function mapper(ctx: Context, args: Value[], kwargs: Kwargs | null): Getter {
   }
   if (args.length === 0) throw filterArgumentError('map requires a filter argument');
   const [name, ...rest] = args;
-  const entry = registered(ctx, 'filter', name);
-  return (item) => invoke(ctx, String(name), entry, item, rest, kwargs);
+  let entry: Native | null = null;
+  return (item) => {
+    entry ??= registered(ctx, 'filter', name);
+    return invoke(ctx, String(name), entry, item, rest, kwargs);
+  };
 }
 
 function registered(ctx: Context, kind: 'filter' | 'test', name: Value): Native {
@@ -130,8 +143,7 @@ function registered(ctx: Context, kind: 'filter' | 'test', name: Value): Native 
 /** select, reject and their attr variants. */
 function chooser(keep: boolean, byAttribute: boolean): Native {
   return variadic((ctx, value: Value, args: Value[], kwargs: Kwargs | null) => {
-    let test: ((item: Value) => boolean) | null = null;
-    const prepare = () => {
+    const prepare = (): ((item: Value) => boolean) => {
       let rest = args;
       let get: Getter = (item) => item;
       if (byAttribute) {
@@ -139,15 +151,18 @@ function chooser(keep: boolean, byAttribute: boolean): Native {
         get = attrgetter(ctx, rest[0]);
         rest = rest.slice(1);
       }
-      if (rest.length === 0) return (item: Value) => truthy(get(item)) === keep;
+      if (rest.length === 0) return (item) => truthy(get(item)) === keep;
       const [name, ...testArgs] = rest;
-      const entry = registered(ctx, 'test', name);
-      return (item: Value) =>
-        truthy(invoke(ctx, String(name), entry, get(item), testArgs, kwargs)) === keep;
+      let entry: Native | null = null;
+      return (item) => {
+        const subject = get(item);
+        entry ??= registered(ctx, 'test', name);
+        return truthy(invoke(ctx, String(name), entry, subject, testArgs, kwargs)) === keep;
+      };
     };
-    return generateIf(ctx, value, (item) => {
-      test ??= prepare();
-      return test(item) ? item : undefined;
+    return generateIf(ctx, value, 'select_or_reject', () => {
+      const test = prepare();
+      return (item) => (test(item) ? item : undefined);
     });
   });
 }
@@ -239,7 +254,7 @@ function unique(
 ): Value {
   const get = attrgetter(ctx, attribute, !truthy(caseSensitive));
   const seen = new Set<unknown>();
-  return generate(ctx, value, (item) => {
+  return generate(ctx, value, 'sync_do_unique', (item) => {
     const key = hashKey(get(item));
     if (seen.has(key)) return undefined;
     seen.add(key);
@@ -273,10 +288,10 @@ function extreme(which: 'min' | 'max'): Native {
 
 function sum(ctx: Context, value: Value, attribute?: Value, start: Value = 0): Value {
   const { budget } = ctx;
-  if (typeof start === 'string' || start instanceof Markup)
-    throw typeError("sum() can't sum strings [use ''.join(seq) instead]");
   const get = attribute === undefined || attribute === null ? null : attrgetter(ctx, attribute);
   const source = iterator(budget, value);
+  if (typeof start === 'string' || start instanceof Markup)
+    throw typeError("sum() can't sum strings [use ''.join(seq) instead]");
   let total = start;
   for (let item = source.next(); item !== undefined; item = source.next()) {
     budget.step(1);
@@ -314,9 +329,14 @@ function reversed(ctx: Context, value: Value): Iterator | null {
   // Walking backwards goes by index, and an index into Markup is Markup; walking forwards gives plain text.
   if (value instanceof Markup) items = items.map((char) => new Markup(char as string));
   let i = items.length;
-  return new Iterator(Array.isArray(value) ? 'list_reverseiterator' : 'reversed', () =>
-    i > 0 ? orNone(items[--i]) : undefined,
-  );
+  return new Iterator(reversedName(value), () => (i > 0 ? orNone(items[--i]) : undefined));
+}
+
+function reversedName(value: Value): string {
+  if (Array.isArray(value)) return 'list_reverseiterator';
+  if (value instanceof Range) return 'range_iterator';
+  if (value instanceof DictView) return `dict_reverse${value.part.slice(0, -1)}iterator`;
+  return isDict(value) ? 'dict_reversekeyiterator' : 'reversed';
 }
 
 function reverse(ctx: Context, value: Value): Value {
@@ -354,26 +374,30 @@ function random(ctx: Context, value: Value): Value {
 function batch(ctx: Context, value: Value, size: Value, fill: Value = null): Value {
   let source: Iterator | null = null;
   let row: Value[] = [];
-  return new Iterator('generator', () => {
-    source ??= iterator(ctx.budget, value);
-    for (let item = source.next(); item !== undefined; item = source.next()) {
-      ctx.budget.step(1);
-      if (equals(ctx.budget, row.length, size)) {
-        const done = row;
-        row = [item];
-        return done;
+  return new Iterator(
+    'generator',
+    () => {
+      source ??= iterator(ctx.budget, value);
+      for (let item = source.next(); item !== undefined; item = source.next()) {
+        ctx.budget.step(1);
+        if (equals(ctx.budget, row.length, size)) {
+          const done = row;
+          row = [item];
+          return done;
+        }
+        row.push(item);
       }
-      row.push(item);
-    }
-    if (row.length === 0) return undefined;
-    const done = row;
-    row = [];
-    if (fill !== null && done.length < toIndex(size)) {
-      ctx.budget.list(toIndex(size));
-      while (done.length < toIndex(size)) done.push(fill);
-    }
-    return done;
-  });
+      if (row.length === 0) return undefined;
+      const done = row;
+      row = [];
+      if (fill !== null && done.length < toIndex(size)) {
+        ctx.budget.list(toIndex(size));
+        while (done.length < toIndex(size)) done.push(fill);
+      }
+      return done;
+    },
+    'do_batch',
+  );
 }
 
 /** `count` columns of nearly equal length. */
@@ -381,35 +405,43 @@ function slice(ctx: Context, value: Value, count: Value, fill: Value = null): Va
   let items: Value[] | null = null;
   let number = 0;
   let offset = 0;
-  return new Iterator('generator', () => {
-    items ??= toList(ctx.budget, value);
-    const columns = toIndex(count);
-    if (columns === 0) throw zeroDivision('integer division or modulo by zero');
-    if (number >= columns) return undefined;
-    const size = Math.floor(items.length / columns);
-    const longer = items.length - size * columns;
-    const start = offset + number * size;
-    if (number < longer) offset++;
-    const column = items.slice(start, offset + (number + 1) * size);
-    if (fill !== null && number >= longer) column.push(fill);
-    number++;
-    ctx.budget.list(column.length);
-    return column;
-  });
+  return new Iterator(
+    'generator',
+    () => {
+      items ??= toList(ctx.budget, value);
+      const columns = toIndex(count);
+      if (columns === 0) throw zeroDivision('integer division or modulo by zero');
+      if (number >= columns) return undefined;
+      const size = Math.floor(items.length / columns);
+      const longer = items.length - size * columns;
+      const start = offset + number * size;
+      if (number < longer) offset++;
+      const column = items.slice(start, offset + (number + 1) * size);
+      if (fill !== null && number >= longer) column.push(fill);
+      number++;
+      ctx.budget.list(column.length);
+      return column;
+    },
+    'sync_do_slice',
+  );
 }
 
 function items(ctx: Context, value: Value): Value {
   let source: Iterator | null = null;
-  return new Iterator('generator', () => {
-    if (source === null) {
-      if (!(value instanceof Undefined) && !isDict(value))
-        throw typeError('Can only get item pairs from a mapping.');
-      const pairs =
-        value instanceof Undefined ? [] : dictEntries(value).map((pair) => new Tuple(pair));
-      source = iterator(ctx.budget, pairs);
-    }
-    return source.next();
-  });
+  return new Iterator(
+    'generator',
+    () => {
+      if (source === null) {
+        if (!(value instanceof Undefined) && !isDict(value))
+          throw typeError('Can only get item pairs from a mapping.');
+        const pairs =
+          value instanceof Undefined ? [] : dictEntries(value).map((pair) => new Tuple(pair));
+        source = iterator(ctx.budget, pairs);
+      }
+      return source.next();
+    },
+    'do_items',
+  );
 }
 
 const count = native('', (ctx, value) => length(ctx.budget, value));

@@ -1,24 +1,39 @@
 // All builtin filters by name.
-import type { MethodTable } from '../methods/signature.ts';
+import type { MethodTable, Native } from '../methods/signature.ts';
 import { table } from '../methods/signature.ts';
 import { htmlFilters } from './html.ts';
 import { numberFilters } from './numbers.ts';
 import { sequenceFilters } from './sequences.ts';
 import { textFilters } from './text.ts';
 
-export const filters: MethodTable = table({
-  ...textFilters,
-  ...sequenceFilters,
-  ...numberFilters,
-  ...htmlFilters,
-});
+/** Filters Jinja2 gives the environment or the escaping mode first; it shows in complaints about arguments. */
+const GIVEN_ONE_MORE = new Set(
+  'attr first groupby join last max min replace sort sum tojson truncate unique urlize wordwrap xmlattr'.split(
+    ' ',
+  ),
+);
+const SYNC = new Set('first groupby join list slice sum unique'.split(' '));
+const OTHER_NAMES: Record<string, string> = {
+  d: 'do_default',
+  safe: 'do_mark_safe',
+  string: 'soft_str',
+};
+/** Written in C, so that complaints are worded otherwise. */
+const IN_C = new Set('abs count e escape length'.split(' '));
+
+function asInPython(name: string, fn: Native): Native {
+  if (IN_C.has(name)) return fn;
+  const python = OTHER_NAMES[name] ?? `${SYNC.has(name) ? 'sync_' : ''}do_${name}`;
+  return { ...fn, python: { name: python, hidden: GIVEN_ONE_MORE.has(name) ? 2 : 1 } };
+}
+
+const all = { ...textFilters, ...sequenceFilters, ...numberFilters, ...htmlFilters };
+
+export const filters: MethodTable = table(
+  Object.fromEntries(Object.entries(all).map(([name, fn]) => [name, asInPython(name, fn)])),
+);
 
 /** Filters that read the render's context: never evaluated while compiling. */
-export const contextFilters: ReadonlySet<string> = new Set([
-  'map',
-  'random',
-  'reject',
-  'rejectattr',
-  'select',
-  'selectattr',
-]);
+export const contextFilters: ReadonlySet<string> = new Set(
+  'map random reject rejectattr select selectattr'.split(' '),
+);

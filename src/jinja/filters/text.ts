@@ -69,6 +69,7 @@ function indent(
   const markup = value instanceof Markup;
   if (typeof value !== 'string' && !markup) {
     if (Array.isArray(value)) return indentList(ctx, value);
+    if (value instanceof Tuple) throw typeError('can only concatenate tuple (not "str") to tuple');
     throw typeError(`unsupported operand type(s) for +=: '${typeName(value)}' and 'str'`);
   }
   let by: string;

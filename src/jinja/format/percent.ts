@@ -62,12 +62,13 @@ export function formatPercent(
   let i = 0;
   for (let at = template.indexOf('%'); at !== -1; at = template.indexOf('%', i)) {
     out += template.slice(i, at);
-    const directive = parse(template, at, next);
-    i = directive.at + 1;
-    if (directive.type === '%') {
+    if (template[at + 1] === '%') {
       out += '%';
+      i = at + 2;
       continue;
     }
+    const directive = parse(template, at, next, mapping);
+    i = directive.at + 1;
     const value = directive.key === null ? next() : lookup(values, directive.key, mapping);
     budget.text(Math.max(0, directive.width, directive.precision));
     out += convert(budget, directive, value, escapes);
@@ -94,7 +95,7 @@ function lookup(values: Value, key: string, mapping: boolean): Value {
   return found;
 }
 
-function parse(template: string, start: number, next: () => Value): Directive {
+function parse(template: string, start: number, next: () => Value, mapping: boolean): Directive {
   const out: Directive = {
     key: null,
     left: false,
@@ -107,6 +108,7 @@ function parse(template: string, start: number, next: () => Value): Directive {
     at: start + 1,
   };
   if (template[out.at] === '(') {
+    if (!mapping) throw typeError('format requires a mapping');
     let nested = 1;
     let i = out.at + 1;
     for (; i < template.length && nested > 0; i++)
@@ -168,14 +170,14 @@ function convert(budget: Budget, d: Directive, value: Value, escapes: boolean): 
       return pad(d.precision >= 0 ? textSlice(text, 0, d.precision) : text, '', d, false);
     }
     case 'c':
-      return pad(character(value), '', d, false);
+      return pad(character(value, escapes), '', d, false);
     case 'd':
     case 'i':
     case 'u':
     case 'o':
     case 'x':
     case 'X':
-      return integer(d, value, escapes);
+      return integer(budget, d, value, escapes);
     case 'e':
     case 'E':
     case 'f':
@@ -190,7 +192,8 @@ function convert(budget: Budget, d: Directive, value: Value, escapes: boolean): 
   );
 }
 
-function character(value: Value): string {
+function character(value: Value, escapes: boolean): string {
+  if (escapes) throw typeError('%c requires int or char');
   if (isInt(value)) {
     if (Number(value) < 0 || Number(value) > 0x10ffff)
       throw overflowError('%c arg not in range(0x110000)');
@@ -201,22 +204,24 @@ function character(value: Value): string {
   return text;
 }
 
-function integer(d: Directive, value: Value, escapes: boolean): string {
+function integer(budget: Budget, d: Directive, value: Value, escapes: boolean): string {
   let whole: bigint;
   const decimal = 'diu'.includes(d.type);
-  if (isInt(value)) whole = toBigInt(value);
+  // Markup hands over its values wrapped, which can be turned into an int or float and nothing else.
+  const type = escapes ? '_MarkupEscapeHelper' : typeName(value);
+  if (isInt(value) && (decimal || !escapes)) whole = toBigInt(value);
   else if (value instanceof Undefined && decimal) return value.fail();
   else if (isFloat(value) && decimal) whole = BigInt(truncate(toFloat(value)));
   else if (escapes && decimal && (typeof value === 'string' || value instanceof Markup)) {
     const parsed = readInt(String(value));
     if (parsed === null)
-      throw valueError(`invalid literal for int() with base 10: ${quote(String(value))}`);
+      throw valueError(`invalid literal for int() with base 10: ${repr(budget, value)}`);
     whole = BigInt(parsed);
   } else
     throw typeError(
       decimal
-        ? `%${d.type} format: a real number is required, not ${typeName(value)}`
-        : `%${d.type} format: an integer is required, not ${typeName(value)}`,
+        ? `%${d.type} format: a real number is required, not ${type}`
+        : `%${d.type} format: an integer is required, not ${type}`,
     );
   const size = whole < 0n ? -whole : whole;
   const base = d.type === 'o' ? 8 : d.type === 'x' || d.type === 'X' ? 16 : 10;

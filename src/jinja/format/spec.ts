@@ -12,6 +12,8 @@ interface Spec {
   align: string;
   sign: string;
   alternate: boolean;
+  /** No minus sign on what rounds to zero. */
+  positiveZero: boolean;
   width: number;
   grouping: string;
   precision: number;
@@ -26,6 +28,7 @@ function parseSpec(spec: string, value: Value): Spec {
     align: '',
     sign: '-',
     alternate: false,
+    positiveZero: false,
     width: -1,
     grouping: '',
     precision: -1,
@@ -37,7 +40,10 @@ function parseSpec(spec: string, value: Value): Spec {
     i = 2;
   } else if (chars.length > 0 && '<>=^'.includes(chars[0]!)) out.align = chars[i++]!;
   if (i < chars.length && '+- '.includes(chars[i]!)) out.sign = chars[i++]!;
-  if (chars[i] === 'z') i++;
+  if (chars[i] === 'z') {
+    out.positiveZero = true;
+    i++;
+  }
   if (chars[i] === '#') {
     out.alternate = true;
     i++;
@@ -53,7 +59,8 @@ function parseSpec(spec: string, value: Value): Spec {
     const start = i;
     while (i < chars.length && chars[i]! >= '0' && chars[i]! <= '9') i++;
     const number = start === i ? -1 : Number(chars.slice(start, i).join(''));
-    if (number > 2147483647) throw valueError('Too many decimal digits in format string');
+    if (number > Number.MAX_SAFE_INTEGER)
+      throw valueError('Too many decimal digits in format string');
     return number;
   };
   out.width = digits();
@@ -69,7 +76,8 @@ function parseSpec(spec: string, value: Value): Spec {
     out.precision = digits();
     if (out.precision === -1) throw valueError('Format specifier missing precision');
   }
-  if (chars.length - i > 1) throw valueError('Invalid format specifier');
+  if (chars.length - i > 1)
+    throw valueError(`Invalid format specifier '${spec}' for object of type '${typeName(value)}'`);
   out.type = chars[i] ?? '';
   return out;
 }
@@ -111,6 +119,7 @@ function formatInt(value: number | bigint | boolean, spec: Spec): string {
   const big = toBigInt(value);
   const size = big < 0n ? -big : big;
   const type = spec.type || 'd';
+  if (!'bcdnoxX'.includes(type)) throw unknown(type, typeName(value));
   if (spec.precision >= 0) throw valueError('Precision not allowed in integer format specifier');
   let digits: string;
   let prefix = '';
@@ -149,12 +158,14 @@ function formatFloat(value: Value, spec: Spec): string {
   let scaled = number;
   if (type === '%') scaled = number * 100;
   const negative = number < 0 || Object.is(number, -0);
-  const sign = negative ? '-' : spec.sign === '-' ? '' : spec.sign;
+  let sign = negative ? '-' : spec.sign === '-' ? '' : spec.sign;
   if (!Number.isFinite(scaled)) {
     const word = Number.isNaN(scaled) ? 'nan' : 'inf';
     const shown = 'EFG'.includes(type || ' ') ? word.toUpperCase() : word;
     return align(shown + (type === '%' ? '%' : ''), sign, spec, '>');
   }
+  if (spec.grouping !== '' && 'boxXn'.includes(type || ' '))
+    throw valueError(`Cannot specify '${spec.grouping}' with '${type}'.`);
   const precision = spec.precision;
   let body: string;
   switch (type) {
@@ -188,6 +199,8 @@ function formatFloat(value: Value, spec: Spec): string {
     default:
       throw unknown(type, typeName(value));
   }
+  if (spec.positiveZero && negative && !/[1-9]/.test(body.split('e')[0]!))
+    sign = spec.sign === '-' ? '' : spec.sign;
   if (type === 'E' || type === 'G') body = body.toUpperCase();
   const [, whole, rest] = /^(\d+)(.*)$/.exec(body)! as unknown as [string, string, string];
   const tail =

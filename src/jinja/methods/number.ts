@@ -1,7 +1,7 @@
 // The methods and attributes of int (and bool) and float.
 import { overflowError, valueError } from '../errors.ts';
 import { bitLength, int, isInt, toBigInt, toFloat } from '../values/numbers.ts';
-import { Tuple, type Value } from '../values/types.ts';
+import { float, Tuple, type Value } from '../values/types.ts';
 import { type MethodTable, positional, table } from './signature.ts';
 
 type Integer = number | bigint | boolean;
@@ -36,6 +36,7 @@ export const floatMethods: MethodTable = table({
 /** real, imag, numerator and denominator are attributes, not methods. */
 export function numberAttribute(value: Value, name: string): Value | undefined {
   if (name === 'real') return typeof value === 'boolean' ? Number(value) : value;
+  if (name === 'imag' && !isInt(value)) return float(0);
   if (isInt(value)) {
     if (name === 'imag') return 0;
     if (name === 'numerator') return int(toBigInt(value));

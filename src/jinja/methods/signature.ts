@@ -17,6 +17,8 @@ export interface Native {
   readonly positional: boolean;
   /** Takes any arguments: run(ctx, self, args, kwargs). */
   readonly rest: boolean;
+  /** For what Jinja2 writes in Python: the name there, and how many arguments come before the ones in `params`. */
+  readonly python?: { readonly name: string; readonly hidden: number };
   /** A method Markup inherits from str unchanged. */
   readonly shared?: boolean;
 }
@@ -45,31 +47,64 @@ function define(params: string, run: Run, positionalOnly: boolean, rest: boolean
   };
 }
 
-/** Puts positional and keyword arguments into the order of the parameters. */
-export function bind(name: string, fn: Native, args: Value[], kwargs: Kwargs | null): Value[] {
+/** Puts positional and keyword arguments into the order of the parameters. `owner` is the type a method belongs to. */
+export function bind(
+  name: string,
+  fn: Native,
+  args: Value[],
+  kwargs: Kwargs | null,
+  owner = '',
+): Value[] {
   const { params } = fn;
-  if (args.length > params.length)
-    throw typeError(
-      params.length === 0
-        ? `${name}() takes no arguments (${args.length} given)`
-        : `${name}() takes at most ${params.length} argument${params.length === 1 ? '' : 's'} (${args.length} given)`,
-    );
+  if (args.length > params.length) throw wrongCount(name, fn, args.length, owner);
   let bound = args;
   if (kwargs !== null && kwargs.size > 0) {
-    if (fn.positional) throw typeError(`${name}() takes no keyword arguments`);
+    const label = fn.python?.name ?? (owner === '' ? name : `${owner}.${name}`);
+    if (fn.positional && fn.python === undefined)
+      throw typeError(`${label}() takes no keyword arguments`);
     bound = args.slice();
     for (const [key, value] of kwargs) {
       const index = params.indexOf(key);
-      if (index === -1) throw typeError(`${name}() got an unexpected keyword argument '${key}'`);
+      if (index === -1) throw typeError(`${label}() got an unexpected keyword argument '${key}'`);
       if (index < args.length)
-        throw typeError(`${name}() got multiple values for argument '${key}'`);
+        throw typeError(`${label}() got multiple values for argument '${key}'`);
       bound[index] = value;
     }
   }
-  for (let i = 0; i < fn.required; i++)
-    if (bound[i] === undefined)
-      throw typeError(`${name}() missing required argument: '${params[i]}'`);
+  const missing = params.slice(0, fn.required).filter((_, i) => bound[i] === undefined);
+  if (missing.length > 0) {
+    if (fn.python === undefined) throw wrongCount(name, fn, args.length, owner);
+    const list = missing.map((param) => `'${param}'`).join(missing.length === 2 ? ' and ' : ', ');
+    throw typeError(
+      `${fn.python.name}() missing ${missing.length} required positional argument${missing.length === 1 ? '' : 's'}: ${list}`,
+    );
+  }
   return bound;
+}
+
+/** Too many or too few arguments, in the words of functions written in Python, or in C. */
+function wrongCount(name: string, fn: Native, given: number, owner: string) {
+  const { required } = fn;
+  const all = fn.params.length;
+  const plural = (count: number) => (count === 1 ? 'argument' : 'arguments');
+  if (fn.python !== undefined) {
+    const [least, most] = [required + fn.python.hidden, all + fn.python.hidden];
+    const range =
+      least === most
+        ? `${most} positional ${plural(most)}`
+        : `from ${least} to ${most} positional arguments`;
+    return typeError(
+      `${fn.python.name}() takes ${range} but ${given + fn.python.hidden} were given`,
+    );
+  }
+  const label = owner === '' ? name : `${owner}.${name}`;
+  if (all === 0) return typeError(`${label}() takes no arguments (${given} given)`);
+  if (all === 1 && required === 1)
+    return typeError(`${label}() takes exactly one argument (${given} given)`);
+  const bound = given > all ? all : required;
+  return typeError(
+    `${name} expected at ${given > all ? 'most' : 'least'} ${bound} ${plural(bound)}, got ${given}`,
+  );
 }
 
 /** Calls a native function on `self`. */
@@ -82,7 +117,7 @@ export function invoke(
   kwargs: Kwargs | null,
 ): Value {
   if (fn.rest) return fn.run(ctx, self, args, kwargs);
-  return fn.run(ctx, self, ...bind(name, fn, args, kwargs));
+  return fn.run(ctx, self, ...bind(name, fn, args, kwargs, self === null ? '' : typeName(self)));
 }
 
 /** A method taken off its object: `{% set up = name.upper %}`. */

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { TemplateRuntimeError, typeError, valueError } from '../errors.ts';
 import { striptags, unescapeHtml } from '../filters/unescape.ts';
 import { formatFields } from '../format/fields.ts';
-import { toList, truthy } from '../values/iterate.ts';
+import { isIterable, toList, truthy } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
 import { escapeValue } from '../values/repr.ts';
 import * as text from '../values/text.ts';
@@ -115,12 +115,18 @@ export function replace(
   return out + whole.slice(at);
 }
 
+function separator(sep: Value): string {
+  if (typeof sep !== 'string' && !(sep instanceof Markup))
+    throw typeError(`must be str or None, not ${typeName(sep)}`);
+  if (String(sep) === '') throw valueError('empty separator');
+  return String(sep);
+}
+
 function split(ctx: Context, whole: string, sep: Value, maxsplit: Value): string[] {
   const limit = maxsplit === undefined ? -1 : toIndex(maxsplit);
   ctx.budget.list(whole.length >> 2);
   if (sep === undefined || sep === null) return splitSpace(whole, limit);
-  const mark = textOf(sep, 'separator');
-  if (mark === '') throw valueError('empty separator');
+  const mark = separator(sep);
   const parts = whole.split(mark);
   if (limit >= 0 && parts.length > limit + 1)
     parts.splice(limit, parts.length, parts.slice(limit).join(mark));
@@ -133,7 +139,7 @@ function splitSpace(whole: string, limit: number): string[] {
   let at = text.stripStart(whole);
   while (at < whole.length) {
     if (parts.length === limit) {
-      parts.push(whole.slice(at, text.stripEnd(whole, at)));
+      parts.push(whole.slice(at));
       break;
     }
     let end = at;
@@ -153,7 +159,7 @@ function rsplit(ctx: Context, whole: string, sep: Value, maxsplit: Value): strin
     let end = text.stripEnd(whole);
     while (end > 0) {
       if (parts.length === limit) {
-        parts.push(whole.slice(text.stripStart(whole), end));
+        parts.push(whole.slice(0, end));
         break;
       }
       let start = end;
@@ -163,8 +169,7 @@ function rsplit(ctx: Context, whole: string, sep: Value, maxsplit: Value): strin
     }
     return parts.reverse();
   }
-  const mark = textOf(sep, 'separator');
-  if (mark === '') throw valueError('empty separator');
+  const mark = separator(sep);
   const all = whole.split(mark);
   if (all.length <= limit + 1) return all;
   return [all.slice(0, all.length - limit).join(mark), ...all.slice(all.length - limit)];
@@ -278,6 +283,7 @@ export function joinTexts(
   values: Value,
   convert: (item: Value, i: number) => string,
 ): string {
+  if (!isIterable(values)) throw typeError('can only join an iterable');
   const items = toList(ctx.budget, values);
   const parts = items.map(convert);
   let size = mark.length * Math.max(0, parts.length - 1);
@@ -486,9 +492,11 @@ export const bytesMethods: MethodTable = table({
 
 const pick = <T>(
   methods: Record<string, { fn: Native } & T>,
-  wrap: (fn: Native, entry: T) => Native,
+  wrap: (fn: Native, entry: T, name: string) => Native,
 ): Record<string, Native> =>
-  Object.fromEntries(Object.entries(methods).map(([name, entry]) => [name, wrap(entry.fn, entry)]));
+  Object.fromEntries(
+    Object.entries(methods).map(([name, entry]) => [name, wrap(entry.fn, entry, name)]),
+  );
 
 export const strMethods: MethodTable = table({
   ...shared,
@@ -519,8 +527,9 @@ export const markupMethods: MethodTable = table({
   ...Object.fromEntries(
     Object.entries(shared).map(([name, fn]) => [name, { ...fn, shared: true }]),
   ),
-  ...pick(textMethods, (fn, { escaped }) => ({
+  ...pick(textMethods, (fn, { escaped }, name) => ({
     ...fn,
+    python: { name: `Markup.${name}`, hidden: 1 },
     run: (ctx, self: Markup, ...args) => {
       if (escaped !== undefined && args[escaped] !== undefined)
         args[escaped] = escapeValue(ctx.budget, args[escaped]);

@@ -68,7 +68,8 @@ export function fixedDigits(value: number, places: number): string {
 /** |value| as d.ddd and exponent, with `places` digits after the point. */
 export function exponentDigits(value: number, places: number): [digits: string, exponent: number] {
   if (value === 0) return ['0'.repeat(places + 1), 0];
-  let exponent = Number(Math.abs(value).toExponential().split('e')[1]);
+  // Twenty digits tell on which side of a power of ten the exact value lies: 1e-7 is really 9.9999…e-8.
+  let exponent = Number(Math.abs(value).toExponential(20).split('e')[1]);
   let digits = scaled(value, places - exponent).toString();
   if (digits.length > places + 1) {
     exponent++;

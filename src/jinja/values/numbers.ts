@@ -104,8 +104,8 @@ export const floorDivide: Arithmetic = (_budget, a, b) => {
     if (typeof a !== 'bigint' && typeof b !== 'bigint') {
       const x = Number(a);
       const y = Number(b);
-      const quotient = (x - floorMod(x, y)) / y;
-      return quotient === 0 ? 0 : quotient;
+      const multiple = x - floorMod(x, y);
+      if (Number.isSafeInteger(multiple)) return multiple === 0 ? 0 : multiple / y;
     }
     const x = toBigInt(a);
     const y = toBigInt(b);
@@ -260,10 +260,18 @@ export function floatOf(value: Value): number {
   if (typeof value === 'string' || isMarkupText(value)) {
     const text = String(value);
     const parsed = readFloat(text);
-    if (parsed === null) throw valueError(`could not convert string to float: '${text}'`);
+    if (parsed === null)
+      throw valueError(
+        `could not convert string to float: ${typeof value === 'string' ? quoted(text) : `Markup(${quoted(text)})`}`,
+      );
     return parsed;
   }
   if (value instanceof Undefined) return value.fail();
   throw typeError(`float() argument must be a string or a real number, not '${typeName(value)}'`);
 }
+/** repr() of a text; that of repr.ts needs this module. */
+const quoted = (text: string): string => {
+  const body = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
+  return text.includes("'") ? `"${body}"` : `'${body}'`;
+};
 const isMarkupText = (value: Value): boolean => typeName(value) === 'Markup';

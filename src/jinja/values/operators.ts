@@ -68,7 +68,9 @@ export function subtract(budget: Budget, a: Value, b: Value): Value {
 
 export function multiply(budget: Budget, a: Value, b: Value): Value {
   if (numbers.isNumber(a) && numbers.isNumber(b)) return numbers.multiplyNumbers(budget, a, b);
-  if (a instanceof Undefined || b instanceof Undefined) return unsupported('*', a, b);
+  if (a instanceof Undefined || (b instanceof Undefined && !(a instanceof Markup)))
+    return unsupported('*', a, b);
+  if (b instanceof Markup) return repeat(budget, b, a);
   if (isSequence(a)) return repeat(budget, a, b);
   if (isSequence(b)) return repeat(budget, b, a);
   return unsupported('*', a, b);
@@ -85,7 +87,8 @@ function repeat(budget: Budget, sequence: string | Markup | Value[] | Tuple, tim
     throw typeError(`'${typeName(times)}' object cannot be interpreted as an integer`);
   if (!numbers.isInt(times))
     throw typeError(`can't multiply sequence by non-int of type '${typeName(times)}'`);
-  if (typeof times === 'bigint')
+  // What fits 64 bits is merely too long; beyond, Python cannot even count it.
+  if (typeof times === 'bigint' && BigInt.asIntN(64, times) !== times)
     throw overflowError("cannot fit 'int' into an index-sized integer");
   const count = Math.max(0, numbers.toIndex(times));
   if (typeof sequence === 'string') {

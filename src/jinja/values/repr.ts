@@ -8,7 +8,6 @@ import {
   DictView,
   dictEntries,
   Float,
-  Iterator,
   isDict,
   Markup,
   Namespace,
@@ -123,8 +122,6 @@ function specialText(budget: Budget, value: PyObject, parents: object[] | null):
     return `<Namespace ${reprInside(budget, value.attributes, [...(parents ?? []), value])}>`;
   if (value instanceof Slice)
     return `slice(${[value.start, value.stop, value.step].map((v) => repr(budget, v)).join(', ')})`;
-  if (value instanceof Iterator)
-    return `<${value.typeName === 'generator' ? 'generator' : value.typeName} object at 0x7f0000000000>`;
   return parents === null ? value.str(budget) : value.repr(budget);
 }
 

@@ -125,7 +125,7 @@ export function capitalize(text: string): string {
   if (text === '') return text;
   const first = String.fromCodePoint(text.codePointAt(0)!);
   // Lower-case in context, so that a final sigma is found; only the first character is replaced.
-  return titleChar(first) + text.slice(first.length).toLowerCase();
+  return titleChar(first) + text.toLowerCase().slice(first.toLowerCase().length);
 }
 
 export function casefold(text: string): string {
@@ -146,21 +146,35 @@ const isCasedChar = (char: string): boolean => /^[\p{Uppercase}\p{Lowercase}\p{L
 export function titleWords(text: string): string {
   let out = '';
   let inside = false;
+  let at = 0;
   for (const char of text) {
-    out += inside ? char.toLowerCase() : titleChar(char);
+    out += inside ? lowerChar(text, char, at) : titleChar(char);
     inside = isCasedChar(char);
+    at += char.length;
   }
   return out;
 }
 
+/** Lower case of one character; a sigma at the end of a word has a form of its own. */
+function lowerChar(text: string, char: string, at: number): string {
+  if (char !== 'Σ') return char.toLowerCase();
+  const final = /[\p{Uppercase}\p{Lowercase}\p{Lt}]\p{Case_Ignorable}*$/u.test(
+    text.slice(Math.max(0, at - 20), at),
+  );
+  const more = /^\p{Case_Ignorable}*[\p{Uppercase}\p{Lowercase}\p{Lt}]/u.test(
+    text.slice(at + 1, at + 21),
+  );
+  return final && !more ? 'ς' : 'σ';
+}
+
 export function swapcase(text: string): string {
+  let at = 0;
   let out = '';
-  for (const char of text)
-    out += /^\p{Uppercase}$/u.test(char)
-      ? char.toLowerCase()
-      : /^\p{Lowercase}$/u.test(char)
-        ? char.toUpperCase()
-        : char;
+  for (const char of text) {
+    if (/^\p{Uppercase}$/u.test(char)) out += lowerChar(text, char, at);
+    else out += /^\p{Lowercase}$/u.test(char) ? char.toUpperCase() : char;
+    at += char.length;
+  }
   return out;
 }
 

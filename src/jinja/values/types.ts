@@ -137,10 +137,16 @@ export class Iterator extends PyObject {
   readonly typeName: string;
   /** The next item, or undefined at the end. */
   readonly next: () => Value | undefined;
-  constructor(typeName: string, next: () => Value | undefined) {
+  /** Name of the generator function, which shows when one is printed. */
+  private readonly label: string;
+  constructor(typeName: string, next: () => Value | undefined, label = '') {
     super();
     this.typeName = typeName;
     this.next = next;
+    this.label = label;
+  }
+  override repr(): string {
+    return `<${this.typeName} object ${this.label === '' ? '' : `${this.label} `}at 0x7f0000000000>`;
   }
 }
 
