@@ -10,7 +10,7 @@ import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
 import type { Catalog } from '../templates/catalog.ts';
 import type { EndpointDeps } from '../webhooks/endpoint.ts';
-import type { Service } from './views.ts';
+import type { Service } from './views/session.ts';
 
 export interface DashboardDeps extends AcceptDeps {
   database: Database;

@@ -7,7 +7,7 @@ import { acceptSend } from '../sending/accept.ts';
 import { findSender } from '../sending/verification-mail.ts';
 import type { DashboardDeps } from './deps.ts';
 import { ownSender } from './own-sender.ts';
-import type { Invited } from './views.ts';
+import type { Invited } from './views/team.ts';
 
 /** Behind the #, so that no server on the way writes it to its log. */
 export const invitationLink = (baseUrl: string, token: string): string =>

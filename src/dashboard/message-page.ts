@@ -15,7 +15,7 @@ import type {
   MessageRow,
   RecipientState,
   RelayState,
-} from './views.ts';
+} from './views/messages.ts';
 import { listMessageDeliveries } from './webhook-views.ts';
 
 export const noMessage = (id: string): Problem =>

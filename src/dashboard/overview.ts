@@ -10,7 +10,7 @@ import { readQuota } from './account-views.ts';
 import type { DashboardDeps } from './deps.ts';
 import { ownSender } from './own-sender.ts';
 import { listSenderViews } from './sender-views.ts';
-import type { ActionNeeded, Overview, Quota, Volume, VolumePoint } from './views.ts';
+import type { ActionNeeded, Overview, Quota, Volume, VolumePoint } from './views/overview.ts';
 import { listEndpointViews } from './webhook-views.ts';
 
 const HOUR_MS = 3_600_000;

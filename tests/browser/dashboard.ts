@@ -165,8 +165,8 @@ function isStale(): boolean {
   const built = statSync(join(root, 'dist/web/index.html'), { throwIfNoEntry: false });
   const sources = [
     ...['web/index.html', 'web/vite.config.ts', 'package-lock.json'],
-    ...['src/dashboard/contract.ts', 'src/dashboard/views.ts'],
-    ...['web/src', 'web/public'].flatMap((folder) =>
+    'src/dashboard/contract.ts',
+    ...['src/dashboard/views', 'web/src', 'web/public'].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true }).map((name) =>
         join(folder, String(name)),
       ),

@@ -15,7 +15,9 @@ import {
   ROUTES,
   type RouteName,
 } from '../../src/dashboard/contract.ts';
-import type { Page, Refusal, SessionState, TemplateFault } from '../../src/dashboard/views.ts';
+import type { Page, Refusal } from '../../src/dashboard/views/common.ts';
+import type { SessionState } from '../../src/dashboard/views/session.ts';
+import type { TemplateFault } from '../../src/dashboard/views/templates.ts';
 
 type Part<Name extends RouteName, Key extends string> =
   Api[Name] extends Record<Key, infer Value> ? Value : never;

@@ -8,7 +8,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import type { MessageStatus } from '../../src/dashboard/views.ts';
+import type { MessageStatus } from '../../src/dashboard/views/common.ts';
 import { NotFound, PageFault } from './parts/fault.tsx';
 import { sessionQuery } from './session.ts';
 import { Shell } from './shell/shell.tsx';

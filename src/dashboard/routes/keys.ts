@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ALL_SCOPES, type ApiKey, createKey, listKeys, revokeKey } from '../../accounts/keys.ts';
 import type { Works } from '../route.ts';
-import type { KeyRow } from '../views.ts';
+import type { KeyRow } from '../views/keys.ts';
 
 export const keyRoutes: Works<'listKeys' | 'createKey' | 'revokeKey'> = {
   listKeys: {

@@ -23,7 +23,7 @@ import {
   toRow,
 } from '../message-page.ts';
 import { PAGE_SIZE, pageQuery, type Works } from '../route.ts';
-import type { MessagePage, MessageSearch } from '../views.ts';
+import type { MessagePage, MessageSearch } from '../views/messages.ts';
 
 const LIVE_ROWS = 20;
 

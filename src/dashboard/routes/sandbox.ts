@@ -5,7 +5,7 @@ import { clearOwnCaptured, getOwnCaptured, listOwnCaptured } from '../../sandbox
 import { SCRIPTS, SIMULATOR_DOMAIN } from '../../sandbox/scripts.ts';
 import { TRACKING_PATHS } from '../../tracking/apply.ts';
 import { PAGE_SIZE, pageQuery, type Works } from '../route.ts';
-import type { SandboxInbox, SandboxMail } from '../views.ts';
+import type { SandboxInbox, SandboxMail } from '../views/sandbox.ts';
 
 const LONGEST_SHOWN = 4 * 1024 * 1024;
 

@@ -26,7 +26,7 @@ import type { DashboardDeps } from '../deps.ts';
 import { meBehind, toMe } from '../me.ts';
 import type { Call, Works } from '../route.ts';
 import { dropCookie, setCookie } from '../session-cookie.ts';
-import type { Me } from '../views.ts';
+import type { Me } from '../views/session.ts';
 
 /** Two who set up at once: one wins. */
 const SET_UP_LOCK = 7_263_006;

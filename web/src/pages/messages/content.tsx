@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { MessageDetail } from '../../../../src/dashboard/views.ts';
+import type { MessageDetail } from '../../../../src/dashboard/views/messages.ts';
 import { urlOf } from '../../api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';

@@ -1,7 +1,8 @@
 // What others did with a message: each recipient's state, the relay's replies, webhook deliveries.
 import { Group, Paper, Stack, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { DeliveryRow, RecipientState, RelayState } from '../../../../src/dashboard/views.ts';
+import type { RecipientState, RelayState } from '../../../../src/dashboard/views/messages.ts';
+import type { DeliveryRow } from '../../../../src/dashboard/views/webhooks.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { WebhooksIcon } from '../../parts/icons.tsx';
 import { Empty, Fact, TableBox } from '../../parts/page.tsx';

@@ -14,7 +14,8 @@ import {
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useRef } from 'react';
-import type { Door, LiveTimeline, MessageDetail } from '../../../../src/dashboard/views.ts';
+import type { Door } from '../../../../src/dashboard/views/common.ts';
+import type { LiveTimeline, MessageDetail } from '../../../../src/dashboard/views/messages.ts';
 import { urlOf, useAction, useApi } from '../../api.ts';
 import { useLive } from '../../live.ts';
 import { useConfirm } from '../../parts/confirm.tsx';

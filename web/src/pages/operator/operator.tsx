@@ -2,7 +2,7 @@
 import { Badge, Button, Menu, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import type { OperatorAccount } from '../../../../src/dashboard/views.ts';
+import type { OperatorAccount } from '../../../../src/dashboard/views/account.ts';
 import { useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';

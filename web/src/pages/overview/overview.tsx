@@ -14,7 +14,7 @@ import {
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import type { ActionNeeded, Overview, Quota } from '../../../../src/dashboard/views.ts';
+import type { ActionNeeded, Overview, Quota } from '../../../../src/dashboard/views/overview.ts';
 import { call } from '../../api.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { ChevronIcon, InfoIcon, WarningIcon } from '../../parts/icons.tsx';

@@ -2,7 +2,8 @@
 import { Button, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { LiveMessages, MessageRow, Quickstart } from '../../../../src/dashboard/views.ts';
+import type { LiveMessages, MessageRow } from '../../../../src/dashboard/views/messages.ts';
+import type { Quickstart } from '../../../../src/dashboard/views/overview.ts';
 import { urlOf, useAction } from '../../api.ts';
 import { useLive } from '../../live.ts';
 import { CodeBlock, Secret } from '../../parts/copy.tsx';

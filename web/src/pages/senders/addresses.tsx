@@ -1,6 +1,6 @@
 // Single addresses that may send, and whether their link was followed.
 import { ActionIcon, Button, Group, Table, Tooltip } from '@mantine/core';
-import type { AskedAddress, SenderAddress } from '../../../../src/dashboard/views.ts';
+import type { AskedAddress, SenderAddress } from '../../../../src/dashboard/views/senders.ts';
 import { useAction } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { TrashIcon } from '../../parts/icons.tsx';

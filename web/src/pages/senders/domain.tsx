@@ -10,7 +10,7 @@ import {
   Text,
   Tooltip,
 } from '@mantine/core';
-import type { SenderDomain, SenderRecord } from '../../../../src/dashboard/views.ts';
+import type { SenderDomain, SenderRecord } from '../../../../src/dashboard/views/senders.ts';
 import { useAction } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';

@@ -14,7 +14,7 @@ import {
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { SuppressionRow } from '../../../../src/dashboard/views.ts';
+import type { SuppressionRow } from '../../../../src/dashboard/views/suppressions.ts';
 import { useAction, usePages } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';

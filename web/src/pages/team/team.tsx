@@ -15,7 +15,8 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import type { Invitation, Member, Role } from '../../../../src/dashboard/views.ts';
+import type { Role } from '../../../../src/dashboard/views/common.ts';
+import type { Invitation, Member } from '../../../../src/dashboard/views/team.ts';
 import { useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Secret } from '../../parts/copy.tsx';

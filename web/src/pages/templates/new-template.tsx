@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Category, TemplateDetail } from '../../../../src/dashboard/views.ts';
+import type { Category, TemplateDetail } from '../../../../src/dashboard/views/templates.ts';
 import { useAction } from '../../api.ts';
 import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';

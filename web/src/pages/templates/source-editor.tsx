@@ -19,7 +19,7 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
-import type { TemplateFault } from '../../../../src/dashboard/views.ts';
+import type { TemplateFault } from '../../../../src/dashboard/views/templates.ts';
 import { appearance, language } from './codemirror.ts';
 
 export interface EditorHandle {

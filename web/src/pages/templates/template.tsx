@@ -14,7 +14,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useParams } from '@tanstack/react-router';
-import type { TemplateDetail } from '../../../../src/dashboard/views.ts';
+import type { TemplateDetail } from '../../../../src/dashboard/views/templates.ts';
 import { useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CodeBlock, CopyLine } from '../../parts/copy.tsx';

@@ -13,7 +13,7 @@ import {
 } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { DeliveryRow } from '../../../../src/dashboard/views.ts';
+import type { DeliveryRow } from '../../../../src/dashboard/views/webhooks.ts';
 import { useAction, useApi, usePages } from '../../api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Menu, Modal, Paper, Skeleton, Stack, Text } from 
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { WebhookEndpoint } from '../../../../src/dashboard/views.ts';
+import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
 import { Refused, useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Secret } from '../../parts/copy.tsx';

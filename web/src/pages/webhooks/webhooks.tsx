@@ -2,7 +2,7 @@
 import { Badge, Button, Group, Paper, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
-import type { WebhookEndpoint } from '../../../../src/dashboard/views.ts';
+import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
 import { useApi } from '../../api.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { PlusIcon, WebhooksIcon } from '../../parts/icons.tsx';
