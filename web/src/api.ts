@@ -129,12 +129,27 @@ export function useApi<Name extends RouteName>(name: Name, ...args: Arguments<Na
   });
 }
 
+const WATCH_EVERY_MS = 4000;
+
+/** Reads what changes by itself: again and again while somebody looks. */
+export function useWatched<Name extends RouteName>(name: Name, ...args: Arguments<Name>) {
+  return useQuery({
+    queryKey: [name, args[0] ?? null],
+    queryFn: () => call(name, ...args),
+    refetchInterval: WATCH_EVERY_MS,
+  });
+}
+
 type PagedName = {
   [Name in RouteName]: Answer<Name> extends Page<unknown> ? Name : never;
 }[RouteName];
 
-/** Reads page by page, by `next` and `before`. */
-export function usePages<Name extends PagedName>(name: Name, request: Request<Name>) {
+/** Reads page by page, by `next` and `before`. `watched`: again and again, as long as nobody went past the first page. */
+export function usePages<Name extends PagedName>(
+  name: Name,
+  request: Request<Name>,
+  { watched = false } = {},
+) {
   return useInfiniteQuery({
     queryKey: [name, request],
     queryFn: ({ pageParam }) => {
@@ -144,6 +159,8 @@ export function usePages<Name extends PagedName>(name: Name, request: Request<Na
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => (last as Page<unknown>).next ?? undefined,
+    refetchInterval: ({ state }) =>
+      watched && state.data?.pages.length === 1 ? WATCH_EVERY_MS : false,
   });
 }
 

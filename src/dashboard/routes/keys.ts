@@ -6,7 +6,8 @@ import type { KeyRow } from '../views/keys.ts';
 
 export const keyRoutes: Works<'listKeys' | 'createKey' | 'revokeKey'> = {
   listKeys: {
-    async run({ database }, { accountId }) {
+    async run({ database, directory }, { accountId }) {
+      await directory.noteUses();
       const keys = await listKeys(database, accountId);
       return { keys: keys.map(toRow).reverse() };
     },

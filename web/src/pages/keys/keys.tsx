@@ -3,7 +3,7 @@ import { ActionIcon, Badge, Button, Group, Switch, Table, Text, Tooltip } from '
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import type { KeyRow } from '../../../../src/dashboard/views/keys.ts';
-import { useAction, useApi } from '../../api.ts';
+import { useAction, useWatched } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { KeysIcon, PlusIcon, TrashIcon } from '../../parts/icons.tsx';
@@ -16,7 +16,7 @@ import { NewKeyDialog } from './new-key.tsx';
 
 export function KeysPage() {
   const may = useMay('developer');
-  const keys = useApi('listKeys');
+  const keys = useWatched('listKeys');
   const [opened, { open, close }] = useDisclosure();
   const [withRevoked, setWithRevoked] = useState(false);
   const all = keys.data?.keys ?? [];
