@@ -39,6 +39,7 @@ import type {
   ChangePassword,
   InvitationView,
   Me,
+  ResetPassword,
   SessionState,
   SetUp,
   SignIn,
@@ -91,6 +92,10 @@ export interface Api {
   setUp: { body: SetUp; answer: Me };
   showInvitation: { body: { token: string }; answer: InvitationView };
   acceptInvitation: { body: AcceptInvitation; answer: Me };
+  /** Mails a link; answers the same whether or not anybody has the address. `captured`: there is no relay, look in the sandbox. */
+  askForReset: { body: { email: string }; answer: { captured: boolean } };
+  showReset: { body: { token: string }; answer: { email: string } };
+  resetPassword: { body: ResetPassword; answer: Me };
 
   getOverview: { query: { days?: 1 | 7 | 30 | 90 }; answer: Overview };
   live: { answer: LiveMessages };
@@ -213,6 +218,9 @@ export const ROUTES = {
   setUp: { method: 'POST', path: '/setup', access: 'public' },
   showInvitation: { method: 'POST', path: '/invitation', access: 'public' },
   acceptInvitation: { method: 'POST', path: '/invitation/accept', access: 'public' },
+  askForReset: { method: 'POST', path: '/password-reset', access: 'public' },
+  showReset: { method: 'POST', path: '/password-reset/show', access: 'public' },
+  resetPassword: { method: 'POST', path: '/password-reset/finish', access: 'public' },
 
   getOverview: { method: 'GET', path: '/overview', access: 'viewer' },
   live: { method: 'GET', path: '/live', access: 'viewer', kind: 'stream' },

@@ -21,6 +21,8 @@ export interface DashboardDeps extends AcceptDeps {
   dns: Dns;
   /** Encrypts the private keys of domains. */
   encryptionKey: Buffer;
+  /** Signs links for a new password. */
+  resetKey: Buffer;
   /** From which the service itself writes; undefined: it cannot. */
   systemSender: Mailbox | undefined;
   /** Under which address people reach the service. */

@@ -64,6 +64,24 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('./pages/entrance/invitation.tsx'), 'InvitationPage'),
 });
 
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  component: lazyRouteComponent(
+    () => import('./pages/entrance/forgot-password.tsx'),
+    'ForgotPasswordPage',
+  ),
+});
+
+const newPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/new-password',
+  component: lazyRouteComponent(
+    () => import('./pages/entrance/new-password.tsx'),
+    'NewPasswordPage',
+  ),
+});
+
 const overview = createRoute({
   getParentRoute: () => inside,
   path: '/',
@@ -196,6 +214,8 @@ const tree = root.addChildren([
   signIn,
   setUp,
   invitation,
+  forgotPassword,
+  newPassword,
   inside.addChildren([
     overview,
     messages,

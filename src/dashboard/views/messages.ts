@@ -43,7 +43,9 @@ export interface MessageRow {
 export interface MessageDetail extends MessageRow {
   timeline: TimelineEvent[];
   recipientStates: RecipientState[];
-  /** Null: past CONTENT_RETENTION_DAYS. */
+  /** A mail of the service itself, whose link is for its reader only: no content is shown. */
+  sealed: boolean;
+  /** Null: past CONTENT_RETENTION_DAYS, or sealed. */
   content: MessageContent | null;
   templateVersion: number | null;
   brandingVersion: number | null;

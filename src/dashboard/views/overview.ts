@@ -67,7 +67,7 @@ export interface ActionNeeded {
 }
 
 export interface Quickstart {
-  /** Nothing was ever sent: show the quickstart instead of charts. `live` tells when that changes. */
+  /** Nothing was ever sent by the account itself: show the quickstart instead of charts. `live` tells when that changes. */
   waiting: boolean;
   /** A sender that works; null: none is verified yet. */
   from: string | null;

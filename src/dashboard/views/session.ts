@@ -59,3 +59,9 @@ export interface ChangePassword {
   current: string;
   password: string;
 }
+
+/** `token` is what follows the # in the link that was mailed. */
+export interface ResetPassword {
+  token: string;
+  password: string;
+}

@@ -170,7 +170,7 @@ function Panels({ message }: { message: MessageDetail }) {
         <Tabs.Tab value="mail">Mail</Tabs.Tab>
         <Tabs.Tab value="recipients">Recipients</Tabs.Tab>
         <Tabs.Tab value="headers">Headers</Tabs.Tab>
-        <Tabs.Tab value="source">Source</Tabs.Tab>
+        {!message.sealed && <Tabs.Tab value="source">Source</Tabs.Tab>}
         {attachments > 0 && <Tabs.Tab value="attachments">Attachments ({attachments})</Tabs.Tab>}
         <Tabs.Tab value="relay">Relay</Tabs.Tab>
         <Tabs.Tab value="webhooks">Webhooks ({message.webhooks.length})</Tabs.Tab>
@@ -211,7 +211,8 @@ function SendAgain({ message }: { message: MessageDetail }) {
       void navigate({ to: '/messages/$id', params: { id } });
     },
   });
-  if (!may || message.content === null) return null;
+  // What the service itself wrote is asked for where it came from, such as an invitation under Team.
+  if (!may || message.content === null || message.door === 'system') return null;
   return (
     <Button
       variant="default"

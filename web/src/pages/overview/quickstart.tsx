@@ -23,8 +23,8 @@ export function QuickstartPanel({
   const [secret, setSecret] = useState<string>();
   const [first, setFirst] = useState<MessageRow>();
   useLive<LiveMessages>(urlOf('live'), 'messages', ({ items }) => {
-    // The first to come stays the one that is watched.
-    setFirst((before) => before ?? items.at(-1));
+    // The first to come stays the one that is watched. Invitations and the like are no first mail.
+    setFirst((before) => before ?? items.findLast(({ door }) => door !== 'system'));
   });
   const story = useRef<HTMLDivElement>(null);
   useEffect(() => {
