@@ -1,6 +1,7 @@
 // The client of the dashboard's API: calls by the names of the contract's route table, as plain promises and as query hooks.
 // Before it: pages. After it: src/dashboard on the server, which answers by the same table.
 import {
+  keepPreviousData,
   QueryClient,
   type QueryKey,
   useInfiniteQuery,
@@ -158,6 +159,8 @@ export function usePages<Name extends PagedName>(
       return (call as (name: Name, request: unknown) => Promise<Answer<Name>>)(name, paged);
     },
     initialPageParam: undefined as string | undefined,
+    // Another search replaces the rows when it has found some; until then they stay.
+    placeholderData: keepPreviousData,
     getNextPageParam: (last) => (last as Page<unknown>).next ?? undefined,
     refetchInterval: ({ state }) =>
       watched && state.data?.pages.length === 1 ? WATCH_EVERY_MS : false,

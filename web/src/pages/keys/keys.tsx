@@ -88,10 +88,10 @@ function KeyLine({ row }: { row: KeyRow }) {
           {row.name ?? 'Without a name'}
         </Text>
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Key">
         <code>{row.prefix}…</code>
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label="May">
         <Group gap={6}>
           {row.scopes.map((scope) => (
             <Badge key={scope} color="gray">
@@ -105,11 +105,13 @@ function KeyLine({ row }: { row: KeyRow }) {
           ))}
         </Group>
       </Table.Td>
-      <Table.Td>{row.lastUsedAt ? <Time at={row.lastUsedAt} /> : 'Never'}</Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Last used">
+        {row.lastUsedAt ? <Time at={row.lastUsedAt} /> : 'Never'}
+      </Table.Td>
+      <Table.Td data-label="Created">
         <Time at={row.createdAt} />
       </Table.Td>
-      <Table.Td ta="right">
+      <Table.Td className="to-the-right">
         {row.revokedAt !== null ? (
           <State tone="bad">Revoked</State>
         ) : (

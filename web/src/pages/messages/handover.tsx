@@ -32,11 +32,11 @@ export function Recipients({ states }: { states: RecipientState[] }) {
                   </Text>
                 )}
               </Table.Td>
-              <Table.Td>{capital(kind)}</Table.Td>
-              <Table.Td>
+              <Table.Td data-label="As">{capital(kind)}</Table.Td>
+              <Table.Td data-label="State">
                 <Status status={state} />
               </Table.Td>
-              <Table.Td>{at ? <Time at={at} /> : '–'}</Table.Td>
+              <Table.Td data-label="Since">{at ? <Time at={at} /> : '–'}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -97,12 +97,12 @@ export function RelayPanel({
               {replies.map((reply, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: replies are only added at the end
                 <Table.Tr key={index}>
-                  <Table.Td>
+                  <Table.Td data-label="When">
                     <Time at={reply.at} />
                   </Table.Td>
-                  <Table.Td>{reply.reportingMta}</Table.Td>
-                  <Table.Td>{reply.recipients.join(', ')}</Table.Td>
-                  <Table.Td>
+                  <Table.Td data-label="Server">{reply.reportingMta}</Table.Td>
+                  <Table.Td data-label="About">{reply.recipients.join(', ')}</Table.Td>
+                  <Table.Td data-label="Reply">
                     <code>{reply.response}</code>
                   </Table.Td>
                 </Table.Tr>

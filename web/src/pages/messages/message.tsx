@@ -64,18 +64,21 @@ export function MessagePage() {
     );
   }
   const { data } = message;
+  if (!data) {
+    return (
+      <Page title="Message" back={back}>
+        <Skeleton height={520} />
+      </Page>
+    );
+  }
   return (
-    <Page
-      title={data ? data.subject || '(no subject)' : 'Message'}
-      back={back}
-      actions={data && <SendAgain message={data} />}
-    >
+    <Page title={data.subject || '(no subject)'} back={back} actions={<SendAgain message={data} />}>
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 4 }}>
-          {data ? <Side message={data} /> : <Skeleton height={520} />}
+          <Side message={data} />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 8 }}>
-          {data ? <Panels message={data} /> : <Skeleton height={520} />}
+          <Panels message={data} />
         </Grid.Col>
       </Grid>
     </Page>

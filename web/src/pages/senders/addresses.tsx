@@ -53,14 +53,14 @@ function AddressLine({ row }: { row: SenderAddress }) {
   return (
     <Table.Tr>
       <Table.Td fw={500}>{address}</Table.Td>
-      <Table.Td>
+      <Table.Td data-label="State">
         {row.verified ? (
           <State tone="good">Verified</State>
         ) : (
           <State tone="warn">{row.linkUntil ? 'Waiting for the link' : 'Link is too old'}</State>
         )}
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Added">
         <Time at={row.createdAt} />
       </Table.Td>
       <Table.Td>

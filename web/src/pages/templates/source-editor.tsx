@@ -71,7 +71,7 @@ export function SourceEditor({ value, onChange, faults, label, handle }: SourceE
           ]),
           language(),
           appearance,
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) newest.current(update.state.doc.toString());
           }),
