@@ -115,7 +115,7 @@ export function TableBox({ children, label }: { children: ReactNode; label: stri
 /** A label above its value. */
 export function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <Box miw={0} maw="100%">
+    <Box className="fact" miw={0} maw="100%">
       <Text size="xs" c="dimmed" mb={2}>
         {label}
       </Text>
