@@ -103,7 +103,7 @@ export function LoadingRows({ rows = 6, height = 20 }: { rows?: number; height?:
   );
 }
 
-/** A table. On phones each row is a card, and cells with a `data-label` carry it beside them; in between it scrolls sideways. */
+/** A table. Where there is little room each row is a card, and cells with a `data-label` carry it beside them. */
 export function TableBox({ children, label }: { children: ReactNode; label: string }) {
   return (
     <Paper className="table-box" role="region" aria-label={label} tabIndex={0}>
