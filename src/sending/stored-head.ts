@@ -15,6 +15,6 @@ export interface StoredHead {
   keepLinks?: true;
 }
 
-export const writeHead = (head: StoredHead): Buffer => Buffer.from(JSON.stringify(head));
+export const writeHead = (head: StoredHead): string => JSON.stringify(head);
 
 export const readHead = (bytes: Buffer): StoredHead => JSON.parse(bytes.toString()) as StoredHead;
