@@ -55,7 +55,7 @@ async function answerSend(
         'accepted',
       );
     }
-    respond(response, 202, answer, limit ? limitHeaders(limit) : {});
+    respond(response, 202, JSON.stringify(answer), limit ? limitHeaders(limit) : {});
   } catch (error) {
     refuse(deps, request, response, caller, error);
   } finally {
@@ -75,28 +75,26 @@ function refuse(
     deps.metrics.refused.inc({ code: error.code });
     deps.log.info({ ...ids, code: error.code, err: error.cause }, 'refused');
     const { status, headers, body } = answerProblem(error);
-    respond(response, status, body, headers);
+    respond(response, status, JSON.stringify(body), headers);
   } else {
     deps.log.error({ ...ids, err: error }, 'a request failed');
-    respond(response, OUR_FAULT.status, { detail: OUR_FAULT.detail }, {});
+    respond(response, OUR_FAULT.status, JSON.stringify({ detail: OUR_FAULT.detail }), {});
   }
   // What is left of the body is neither kept nor waited for.
   if (!request.complete) request.resume();
 }
 
+/** Adds to the headers it is given: they are made for this answer. */
 function respond(
   response: ServerResponse,
   status: number,
-  body: object,
-  headers: Record<string, string>,
+  json: string,
+  headers: Record<string, string | number>,
 ): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-    ...headers,
-  });
-  response.end(text);
+  headers['content-type'] = 'application/json; charset=utf-8';
+  headers['content-length'] = Buffer.byteLength(json);
+  response.writeHead(status, headers);
+  response.end(json);
 }
 
 function requireJson(request: IncomingMessage): void {
