@@ -5,6 +5,7 @@ import { createGroupCommit, isDataFault } from '../group-commit.ts';
 import { bytesToUuid, newIdBytes, showUuid } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { createNap } from '../nap.ts';
 import type { Database } from '../store/pool.ts';
 import { type AttemptDeps, attempt, eventGone, failedHere, type Outcome } from './attempt.ts';
 import { eventIdOf, loadEvents, nameOf } from './event-body.ts';
@@ -60,30 +61,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     },
   });
   let stopping = false;
-  let nap: { end: () => void } | undefined;
-  let pending = false;
-
-  /** Waits for `ms` or for `wake`, whichever is first. */
-  function rest(ms: number): Promise<void> {
-    if (pending) {
-      pending = false;
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => {
-      const timer = setTimeout(end, ms);
-      function end(): void {
-        clearTimeout(timer);
-        nap = undefined;
-        pending = false;
-        resolve();
-      }
-      nap = { end };
-    });
-  }
-  function wake(): void {
-    if (nap) nap.end();
-    else pending = true;
-  }
+  const { rest, wake } = createNap();
 
   async function run(): Promise<void> {
     while (!stopping) {
