@@ -590,7 +590,10 @@ export const markupMethods: MethodTable = table({
     (ctx, self: Markup, mapping) =>
       new Markup(String(formatFields(ctx, self.text, [], mapping, true))),
   ),
-  unescape: positional('', (ctx, self: Markup) => unescapeHtml(ctx.budget, self.text)),
+  unescape: positional('', (ctx, self: Markup) => {
+    ctx.budget.step(self.text.length >> 3);
+    return unescapeHtml(self.text);
+  }),
   striptags: positional('', (ctx, self: Markup) => striptags(ctx.budget, self.text)),
   escape: positional(
     's',
