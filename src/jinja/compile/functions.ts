@@ -1,6 +1,6 @@
 // The statements that make functions: for loops (plain, filtered, recursive), macros and call blocks. Top of the compiler.
 import type { Environment } from '../environment.ts';
-import { locate } from '../errors.ts';
+import { locate, TemplateSyntaxError } from '../errors.ts';
 import { Activation, LoopContext, Macro, type MacroCode } from '../runtime.ts';
 import type * as n from '../syntax/nodes.ts';
 import { descendants } from '../syntax/nodes.ts';
@@ -285,6 +285,15 @@ class FunctionCompiler extends StatementCompiler {
     const everything = [...node.args, ...node.defaults, ...node.body];
     analyze(frame.symbols, everything);
     const params = node.args.map((arg) => arg.name);
+    for (const [i, arg] of node.args.entries())
+      if (params.indexOf(arg.name) !== i)
+        throw locate(
+          new TemplateSyntaxError(
+            `duplicate argument '${arg.name}' in function definition`,
+            'SyntaxError',
+          ),
+          this.place(arg.at),
+        );
     const undeclared = findUndeclared(node.body, ['caller', 'kwargs', 'varargs']);
     const explicitCaller = params.indexOf('caller');
     if (

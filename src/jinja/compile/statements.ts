@@ -342,17 +342,20 @@ export abstract class StatementCompiler extends ExpressionCompiler {
     const body = this.body(node.body, inner);
     const captured = this.captured(body);
     const wrap = this.wrapsBlocks();
-    const filter = this.filter(node.filter, inner, (a) => {
-      const { text } = captured(a);
-      return wrap(a) ? new Markup(text) : text;
-    });
+    let content: string | Markup = '';
+    const filter = this.filter(node.filter, inner, () => content);
     const write = this.writer(['', ''], [this.located(node.at, (a) => this.joinable(filter(a)))]);
     const leave = this.leave(inner);
     return (a) => {
       enter(a);
-      write(a);
+      const { text, signal } = captured(a);
+      // A break or continue in the body leaves the block before its text is written.
+      if (signal === NEXT) {
+        content = wrap(a) ? new Markup(text) : text;
+        write(a);
+      }
       leave(a);
-      return NEXT;
+      return signal;
     };
   }
 

@@ -1,7 +1,9 @@
 // Which variable a name means where: Jinja2's scoping rules (its idtracking module), resolved while compiling.
 // A name is looked up in the context once per frame; a store makes a variable of the frame; inner frames see outer ones.
+import { TemplateRuntimeError } from '../errors.ts';
 import type { Node, Stmt } from '../syntax/nodes.ts';
 import { children } from '../syntax/nodes.ts';
+import { quote } from '../values/repr.ts';
 
 /** The variables of one function (template root, block, macro, recursive loop), each in a slot. */
 export class FunctionScope {
@@ -70,7 +72,12 @@ export class Symbols {
   /** The variable of a name that analysis has seen. */
   ref(name: string): Slot {
     const slot = this.find(name);
-    if (slot === null) throw new Error(`name ${name} was not analysed`);
+    // Jinja2 does not look at the filter of a {% set %} block before it compiles it; there a name may be unknown.
+    if (slot === null)
+      throw new TemplateRuntimeError(
+        `Tried to resolve a name to a reference that was unknown to the frame (${quote(name)})`,
+        'AssertionError',
+      );
     return slot;
   }
 

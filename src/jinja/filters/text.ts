@@ -5,9 +5,10 @@ import { formatPercent } from '../format/percent.ts';
 import { type Native, native, variadic } from '../methods/signature.ts';
 import { center, replace } from '../methods/str.ts';
 import { slice } from '../values/access.ts';
+import { ordered } from '../values/compare.ts';
 import { length, truthy } from '../values/iterate.ts';
 import { isInt, toIndex } from '../values/numbers.ts';
-import { add } from '../values/operators.ts';
+import { add, subtract } from '../values/operators.ts';
 import { escapeText, escapeValue, isHtml, str } from '../values/repr.ts';
 import * as text from '../values/text.ts';
 import {
@@ -99,18 +100,19 @@ function truncate(
   leeway?: Value,
 ): Value {
   const { budget } = ctx;
-  const limit = toIndex(size);
-  const slack = leeway === undefined || leeway === null ? 5 : toIndex(leeway);
+  const slack = leeway === undefined || leeway === null ? 5 : leeway;
   const endLength = length(budget, end);
-  if (limit < endLength)
-    throw new TemplateRuntimeError(
-      `expected length >= ${endLength}, got ${limit}`,
-      'AssertionError',
-    );
-  if (slack < 0)
-    throw new TemplateRuntimeError(`expected leeway >= 0, got ${slack}`, 'AssertionError');
-  if (length(budget, value) <= limit + slack) return value;
-  const cut = slice(ctx, value, 0, limit - endLength, null);
+  const atLeast = (what: string, given: Value, least: number) => {
+    if (!ordered(budget, '>=', given, least))
+      throw new TemplateRuntimeError(
+        `expected ${what} >= ${least}, got ${str(budget, given)}`,
+        'AssertionError',
+      );
+  };
+  atLeast('length', size, endLength);
+  atLeast('leeway', slack, 0);
+  if (ordered(budget, '<=', length(budget, value), add(budget, size, slack))) return value;
+  const cut = slice(ctx, value, null, subtract(budget, size, endLength), null);
   if (truthy(killwords)) return add(budget, cut, end);
   if (typeof cut !== 'string' && !(cut instanceof Markup))
     throw attributeError(`'${typeName(cut)}' object has no attribute 'rsplit'`);
