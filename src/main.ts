@@ -281,6 +281,7 @@ async function startRoles(
     catalog,
     dns,
     encryptionKey: deriveKey('encryption'),
+    resetKey: deriveKey('password-reset'),
     systemSender: config.systemSender,
     baseUrl: () => baseUrl,
     service: () => ({

@@ -38,6 +38,8 @@ export interface Directory {
   perAccount<Value>(
     load: (accountId: number) => Promise<Value>,
   ): (accountId: number) => Promise<Value>;
+  /** Writes down which keys this process saw used, as happens every few seconds by itself: for who is about to read it. */
+  noteUses(): Promise<void>;
   /** Drops what is remembered of an account, for changes made by this very process. */
   forget(accountId: number): void;
   close(): Promise<void>;
@@ -241,6 +243,8 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
         return loading;
       };
     },
+
+    noteUses: writeLastUsed,
 
     forget(accountId) {
       entries.delete(accountId);

@@ -1,11 +1,11 @@
-// Throttling of tries to sign in, by address and by client, counted in PostgreSQL so that it is exact across processes.
+// Throttling of tries to sign in and of mails with a new password's link, by address and by client, counted in PostgreSQL so that it is exact across processes.
 // A try counts before the password is looked at: many at once cannot slip through while the first is being checked.
 import { addressKey } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
 const WINDOW_MINUTES = 15;
-const MOST_TRIES = { address: 10, client: 50 } as const;
+const MOST_TRIES = { address: 10, client: 50, 'reset-address': 3, 'reset-client': 20 } as const;
 
 type Kind = keyof typeof MOST_TRIES;
 
@@ -22,6 +22,12 @@ export async function countTry(database: Database, attempt: SignInTry): Promise<
   await count(database, 'address', addressKey(attempt.email.trim()).slice(0, 320));
 }
 
+/** Counts a link that is asked for, whoever has the address: somebody else's mailbox must not be filled. */
+export async function countReset(database: Database, attempt: SignInTry): Promise<void> {
+  await count(database, 'reset-client', networkOf(attempt.client));
+  await count(database, 'reset-address', addressKey(attempt.email.trim()).slice(0, 320));
+}
+
 async function count(database: Database, kind: Kind, name: string): Promise<void> {
   const [row] = await database.query<{ tries: number; wait: number }>(
     `INSERT INTO sign_in_tries AS kept (subject, tries, began_at) VALUES ($1, 1, clock_timestamp())
@@ -34,7 +40,7 @@ async function count(database: Database, kind: Kind, name: string): Promise<void
   if (row!.tries <= MOST_TRIES[kind]) return;
   throw new Problem(
     'over-limit',
-    `Too many tries to sign in. Wait ${Math.ceil(row!.wait / 60)} minutes, or have an operator set a new password: sandmartin user password.`,
+    `Too many tries. Wait ${Math.ceil(row!.wait / 60)} minutes, or have an operator set a new password: sandmartin user password.`,
     { retryAfterSeconds: row!.wait },
   );
 }

@@ -6,7 +6,8 @@ import { nextMidnight, readUsage } from '../accounts/usage.ts';
 import { countMembers } from '../accounts/users.ts';
 import type { DashboardDeps } from './deps.ts';
 import { ownSender } from './own-sender.ts';
-import type { AccountView, OperatorAccount, Quota } from './views.ts';
+import type { AccountView, OperatorAccount } from './views/account.ts';
+import type { Quota } from './views/overview.ts';
 
 type AccountDeps = Pick<DashboardDeps, 'database' | 'clock'>;
 

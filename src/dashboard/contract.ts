@@ -8,58 +8,61 @@
 // - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are downloads.
 // - Mail is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it `{html}`, it posts back `{height}`.
 import type {
-  AcceptInvitation,
   AccountChange,
   AccountView,
-  AskedAddress,
-  BrandingChange,
+  NewAccount,
+  OperatorAccount,
+  OperatorChange,
+} from './views/account.ts';
+import type { BrandingChange, BrandingView } from './views/branding.ts';
+import type { HookType, Page, Role } from './views/common.ts';
+import type { KeyRow, NewKey } from './views/keys.ts';
+import type {
+  LiveMessages,
+  LiveTimeline,
+  MessageDetail,
+  MessagePage,
+  MessageSearch,
+} from './views/messages.ts';
+import type { Overview } from './views/overview.ts';
+import type {
   BrandingPreview,
   BrandingPreviewRequest,
-  BrandingView,
-  Category,
+  TemplatePreview,
+  TemplatePreviewRequest,
+  TestSend,
+} from './views/previews.ts';
+import type { SandboxInbox, SandboxMail } from './views/sandbox.ts';
+import type { AskedAddress, SenderDomain, Senders } from './views/senders.ts';
+import type {
+  AcceptInvitation,
   ChangePassword,
+  InvitationView,
+  Me,
+  ResetPassword,
+  SessionState,
+  SetUp,
+  SignIn,
+} from './views/session.ts';
+import type { SuppressionRow } from './views/suppressions.ts';
+import type { Invited, Team } from './views/team.ts';
+import type {
+  Category,
+  SaveTemplate,
+  TemplateDetail,
+  TemplateRow,
+  TemplateVersionRow,
+} from './views/templates.ts';
+import type {
   DeliveryDetail,
   DeliveryRow,
   EndpointChange,
   EndpointSecret,
-  HookType,
-  InvitationView,
-  Invited,
-  KeyRow,
-  LiveMessages,
-  LiveTimeline,
-  Me,
-  MessageDetail,
-  MessagePage,
-  MessageSearch,
-  NewAccount,
   NewEndpoint,
-  NewKey,
-  OperatorAccount,
-  OperatorChange,
-  Overview,
-  Page,
   Replay,
-  Role,
-  SandboxInbox,
-  SandboxMail,
-  SaveTemplate,
-  SenderDomain,
-  Senders,
-  SessionState,
-  SetUp,
-  SignIn,
-  SuppressionRow,
-  Team,
-  TemplateDetail,
-  TemplatePreview,
-  TemplatePreviewRequest,
-  TemplateRow,
-  TemplateVersionRow,
-  TestSend,
   WebhookEndpoint,
   WebhookTest,
-} from './views.ts';
+} from './views/webhooks.ts';
 
 export const API_PREFIX = '/dashboard/api';
 /** A document of its own, with a Content-Security-Policy of its own: no scripts but its own, no connections, no forms. */
@@ -89,6 +92,10 @@ export interface Api {
   setUp: { body: SetUp; answer: Me };
   showInvitation: { body: { token: string }; answer: InvitationView };
   acceptInvitation: { body: AcceptInvitation; answer: Me };
+  /** Mails a link; answers the same whether or not anybody has the address. `captured`: there is no relay, look in the sandbox. */
+  askForReset: { body: { email: string }; answer: { captured: boolean } };
+  showReset: { body: { token: string }; answer: { email: string } };
+  resetPassword: { body: ResetPassword; answer: Me };
 
   getOverview: { query: { days?: 1 | 7 | 30 | 90 }; answer: Overview };
   live: { answer: LiveMessages };
@@ -211,6 +218,9 @@ export const ROUTES = {
   setUp: { method: 'POST', path: '/setup', access: 'public' },
   showInvitation: { method: 'POST', path: '/invitation', access: 'public' },
   acceptInvitation: { method: 'POST', path: '/invitation/accept', access: 'public' },
+  askForReset: { method: 'POST', path: '/password-reset', access: 'public' },
+  showReset: { method: 'POST', path: '/password-reset/show', access: 'public' },
+  resetPassword: { method: 'POST', path: '/password-reset/finish', access: 'public' },
 
   getOverview: { method: 'GET', path: '/overview', access: 'viewer' },
   live: { method: 'GET', path: '/live', access: 'viewer', kind: 'stream' },

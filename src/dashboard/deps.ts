@@ -10,7 +10,7 @@ import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
 import type { Catalog } from '../templates/catalog.ts';
 import type { EndpointDeps } from '../webhooks/endpoint.ts';
-import type { Service } from './views.ts';
+import type { Service } from './views/session.ts';
 
 export interface DashboardDeps extends AcceptDeps {
   database: Database;
@@ -21,6 +21,8 @@ export interface DashboardDeps extends AcceptDeps {
   dns: Dns;
   /** Encrypts the private keys of domains. */
   encryptionKey: Buffer;
+  /** Signs links for a new password. */
+  resetKey: Buffer;
   /** From which the service itself writes; undefined: it cannot. */
   systemSender: Mailbox | undefined;
   /** Under which address people reach the service. */

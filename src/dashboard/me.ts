@@ -1,7 +1,7 @@
 // Who is signed in and where, as every page knows it.
 import { listOwnAccounts, readSession } from '../accounts/sessions.ts';
 import type { DashboardDeps } from './deps.ts';
-import type { Me } from './views.ts';
+import type { Me } from './views/session.ts';
 
 /** Behind a cookie that was just made or changed. */
 export async function meBehind(deps: DashboardDeps, token: string): Promise<Me> {

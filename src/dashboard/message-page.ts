@@ -1,5 +1,6 @@
 // One message as its page shows it: timeline, what became of each recipient, content, key, relay and webhooks.
 // Before it: routes/messages.ts finds the message in the session's account.
+import type { Session } from '../accounts/sessions.ts';
 import { addressKey, formatMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import { readTimeline, type TimelineEvent } from '../events/timeline.ts';
@@ -8,6 +9,7 @@ import { findOwnMessage, type Message } from '../messages/message.ts';
 import { type MessageStatus, STATUSES } from '../messages/status.ts';
 import { hiddenRecipients, readContent, type StoredContent } from '../sending/stored-content.ts';
 import type { Database } from '../store/pool.ts';
+import { isSealed } from './sealed-mail.ts';
 import type {
   LiveTimeline,
   MessageContent,
@@ -15,7 +17,7 @@ import type {
   MessageRow,
   RecipientState,
   RelayState,
-} from './views.ts';
+} from './views/messages.ts';
 import { listMessageDeliveries } from './webhook-views.ts';
 
 export const noMessage = (id: string): Problem =>
@@ -34,6 +36,7 @@ export function messageUuid(id: string): string {
 export async function readMessagePage(
   database: Database,
   accountId: number,
+  session: Session,
   id: string,
 ): Promise<MessageDetail> {
   const uuid = messageUuid(id);
@@ -46,12 +49,14 @@ export async function readMessagePage(
     listMessageDeliveries(database, accountId, uuid),
   ]);
   const { events } = timeline;
+  const sealed = isSealed(message.door, session);
   return {
     ...toRow(message),
     status: timeline.status as MessageStatus,
     timeline: events,
     recipientStates: recipientStates(message, content, events),
-    content: content === undefined ? null : toContent(message, content),
+    sealed,
+    content: content === undefined || sealed ? null : toContent(message, content),
     templateVersion: origin.templateVersion,
     brandingVersion: origin.brandingVersion,
     key: origin.key,

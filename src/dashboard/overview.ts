@@ -3,14 +3,14 @@ import { getAccount } from '../accounts/accounts.ts';
 import { listKeys } from '../accounts/keys.ts';
 import { PLANS } from '../accounts/plans.ts';
 import { asSentence, listSuspensions } from '../accounts/suspension.ts';
-import { listMessages } from '../messages/message.ts';
+import { hasSent } from '../messages/message.ts';
 import { readVolume, type StatusCounts } from '../messages/volume.ts';
 import { DISABLED_REASONS } from '../webhooks/health.ts';
 import { readQuota } from './account-views.ts';
 import type { DashboardDeps } from './deps.ts';
 import { ownSender } from './own-sender.ts';
 import { listSenderViews } from './sender-views.ts';
-import type { ActionNeeded, Overview, Quota, Volume, VolumePoint } from './views.ts';
+import type { ActionNeeded, Overview, Quota, Volume, VolumePoint } from './views/overview.ts';
 import { listEndpointViews } from './webhook-views.ts';
 
 const HOUR_MS = 3_600_000;
@@ -30,10 +30,10 @@ export async function readOverview(
 ): Promise<Overview> {
   const { database } = deps;
   const account = await getAccount(database, accountId);
-  const [quota, figures, newest, sender, keys] = await Promise.all([
+  const [quota, figures, sent, sender, keys] = await Promise.all([
     readQuota(deps, account),
     readFigures(deps, accountId, days),
-    listMessages(database, { accountId, limit: 1 }),
+    hasSent(database, accountId),
     ownSender(database, accountId),
     listKeys(database, accountId),
   ]);
@@ -56,7 +56,7 @@ export async function readOverview(
       ...(await webhookProblems(deps, accountId)),
     ],
     quickstart: {
-      waiting: newest.length === 0,
+      waiting: !sent,
       from: sender ?? null,
       keys: keys.filter(({ revokedAt }) => revokedAt === null).length,
     },

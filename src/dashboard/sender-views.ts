@@ -4,7 +4,7 @@ import { getIdentity, type Identity, listIdentities } from '../accounts/identiti
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 import type { DashboardDeps } from './deps.ts';
-import type { SenderAddress, SenderDomain, SenderRecord, Senders } from './views.ts';
+import type { SenderAddress, SenderDomain, SenderRecord, Senders } from './views/senders.ts';
 
 type SenderDeps = Pick<DashboardDeps, 'database' | 'service'>;
 

@@ -9,12 +9,8 @@ import { createRenderer } from '../templates/rendering.ts';
 import { findAccountTemplate, readTemplateVersion } from '../templates/stored-templates.ts';
 import { checkDraft, compileContent, type TemplateContent } from '../templates/template-draft.ts';
 import type { DashboardDeps } from './deps.ts';
-import type {
-  RenderedMail,
-  TemplateFault,
-  TemplatePreview,
-  TemplatePreviewRequest,
-} from './views.ts';
+import type { RenderedMail, TemplatePreview, TemplatePreviewRequest } from './views/previews.ts';
+import type { TemplateFault } from './views/templates.ts';
 
 type PreviewDeps = Pick<DashboardDeps, 'database' | 'catalog'>;
 

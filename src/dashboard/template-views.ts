@@ -10,7 +10,7 @@ import {
 } from '../templates/stored-templates.ts';
 import type { TemplateContent } from '../templates/template-draft.ts';
 import type { DashboardDeps } from './deps.ts';
-import type { TemplateDetail, TemplateRow, TemplateSource } from './views.ts';
+import type { TemplateDetail, TemplateRow, TemplateSource } from './views/templates.ts';
 
 type TemplateDeps = Pick<DashboardDeps, 'database' | 'catalog'>;
 

@@ -5,7 +5,7 @@ import type { Database, Queryable } from '../store/pool.ts';
 import { type Delivery, getDelivery, listDeliveriesOfMessage } from '../webhooks/deliveries.ts';
 import { type Endpoint, getEndpoint, listEndpoints } from '../webhooks/endpoint.ts';
 import { sign } from '../webhooks/sign.ts';
-import type { DeliveryDetail, DeliveryRow, WebhookEndpoint } from './views.ts';
+import type { DeliveryDetail, DeliveryRow, WebhookEndpoint } from './views/webhooks.ts';
 
 /** Counting stops here; a page says "10,000 and more". */
 const MOST_COUNTED = 10_000;

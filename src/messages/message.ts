@@ -38,6 +38,15 @@ export async function listMessages(
   return rows.map(toMessage);
 }
 
+/** Whether the account ever sent anything itself; mails of the service about it do not count. */
+export async function hasSent(database: Database, accountId: number): Promise<boolean> {
+  const rows = await database.query(
+    `SELECT FROM messages WHERE account_id = $1 AND door <> 'system' LIMIT 1`,
+    [accountId],
+  );
+  return rows.length > 0;
+}
+
 export async function findOwnMessage(
   database: Database,
   accountId: number,

@@ -74,17 +74,17 @@ export async function getOwnCaptured(
   database: Database,
   accountId: number,
   id: string,
-): Promise<CapturedMail & { subject: string; raw: Buffer }> {
+): Promise<OwnCapturedMail & { door: string; raw: Buffer }> {
   const mail = await getCaptured(database, id);
   const uuid = mail.messageId === null ? undefined : readUuid('msg_', mail.messageId);
-  const [message] = await database.query<{ subject: string }>(
-    'SELECT subject FROM messages WHERE account_id = $1 AND id = $2',
+  const [message] = await database.query<{ subject: string; door: string }>(
+    'SELECT subject, door FROM messages WHERE account_id = $1 AND id = $2',
     [accountId, uuid ?? null],
   );
   if (message === undefined) {
     throw new Problem('not-found', `The sandbox has no mail ${id.slice(0, 64)} of this account.`);
   }
-  return { ...mail, subject: message.subject };
+  return { ...mail, ...message };
 }
 
 export async function clearOwnCaptured(database: Database, accountId: number): Promise<number> {

@@ -113,7 +113,7 @@ function pack(
       size: content.length,
     })),
     ...(caller.limits?.sandboxOnly ? { sandbox: true } : {}),
-    ...(KEPT_LINKS.includes(content.category ?? '') ? { keepLinks: true } : {}),
+    ...(keepsLinks(via, content) ? { keepLinks: true } : {}),
   });
   const attachments = joinBytes(checked.attachments);
   return {
@@ -145,6 +145,10 @@ function pack(
 
 /** Links that log in, reset or alarm: people are taught to look where they go, and a redirect would teach them not to. */
 const KEPT_LINKS = ['authentication', 'security'];
+
+/** Those of the service itself act for who follows them: they belong in no timeline. */
+const keepsLinks = (via: SendVia, { category }: Content): boolean =>
+  via.door === 'system' || KEPT_LINKS.includes(category ?? '');
 
 /** One attachment is passed on as it is: 20 MB are not copied for nothing. */
 function joinBytes(attachments: Attachment[]): Buffer | null {

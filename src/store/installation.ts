@@ -3,7 +3,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import type { Database } from './pool.ts';
 
-export type Purpose = 'return-path' | 'tracking' | 'encryption' | 'session';
+export type Purpose = 'return-path' | 'tracking' | 'encryption' | 'session' | 'password-reset';
 
 export type DeriveKey = (purpose: Purpose) => Buffer;
 

@@ -238,6 +238,7 @@ describe('webhooks', () => {
       messageId: sent.body.id,
       nextAt: expect.any(String),
     });
+    expect((await client.call('listWebhooks', {})).endpoints[0]!.pending).toBe(1);
     const detail = await client.call('getDelivery', {
       params: { ...params, deliveryId: failed.id },
     });
@@ -295,7 +296,10 @@ describe('keys', () => {
       name: 'For an agent',
       limits: { allowedRecipients: ['example.net'], noBcc: true, dailyCap: 10, sandboxOnly: false },
     });
+    expect(key.lastUsedAt).toBeNull();
     expect((await service.send(secret, mail())).status).toBe(202);
+    const used = (await client.call('listKeys', {})).keys.find(({ id }) => id === key.id)!;
+    expect(used.lastUsedAt).not.toBeNull();
     const elsewhere = await service.send(secret, mail({ to: ['ada@example.org'] }));
     expect(elsewhere.status).toBe(403);
     expect(JSON.stringify(await client.call('listKeys', {}))).not.toContain(secret);

@@ -1,6 +1,7 @@
 // The client of the dashboard's API: calls by the names of the contract's route table, as plain promises and as query hooks.
 // Before it: pages. After it: src/dashboard on the server, which answers by the same table.
 import {
+  keepPreviousData,
   QueryClient,
   type QueryKey,
   useInfiniteQuery,
@@ -15,7 +16,9 @@ import {
   ROUTES,
   type RouteName,
 } from '../../src/dashboard/contract.ts';
-import type { Page, Refusal, SessionState, TemplateFault } from '../../src/dashboard/views.ts';
+import type { Page, Refusal } from '../../src/dashboard/views/common.ts';
+import type { SessionState } from '../../src/dashboard/views/session.ts';
+import type { TemplateFault } from '../../src/dashboard/views/templates.ts';
 
 type Part<Name extends RouteName, Key extends string> =
   Api[Name] extends Record<Key, infer Value> ? Value : never;
@@ -127,12 +130,27 @@ export function useApi<Name extends RouteName>(name: Name, ...args: Arguments<Na
   });
 }
 
+const WATCH_EVERY_MS = 4000;
+
+/** Reads what changes by itself: again and again while somebody looks. */
+export function useWatched<Name extends RouteName>(name: Name, ...args: Arguments<Name>) {
+  return useQuery({
+    queryKey: [name, args[0] ?? null],
+    queryFn: () => call(name, ...args),
+    refetchInterval: WATCH_EVERY_MS,
+  });
+}
+
 type PagedName = {
   [Name in RouteName]: Answer<Name> extends Page<unknown> ? Name : never;
 }[RouteName];
 
-/** Reads page by page, by `next` and `before`. */
-export function usePages<Name extends PagedName>(name: Name, request: Request<Name>) {
+/** Reads page by page, by `next` and `before`. `watched`: again and again, as long as nobody went past the first page. */
+export function usePages<Name extends PagedName>(
+  name: Name,
+  request: Request<Name>,
+  { watched = false } = {},
+) {
   return useInfiniteQuery({
     queryKey: [name, request],
     queryFn: ({ pageParam }) => {
@@ -141,7 +159,11 @@ export function usePages<Name extends PagedName>(name: Name, request: Request<Na
       return (call as (name: Name, request: unknown) => Promise<Answer<Name>>)(name, paged);
     },
     initialPageParam: undefined as string | undefined,
+    // Another search replaces the rows when it has found some; until then they stay.
+    placeholderData: keepPreviousData,
     getNextPageParam: (last) => (last as Page<unknown>).next ?? undefined,
+    refetchInterval: ({ state }) =>
+      watched && state.data?.pages.length === 1 ? WATCH_EVERY_MS : false,
   });
 }
 

@@ -8,7 +8,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import type { MessageStatus } from '../../src/dashboard/views.ts';
+import type { MessageStatus } from '../../src/dashboard/views/common.ts';
 import { NotFound, PageFault } from './parts/fault.tsx';
 import { sessionQuery } from './session.ts';
 import { Shell } from './shell/shell.tsx';
@@ -62,6 +62,24 @@ const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
   component: lazyRouteComponent(() => import('./pages/entrance/invitation.tsx'), 'InvitationPage'),
+});
+
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  component: lazyRouteComponent(
+    () => import('./pages/entrance/forgot-password.tsx'),
+    'ForgotPasswordPage',
+  ),
+});
+
+const newPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/new-password',
+  component: lazyRouteComponent(
+    () => import('./pages/entrance/new-password.tsx'),
+    'NewPasswordPage',
+  ),
 });
 
 const overview = createRoute({
@@ -196,6 +214,8 @@ const tree = root.addChildren([
   signIn,
   setUp,
   invitation,
+  forgotPassword,
+  newPassword,
   inside.addChildren([
     overview,
     messages,

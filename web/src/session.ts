@@ -1,7 +1,8 @@
 // Who is signed in, and what they may do. The server decides; the pages only hide or disable what it would refuse.
 import { queryOptions } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
-import type { Me, Role } from '../../src/dashboard/views.ts';
+import type { Role } from '../../src/dashboard/views/common.ts';
+import type { Me } from '../../src/dashboard/views/session.ts';
 import { call, SESSION_KEY } from './api.ts';
 
 export const sessionQuery = queryOptions({

@@ -7,6 +7,7 @@ import {
   createTheme,
   Drawer,
   type MantineColorsTuple,
+  Menu,
   Modal,
   Paper,
   Select,
@@ -127,7 +128,15 @@ export const theme = createTheme({
     Select: Select.extend({ defaultProps: { size: 'sm', allowDeselect: false } }),
     Switch: Switch.extend({ defaultProps: { size: 'sm' } }),
     Skeleton: Skeleton.extend({ defaultProps: { radius: 'sm' } }),
-    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 250, withinPortal: true } }),
+    Tooltip: Tooltip.extend({
+      defaultProps: {
+        openDelay: 250,
+        withinPortal: true,
+        events: { hover: true, focus: true, touch: true },
+      },
+    }),
+    // Its placeholder for the focus is no menu item, which a menu may not hold.
+    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Drawer: Drawer.extend({
       defaultProps: {
         closeButtonProps: { 'aria-label': 'Close' },

@@ -15,7 +15,8 @@ import {
 } from '../../templates/branding.ts';
 import type { Works } from '../route.ts';
 import { previewOf } from '../template-preview.ts';
-import type { BrandingContrast, BrandingPreview, BrandingView } from '../views.ts';
+import type { BrandingContrast, BrandingView } from '../views/branding.ts';
+import type { BrandingPreview } from '../views/previews.ts';
 import { slugs } from './templates.ts';
 
 const MOST_PREVIEWS = 8;

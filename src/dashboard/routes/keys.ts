@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import { ALL_SCOPES, type ApiKey, createKey, listKeys, revokeKey } from '../../accounts/keys.ts';
 import type { Works } from '../route.ts';
-import type { KeyRow } from '../views.ts';
+import type { KeyRow } from '../views/keys.ts';
 
 export const keyRoutes: Works<'listKeys' | 'createKey' | 'revokeKey'> = {
   listKeys: {
-    async run({ database }, { accountId }) {
+    async run({ database, directory }, { accountId }) {
+      await directory.noteUses();
       const keys = await listKeys(database, accountId);
       return { keys: keys.map(toRow).reverse() };
     },

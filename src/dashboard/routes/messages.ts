@@ -1,9 +1,9 @@
 // Messages: the list with its search, one message, its live timeline, its files, and sending it once more.
 import { z } from 'zod';
-import { isOpen } from '../../accounts/sessions.ts';
+import { isOpen, type Session } from '../../accounts/sessions.ts';
 import { Problem } from '../../errors.ts';
 import { idTimeMs, readUuid, showUuid, uuidToBytes } from '../../ids.ts';
-import { findOwnMessage, listMessages } from '../../messages/message.ts';
+import { findOwnMessage, listMessages, type Message } from '../../messages/message.ts';
 import { searchMessages } from '../../messages/search.ts';
 import { STATUSES } from '../../messages/status.ts';
 import { acceptSend } from '../../sending/accept.ts';
@@ -23,7 +23,8 @@ import {
   toRow,
 } from '../message-page.ts';
 import { PAGE_SIZE, pageQuery, type Works } from '../route.ts';
-import type { MessagePage, MessageSearch } from '../views.ts';
+import { isSealed, sealed } from '../sealed-mail.ts';
+import type { MessagePage, MessageSearch } from '../views/messages.ts';
 
 const LIVE_ROWS = 20;
 
@@ -55,7 +56,8 @@ export const messageRoutes: Works<Names> = {
   },
 
   getMessage: {
-    run: (deps, { accountId, params }) => readMessagePage(deps.database, accountId, params.id),
+    run: (deps, { accountId, session, params }) =>
+      readMessagePage(deps.database, accountId, session, params.id),
   },
 
   liveMessage: {
@@ -80,7 +82,8 @@ export const messageRoutes: Works<Names> = {
   },
 
   getMessageSource: {
-    async run(deps, { accountId, params, reply }) {
+    async run(deps, { accountId, session, params, reply }) {
+      await requireOpen(deps, accountId, session, params.id);
       const source = await deps.sourceOf(accountId, messageUuid(params.id));
       if (source === undefined) throw noContent(params.id);
       reply.headers(attachmentHeaders(`${params.id}.eml`, 'text/plain; charset=utf-8'));
@@ -89,7 +92,8 @@ export const messageRoutes: Works<Names> = {
   },
 
   getAttachment: {
-    async run(deps, { accountId, params, reply }) {
+    async run(deps, { accountId, session, params, reply }) {
+      await requireOpen(deps, accountId, session, params.id);
       const { uuid, content } = await contentOf(deps, accountId, params.id);
       const index = Number(params.index);
       const file = await readAttachment(deps.database, accountId, uuid, content.head, index);
@@ -105,10 +109,12 @@ export const messageRoutes: Works<Names> = {
   },
 
   sendAgain: {
-    async run(deps, { accountId, params }) {
+    async run(deps, { accountId, session, params }) {
+      const message = await requireOpen(deps, accountId, session, params.id);
+      // A copy would be a mail of the account, which all its people may read.
+      if (message.door === 'system') throw sealed();
       const { uuid, content } = await contentOf(deps, accountId, params.id);
-      const message = await findOwnMessage(deps.database, accountId, uuid);
-      const request = await requestAgain(deps.database, { ...message!, uuid }, content);
+      const request = await requestAgain(deps.database, { ...message, uuid }, content);
       const caller = await deps.directory.member(accountId);
       const { answer } = await acceptSend(deps, caller, request, { door: 'dashboard' });
       return { id: answer.id };
@@ -153,6 +159,19 @@ function readBefore(id: string): string {
   return uuid;
 }
 
+/** The message, unless its content is for its reader only. */
+async function requireOpen(
+  { database }: DashboardDeps,
+  accountId: number,
+  session: Session,
+  id: string,
+): Promise<Message> {
+  const message = await findOwnMessage(database, accountId, messageUuid(id));
+  if (message === undefined) throw noMessage(id);
+  if (isSealed(message.door, session)) throw sealed();
+  return message;
+}
+
 async function contentOf(
   deps: DashboardDeps,
   accountId: number,
@@ -161,8 +180,7 @@ async function contentOf(
   const uuid = messageUuid(id);
   const content = await readContent(deps.database, accountId, uuid);
   if (content !== undefined) return { uuid, content };
-  const message = await findOwnMessage(deps.database, accountId, uuid);
-  throw message === undefined ? noMessage(id) : noContent(id);
+  throw noContent(id);
 }
 
 const noContent = (id: string): Problem =>

@@ -5,7 +5,8 @@ import { clearOwnCaptured, getOwnCaptured, listOwnCaptured } from '../../sandbox
 import { SCRIPTS, SIMULATOR_DOMAIN } from '../../sandbox/scripts.ts';
 import { TRACKING_PATHS } from '../../tracking/apply.ts';
 import { PAGE_SIZE, pageQuery, type Works } from '../route.ts';
-import type { SandboxInbox, SandboxMail } from '../views.ts';
+import { isSealed, sealed } from '../sealed-mail.ts';
+import type { SandboxInbox, SandboxMail } from '../views/sandbox.ts';
 
 const LONGEST_SHOWN = 4 * 1024 * 1024;
 
@@ -21,8 +22,9 @@ export const sandboxRoutes: Works<'listSandbox' | 'getSandboxMail' | 'clearSandb
   },
 
   getSandboxMail: {
-    async run({ database }, { accountId, params }) {
-      const { raw, ...mail } = await getOwnCaptured(database, accountId, params.id);
+    async run({ database }, { accountId, session, params }) {
+      const { raw, door, ...mail } = await getOwnCaptured(database, accountId, params.id);
+      if (isSealed(door, session)) throw sealed();
       const { parts } = readMail(raw);
       return {
         ...mail,

@@ -1,8 +1,9 @@
-// Signing in and out, the first owner, invitations accepted.
+// Signing in and out, the first owner, invitations accepted, a new password for who forgot it.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { type Account, createAccount, listAccounts } from '../../accounts/accounts.ts';
 import { acceptInvitation, findInvitation } from '../../accounts/invitations.ts';
+import { findReset, resetPassword } from '../../accounts/password-reset.ts';
 import {
   endSession,
   endSessions,
@@ -10,7 +11,7 @@ import {
   renewSession,
   switchAccount,
 } from '../../accounts/sessions.ts';
-import { countTry, forgiveTry } from '../../accounts/sign-in-throttle.ts';
+import { countReset, countTry, forgiveTry } from '../../accounts/sign-in-throttle.ts';
 import {
   addUser,
   checkCredentials,
@@ -24,9 +25,10 @@ import { Problem } from '../../errors.ts';
 import type { Queryable } from '../../store/pool.ts';
 import type { DashboardDeps } from '../deps.ts';
 import { meBehind, toMe } from '../me.ts';
+import { mailResetLink } from '../reset-mail.ts';
 import type { Call, Works } from '../route.ts';
 import { dropCookie, setCookie } from '../session-cookie.ts';
-import type { Me } from '../views.ts';
+import type { Me } from '../views/session.ts';
 
 /** Two who set up at once: one wins. */
 const SET_UP_LOCK = 7_263_006;
@@ -44,7 +46,10 @@ type Names =
   | 'changePassword'
   | 'setUp'
   | 'showInvitation'
-  | 'acceptInvitation';
+  | 'acceptInvitation'
+  | 'askForReset'
+  | 'showReset'
+  | 'resetPassword';
 
 export const sessionRoutes: Works<Names> = {
   getSession: {
@@ -157,6 +162,33 @@ export const sessionRoutes: Works<Names> = {
       const { user, accountId } = await acceptInvitation(deps, call.body);
       await forgiveTry(deps.database, attempt);
       return await begin(deps, call, user.id, accountId);
+    },
+  },
+
+  askForReset: {
+    body: z.strictObject({ email }),
+    async run(deps, { body, request }) {
+      await countReset(deps.database, { ...body, client: deps.clientOf(request.raw) });
+      // Not waited for: how long the answer takes must not tell whether there was somebody to write to.
+      void mailResetLink(deps, body.email);
+      return { captured: deps.service().sandbox };
+    },
+  },
+
+  showReset: {
+    body: z.strictObject({ token }),
+    async run(deps, { body }) {
+      return { email: (await findReset(deps, body.token)).email };
+    },
+  },
+
+  resetPassword: {
+    body: z.strictObject({ token, password }),
+    async run(deps, call) {
+      const user = await resetPassword(deps, call.body);
+      // Whoever is signed in with the old one, perhaps not its owner, is out.
+      await endSessions(deps.database, user.id);
+      return await begin(deps, call, user.id);
     },
   },
 };

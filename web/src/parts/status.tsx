@@ -1,6 +1,6 @@
 // A message's status and other states as a dot and a word: never by colour alone.
 import { Group, Text } from '@mantine/core';
-import type { MessageStatus } from '../../../src/dashboard/views.ts';
+import type { MessageStatus } from '../../../src/dashboard/views/common.ts';
 
 export type Tone = 'quiet' | 'busy' | 'good' | 'bright' | 'warn' | 'bad';
 

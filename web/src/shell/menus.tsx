@@ -10,7 +10,7 @@ import {
 } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { Me, SessionState } from '../../../src/dashboard/views.ts';
+import type { Me, SessionState } from '../../../src/dashboard/views/session.ts';
 import { SESSION_KEY, useAction } from '../api.ts';
 import { CheckIcon, ChevronDownIcon, SignOutIcon, TeamIcon } from '../parts/icons.tsx';
 import { tellFault } from '../parts/results.ts';

@@ -15,7 +15,8 @@ import {
 } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { AccountView, SessionState } from '../../../../src/dashboard/views.ts';
+import type { AccountView } from '../../../../src/dashboard/views/account.ts';
+import type { SessionState } from '../../../../src/dashboard/views/session.ts';
 import { SESSION_KEY, useAction, useApi } from '../../api.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { WarningIcon } from '../../parts/icons.tsx';

@@ -22,7 +22,7 @@ import type {
   BrandingChange,
   BrandingContrast,
   BrandingView,
-} from '../../../../src/dashboard/views.ts';
+} from '../../../../src/dashboard/views/branding.ts';
 import { call, useAction, useApi } from '../../api.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { WarningIcon } from '../../parts/icons.tsx';

@@ -1,5 +1,6 @@
 // Sign in with e-mail and password. The guard of the route sends whoever is in already to where they wanted to go.
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useAction } from '../../api.ts';
 import { useEnter } from '../../shell/menus.tsx';
 import { Entrance } from './entrance.tsx';
@@ -37,6 +38,11 @@ export function SignInPage() {
           <Button type="submit" size="md" fullWidth loading={signIn.isPending}>
             Sign in
           </Button>
+          <Text size="sm" ta="center">
+            <Link to="/forgot-password" className="plain-link">
+              Forgot your password?
+            </Link>
+          </Text>
         </Stack>
       </form>
     </Entrance>

@@ -2,8 +2,8 @@
 import { ActionIcon, Badge, Button, Group, Switch, Table, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import type { KeyRow } from '../../../../src/dashboard/views.ts';
-import { useAction, useApi } from '../../api.ts';
+import type { KeyRow } from '../../../../src/dashboard/views/keys.ts';
+import { useAction, useWatched } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { KeysIcon, PlusIcon, TrashIcon } from '../../parts/icons.tsx';
@@ -16,7 +16,7 @@ import { NewKeyDialog } from './new-key.tsx';
 
 export function KeysPage() {
   const may = useMay('developer');
-  const keys = useApi('listKeys');
+  const keys = useWatched('listKeys');
   const [opened, { open, close }] = useDisclosure();
   const [withRevoked, setWithRevoked] = useState(false);
   const all = keys.data?.keys ?? [];
@@ -88,10 +88,10 @@ function KeyLine({ row }: { row: KeyRow }) {
           {row.name ?? 'Without a name'}
         </Text>
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Key">
         <code>{row.prefix}…</code>
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label="May">
         <Group gap={6}>
           {row.scopes.map((scope) => (
             <Badge key={scope} color="gray">
@@ -105,11 +105,13 @@ function KeyLine({ row }: { row: KeyRow }) {
           ))}
         </Group>
       </Table.Td>
-      <Table.Td>{row.lastUsedAt ? <Time at={row.lastUsedAt} /> : 'Never'}</Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Last used">
+        {row.lastUsedAt ? <Time at={row.lastUsedAt} /> : 'Never'}
+      </Table.Td>
+      <Table.Td data-label="Created">
         <Time at={row.createdAt} />
       </Table.Td>
-      <Table.Td ta="right">
+      <Table.Td className="to-the-right">
         {row.revokedAt !== null ? (
           <State tone="bad">Revoked</State>
         ) : (

@@ -14,7 +14,8 @@ import {
   UnstyledButton,
 } from '@mantine/core';
 import { useState } from 'react';
-import type { KeyLimits, Scope } from '../../../../src/dashboard/views.ts';
+import type { Scope } from '../../../../src/dashboard/views/common.ts';
+import type { KeyLimits } from '../../../../src/dashboard/views/keys.ts';
 import { useAction } from '../../api.ts';
 import { Secret } from '../../parts/copy.tsx';
 

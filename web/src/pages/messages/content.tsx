@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { MessageDetail } from '../../../../src/dashboard/views.ts';
+import type { MessageDetail } from '../../../../src/dashboard/views/messages.ts';
 import { urlOf } from '../../api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
@@ -20,14 +20,24 @@ import { MailPreview } from '../../parts/mail-frame.tsx';
 import { Empty, TableBox } from '../../parts/page.tsx';
 import { saySize } from '../../parts/size.ts';
 
-const gone = (
-  <Empty title="The content is gone">
-    It was older than this service keeps content (CONTENT_RETENTION_DAYS). The timeline stays.
-  </Empty>
-);
+function NoContent({ sealed }: { sealed: boolean }) {
+  if (sealed) {
+    return (
+      <Empty title="For its reader only">
+        The service itself wrote this mail, and its link acts for whoever holds it. Operators can
+        look at it.
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="The content is gone">
+      It was older than this service keeps content (CONTENT_RETENTION_DAYS). The timeline stays.
+    </Empty>
+  );
+}
 
-export function MailBody({ message: { content, subject } }: { message: MessageDetail }) {
-  if (content === null) return gone;
+export function MailBody({ message: { content, sealed, subject } }: { message: MessageDetail }) {
+  if (content === null) return <NoContent sealed={sealed} />;
   return <BodyView html={content.html} text={content.text} subject={subject} />;
 }
 
@@ -67,8 +77,8 @@ export function BodyView({
 }
 
 export function Headers({ message }: { message: MessageDetail }) {
-  const { content } = message;
-  if (content === null) return gone;
+  const { content, sealed } = message;
+  if (content === null) return <NoContent sealed={sealed} />;
   const rows: [string, string][] = [
     ['From', message.from],
     ['To', content.to.join(', ')],
@@ -136,7 +146,7 @@ export function Source({ id }: { id: string }) {
 }
 
 export function Attachments({ message: { id, content } }: { message: MessageDetail }) {
-  if (content === null) return gone;
+  if (content === null) return null;
   return (
     <Paper>
       {content.attachments.map(({ index, filename, contentType, size }) => (

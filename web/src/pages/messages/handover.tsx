@@ -1,7 +1,8 @@
 // What others did with a message: each recipient's state, the relay's replies, webhook deliveries.
 import { Group, Paper, Stack, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { DeliveryRow, RecipientState, RelayState } from '../../../../src/dashboard/views.ts';
+import type { RecipientState, RelayState } from '../../../../src/dashboard/views/messages.ts';
+import type { DeliveryRow } from '../../../../src/dashboard/views/webhooks.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { WebhooksIcon } from '../../parts/icons.tsx';
 import { Empty, Fact, TableBox } from '../../parts/page.tsx';
@@ -31,11 +32,11 @@ export function Recipients({ states }: { states: RecipientState[] }) {
                   </Text>
                 )}
               </Table.Td>
-              <Table.Td>{capital(kind)}</Table.Td>
-              <Table.Td>
+              <Table.Td data-label="As">{capital(kind)}</Table.Td>
+              <Table.Td data-label="State">
                 <Status status={state} />
               </Table.Td>
-              <Table.Td>{at ? <Time at={at} /> : '–'}</Table.Td>
+              <Table.Td data-label="Since">{at ? <Time at={at} /> : '–'}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -96,12 +97,12 @@ export function RelayPanel({
               {replies.map((reply, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: replies are only added at the end
                 <Table.Tr key={index}>
-                  <Table.Td>
+                  <Table.Td data-label="When">
                     <Time at={reply.at} />
                   </Table.Td>
-                  <Table.Td>{reply.reportingMta}</Table.Td>
-                  <Table.Td>{reply.recipients.join(', ')}</Table.Td>
-                  <Table.Td>
+                  <Table.Td data-label="Server">{reply.reportingMta}</Table.Td>
+                  <Table.Td data-label="About">{reply.recipients.join(', ')}</Table.Td>
+                  <Table.Td data-label="Reply">
                     <code>{reply.response}</code>
                   </Table.Td>
                 </Table.Tr>

@@ -1,7 +1,7 @@
 // A message's story as it happens, for places that know only its id.
 import { Group, Paper, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { LiveTimeline } from '../../../../src/dashboard/views.ts';
+import type { LiveTimeline } from '../../../../src/dashboard/views/messages.ts';
 import { urlOf } from '../../api.ts';
 import { useLive } from '../../live.ts';
 import { Status } from '../../parts/status.tsx';

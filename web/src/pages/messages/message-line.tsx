@@ -1,7 +1,7 @@
 // One message in a list.
 import { Badge, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { MessageRow } from '../../../../src/dashboard/views.ts';
+import type { MessageRow } from '../../../../src/dashboard/views/messages.ts';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 

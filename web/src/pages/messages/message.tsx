@@ -14,7 +14,8 @@ import {
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useRef } from 'react';
-import type { Door, LiveTimeline, MessageDetail } from '../../../../src/dashboard/views.ts';
+import type { Door } from '../../../../src/dashboard/views/common.ts';
+import type { LiveTimeline, MessageDetail } from '../../../../src/dashboard/views/messages.ts';
 import { urlOf, useAction, useApi } from '../../api.ts';
 import { useLive } from '../../live.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
@@ -63,18 +64,21 @@ export function MessagePage() {
     );
   }
   const { data } = message;
+  if (!data) {
+    return (
+      <Page title="Message" back={back}>
+        <Skeleton height={520} />
+      </Page>
+    );
+  }
   return (
-    <Page
-      title={data ? data.subject || '(no subject)' : 'Message'}
-      back={back}
-      actions={data && <SendAgain message={data} />}
-    >
+    <Page title={data.subject || '(no subject)'} back={back} actions={<SendAgain message={data} />}>
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 4 }}>
-          {data ? <Side message={data} /> : <Skeleton height={520} />}
+          <Side message={data} />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 8 }}>
-          {data ? <Panels message={data} /> : <Skeleton height={520} />}
+          <Panels message={data} />
         </Grid.Col>
       </Grid>
     </Page>
@@ -169,7 +173,7 @@ function Panels({ message }: { message: MessageDetail }) {
         <Tabs.Tab value="mail">Mail</Tabs.Tab>
         <Tabs.Tab value="recipients">Recipients</Tabs.Tab>
         <Tabs.Tab value="headers">Headers</Tabs.Tab>
-        <Tabs.Tab value="source">Source</Tabs.Tab>
+        {!message.sealed && <Tabs.Tab value="source">Source</Tabs.Tab>}
         {attachments > 0 && <Tabs.Tab value="attachments">Attachments ({attachments})</Tabs.Tab>}
         <Tabs.Tab value="relay">Relay</Tabs.Tab>
         <Tabs.Tab value="webhooks">Webhooks ({message.webhooks.length})</Tabs.Tab>
@@ -210,7 +214,8 @@ function SendAgain({ message }: { message: MessageDetail }) {
       void navigate({ to: '/messages/$id', params: { id } });
     },
   });
-  if (!may || message.content === null) return null;
+  // What the service itself wrote is asked for where it came from, such as an invitation under Team.
+  if (!may || message.content === null || message.door === 'system') return null;
   return (
     <Button
       variant="default"

@@ -1,6 +1,7 @@
 // The story of a message, oldest first: each event with its time and what was said.
 import { Text, Timeline } from '@mantine/core';
-import type { MessageStatus, TimelineEvent } from '../../../../src/dashboard/views.ts';
+import type { MessageStatus } from '../../../../src/dashboard/views/common.ts';
+import type { TimelineEvent } from '../../../../src/dashboard/views/messages.ts';
 import { capital, toneOfStatus } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 

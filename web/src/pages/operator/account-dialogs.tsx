@@ -11,7 +11,8 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useState } from 'react';
-import type { OperatorAccount, Plan } from '../../../../src/dashboard/views.ts';
+import type { OperatorAccount } from '../../../../src/dashboard/views/account.ts';
+import type { Plan } from '../../../../src/dashboard/views/common.ts';
 import { useAction } from '../../api.ts';
 import { Secret } from '../../parts/copy.tsx';
 import { tellDone } from '../../parts/results.ts';

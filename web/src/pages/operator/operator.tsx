@@ -2,7 +2,7 @@
 import { Badge, Button, Menu, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import type { OperatorAccount } from '../../../../src/dashboard/views.ts';
+import type { OperatorAccount } from '../../../../src/dashboard/views/account.ts';
 import { useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
@@ -39,10 +39,10 @@ export function OperatorPage() {
               <Table.Tr>
                 <Table.Th>Account</Table.Th>
                 <Table.Th>Plan</Table.Th>
-                <Table.Th ta="right">Used today</Table.Th>
-                <Table.Th ta="right">Daily quota</Table.Th>
-                <Table.Th ta="right">Calls a second</Table.Th>
-                <Table.Th ta="right">Members</Table.Th>
+                <Table.Th className="to-the-right">Used today</Table.Th>
+                <Table.Th className="to-the-right">Daily quota</Table.Th>
+                <Table.Th className="to-the-right">Calls a second</Table.Th>
+                <Table.Th className="to-the-right">Members</Table.Th>
                 <Table.Th>State</Table.Th>
                 <Table.Th aria-label="Actions" />
               </Table.Tr>
@@ -89,16 +89,24 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
           {account.id} · since <Time at={account.createdAt} />
         </Text>
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Plan">
         <Badge color={account.plan === 'paid' ? 'martin' : 'gray'}>
           {account.plan === 'paid' ? 'Paid' : 'Free'}
         </Badge>
       </Table.Td>
-      <Table.Td ta="right">{count.format(account.usedToday)}</Table.Td>
-      <Table.Td ta="right">{count.format(account.dailyQuota)}</Table.Td>
-      <Table.Td ta="right">{count.format(account.ratePerSecond)}</Table.Td>
-      <Table.Td ta="right">{account.members}</Table.Td>
-      <Table.Td>
+      <Table.Td className="to-the-right" data-label="Used today">
+        {count.format(account.usedToday)}
+      </Table.Td>
+      <Table.Td className="to-the-right" data-label="Daily quota">
+        {count.format(account.dailyQuota)}
+      </Table.Td>
+      <Table.Td className="to-the-right" data-label="Calls a second">
+        {count.format(account.ratePerSecond)}
+      </Table.Td>
+      <Table.Td className="to-the-right" data-label="Members">
+        {account.members}
+      </Table.Td>
+      <Table.Td data-label="State">
         {account.suspended ? (
           <>
             <State tone="bad">Suspended</State>
@@ -110,7 +118,7 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
           <State tone="good">Active</State>
         )}
       </Table.Td>
-      <Table.Td ta="right">
+      <Table.Td className="to-the-right">
         <Menu position="bottom-end">
           <Menu.Target>
             <Button

@@ -3,7 +3,7 @@ import { Paper, Text } from '@mantine/core';
 import { useThrottledCallback } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { LiveMessages, MessageRow } from '../../../../src/dashboard/views.ts';
+import type { LiveMessages, MessageRow } from '../../../../src/dashboard/views/messages.ts';
 import { urlOf } from '../../api.ts';
 import { useLive } from '../../live.ts';
 import { LoadingRows } from '../../parts/page.tsx';

@@ -14,7 +14,7 @@ import {
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import type { ActionNeeded, Overview, Quota } from '../../../../src/dashboard/views.ts';
+import type { ActionNeeded, Overview, Quota } from '../../../../src/dashboard/views/overview.ts';
 import { call } from '../../api.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { ChevronIcon, InfoIcon, WarningIcon } from '../../parts/icons.tsx';
@@ -77,12 +77,30 @@ export function OverviewPage() {
         />
       }
     >
-      {data && data.problems.length > 0 && <Problems problems={data.problems} />}
+      {data ? <Loaded data={data} /> : <Loading />}
+    </Page>
+  );
+}
+
+/** Apart from what comes: problems stand above the figures, and nothing that is shown may jump. */
+function Loading() {
+  return (
+    <>
+      <Figures data={undefined} />
+      <Skeleton height={320} />
+    </>
+  );
+}
+
+function Loaded({ data }: { data: Overview }) {
+  return (
+    <>
+      {data.problems.length > 0 && <Problems problems={data.problems} />}
       <Figures data={data} />
       <Section title="Volume">
         <Paper p="lg" pl="xs">
           <Suspense fallback={<Skeleton height={280} />}>
-            {data ? <VolumeChart series={data.series} /> : <Skeleton height={280} />}
+            <VolumeChart series={data.series} />
           </Suspense>
         </Paper>
       </Section>
@@ -96,7 +114,7 @@ export function OverviewPage() {
       >
         <LatestMessages />
       </Section>
-    </Page>
+    </>
   );
 }
 

@@ -2,7 +2,8 @@
 import { Button, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { LiveMessages, MessageRow, Quickstart } from '../../../../src/dashboard/views.ts';
+import type { LiveMessages, MessageRow } from '../../../../src/dashboard/views/messages.ts';
+import type { Quickstart } from '../../../../src/dashboard/views/overview.ts';
 import { urlOf, useAction } from '../../api.ts';
 import { useLive } from '../../live.ts';
 import { CodeBlock, Secret } from '../../parts/copy.tsx';
@@ -22,8 +23,8 @@ export function QuickstartPanel({
   const [secret, setSecret] = useState<string>();
   const [first, setFirst] = useState<MessageRow>();
   useLive<LiveMessages>(urlOf('live'), 'messages', ({ items }) => {
-    // The first to come stays the one that is watched.
-    setFirst((before) => before ?? items.at(-1));
+    // The first to come stays the one that is watched. Invitations and the like are no first mail.
+    setFirst((before) => before ?? items.findLast(({ door }) => door !== 'system'));
   });
   const story = useRef<HTMLDivElement>(null);
   useEffect(() => {

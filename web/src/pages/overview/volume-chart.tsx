@@ -1,7 +1,7 @@
 // Sends and what became of them over time. A chunk of its own: Recharts is large.
 import '@mantine/charts/styles.css';
 import { AreaChart } from '@mantine/charts';
-import type { Overview } from '../../../../src/dashboard/views.ts';
+import type { Overview } from '../../../../src/dashboard/views/overview.ts';
 
 const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });

@@ -27,9 +27,9 @@ export function SandboxPage() {
       title="Sandbox"
       lead="A relay that delivers nowhere: look at mails as they would have gone out, and rehearse bounces."
       actions={
-        may &&
-        rows.length > 0 && (
+        may && (
           <Button
+            disabled={rows.length === 0}
             variant="default"
             leftSection={<TrashIcon size={16} />}
             loading={clear.isPending}
@@ -98,11 +98,11 @@ export function SandboxPage() {
           lead="Send to these addresses to see what would happen. They work in the sandbox only."
         >
           <TableBox label="Simulator addresses">
-            <Table>
+            <Table className="simulator">
               <Table.Tbody>
                 {simulator.map(({ address, plays }) => (
                   <Table.Tr key={address}>
-                    <Table.Td w={340}>
+                    <Table.Td>
                       <CopyLine value={address} label={`Copy ${address}`} />
                     </Table.Td>
                     <Table.Td>{plays}</Table.Td>

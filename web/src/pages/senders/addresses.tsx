@@ -1,6 +1,6 @@
 // Single addresses that may send, and whether their link was followed.
 import { ActionIcon, Button, Group, Table, Tooltip } from '@mantine/core';
-import type { AskedAddress, SenderAddress } from '../../../../src/dashboard/views.ts';
+import type { AskedAddress, SenderAddress } from '../../../../src/dashboard/views/senders.ts';
 import { useAction } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { TrashIcon } from '../../parts/icons.tsx';
@@ -53,14 +53,14 @@ function AddressLine({ row }: { row: SenderAddress }) {
   return (
     <Table.Tr>
       <Table.Td fw={500}>{address}</Table.Td>
-      <Table.Td>
+      <Table.Td data-label="State">
         {row.verified ? (
           <State tone="good">Verified</State>
         ) : (
           <State tone="warn">{row.linkUntil ? 'Waiting for the link' : 'Link is too old'}</State>
         )}
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Added">
         <Time at={row.createdAt} />
       </Table.Td>
       <Table.Td>

@@ -10,7 +10,7 @@ import {
   Text,
   Tooltip,
 } from '@mantine/core';
-import type { SenderDomain, SenderRecord } from '../../../../src/dashboard/views.ts';
+import type { SenderDomain, SenderRecord } from '../../../../src/dashboard/views/senders.ts';
 import { useAction } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';
@@ -132,7 +132,7 @@ export function DomainCard({ domain }: { domain: SenderDomain }) {
 function Records({ records }: { records: SenderRecord[] }) {
   return (
     <TableBox label="DNS records">
-      <Table layout="fixed" miw={820}>
+      <Table layout="fixed" className="dns-records">
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={190}>For</Table.Th>
@@ -153,14 +153,14 @@ function Records({ records }: { records: SenderRecord[] }) {
                   {purposes[record.purpose].why}
                 </Text>
               </Table.Td>
-              <Table.Td>{record.type}</Table.Td>
-              <Table.Td>
+              <Table.Td data-label="Type">{record.type}</Table.Td>
+              <Table.Td data-label="Name">
                 <CopyLine value={record.name} label={`Copy the name for ${record.purpose}`} />
               </Table.Td>
-              <Table.Td>
+              <Table.Td data-label="Value">
                 <CopyLine value={record.value} label={`Copy the value for ${record.purpose}`} />
               </Table.Td>
-              <Table.Td>
+              <Table.Td data-label="Found">
                 <Found check={record.check} />
               </Table.Td>
             </Table.Tr>

@@ -1,7 +1,7 @@
 // Senders: who this account may send as. Domains with the DNS records that prove them, and single addresses.
 import { Alert, Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useAction, useApi } from '../../api.ts';
+import { useAction, useWatched } from '../../api.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { PlusIcon, SendersIcon } from '../../parts/icons.tsx';
 import { Empty, LoadingRows, Page, Section } from '../../parts/page.tsx';
@@ -12,7 +12,7 @@ import { DomainCard } from './domain.tsx';
 
 export function SendersPage() {
   const may = useMay('developer');
-  const senders = useApi('listSenders');
+  const senders = useWatched('listSenders');
   const [addingDomain, domainDialog] = useDisclosure();
   const [addingAddress, addressDialog] = useDisclosure();
   const addDomain = may && (

@@ -14,7 +14,7 @@ import {
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { SuppressionRow } from '../../../../src/dashboard/views.ts';
+import type { SuppressionRow } from '../../../../src/dashboard/views/suppressions.ts';
 import { useAction, usePages } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
@@ -113,10 +113,10 @@ function SuppressionLine({ row }: { row: SuppressionRow }) {
   return (
     <Table.Tr>
       <Table.Td fw={500}>{row.address}</Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Because of">
         <Badge color={toneOfReason[row.reason]}>{capital(row.reason)}</Badge>
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Mail">
         {row.messageId ? (
           <Link to="/messages/$id" params={{ id: row.messageId }} className="plain-link">
             Show
@@ -125,10 +125,10 @@ function SuppressionLine({ row }: { row: SuppressionRow }) {
           '–'
         )}
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Since">
         <Time at={row.createdAt} />
       </Table.Td>
-      <Table.Td ta="right">
+      <Table.Td className="to-the-right">
         {may && (
           <Tooltip label="Remove">
             <ActionIcon

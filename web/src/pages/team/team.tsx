@@ -15,7 +15,8 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import type { Invitation, Member, Role } from '../../../../src/dashboard/views.ts';
+import type { Role } from '../../../../src/dashboard/views/common.ts';
+import type { Invitation, Member } from '../../../../src/dashboard/views/team.ts';
 import { useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Secret } from '../../parts/copy.tsx';
@@ -133,7 +134,7 @@ function MemberLine({ member }: { member: Member }) {
           </div>
         </Group>
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Role">
         {owner && !member.you ? (
           <Select
             size="xs"
@@ -149,11 +150,13 @@ function MemberLine({ member }: { member: Member }) {
           capital(member.role)
         )}
       </Table.Td>
-      <Table.Td>{member.lastSeenAt ? <Time at={member.lastSeenAt} /> : 'Never'}</Table.Td>
-      <Table.Td>
+      <Table.Td data-label="Last seen">
+        {member.lastSeenAt ? <Time at={member.lastSeenAt} /> : 'Never'}
+      </Table.Td>
+      <Table.Td data-label="Joined">
         <Time at={member.joinedAt} />
       </Table.Td>
-      <Table.Td ta="right">
+      <Table.Td className="to-the-right">
         {owner && !member.you && (
           <Tooltip label="Remove">
             <ActionIcon
@@ -190,7 +193,7 @@ function InvitationLine({ invitation }: { invitation: Invitation }) {
       <Table.Td c="dimmed">
         by {invitation.invitedBy}, ends <Time at={invitation.expiresAt} />
       </Table.Td>
-      <Table.Td ta="right">
+      <Table.Td className="to-the-right">
         {owner && (
           <Button
             size="compact-sm"

@@ -22,7 +22,7 @@ import type {
   TemplateDetail,
   TemplateFault,
   TemplateSource,
-} from '../../../../src/dashboard/views.ts';
+} from '../../../../src/dashboard/views/templates.ts';
 import { call, Refused, useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';

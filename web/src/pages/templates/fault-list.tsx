@@ -1,6 +1,6 @@
 // Where a template is wrong, in words; the editor also marks the places.
 import { Alert, List, Text } from '@mantine/core';
-import type { TemplateFault } from '../../../../src/dashboard/views.ts';
+import type { TemplateFault } from '../../../../src/dashboard/views/templates.ts';
 import { capital } from '../../parts/status.tsx';
 
 export function FaultList({

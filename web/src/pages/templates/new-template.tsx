@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Category, TemplateDetail } from '../../../../src/dashboard/views.ts';
+import type { Category, TemplateDetail } from '../../../../src/dashboard/views/templates.ts';
 import { useAction } from '../../api.ts';
 import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
@@ -13,11 +13,13 @@ interface DialogProps {
   onClose: () => void;
 }
 
+/** As the catalogue's own are written, so that it looks like them. */
 const starter = `{% extends "layout.html" %}
-{% import "macros.html" as m with context %}
+{% import "macros.html" as ui with context %}
+
 {% block content %}
-<h1>Hello {{ name }}</h1>
-<p>What do you want to say?</p>
+{{ ui.heading('Hello ' ~ name) }}
+{% call ui.p() %}What do you want to say?{% endcall %}
 {% endblock %}
 `;
 

@@ -19,7 +19,7 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
-import type { TemplateFault } from '../../../../src/dashboard/views.ts';
+import type { TemplateFault } from '../../../../src/dashboard/views/templates.ts';
 import { appearance, language } from './codemirror.ts';
 
 export interface EditorHandle {
@@ -71,7 +71,7 @@ export function SourceEditor({ value, onChange, faults, label, handle }: SourceE
           ]),
           language(),
           appearance,
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) newest.current(update.state.doc.toString());
           }),

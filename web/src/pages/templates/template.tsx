@@ -14,7 +14,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useParams } from '@tanstack/react-router';
-import type { TemplateDetail } from '../../../../src/dashboard/views.ts';
+import type { TemplateDetail } from '../../../../src/dashboard/views/templates.ts';
 import { useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CodeBlock, CopyLine } from '../../parts/copy.tsx';
@@ -50,12 +50,19 @@ export function TemplatePage() {
   }
   const { data } = template;
   const mail = preview.data?.mail;
+  if (!data) {
+    return (
+      <Page title={slug} back={back}>
+        <Skeleton height={560} />
+      </Page>
+    );
+  }
   return (
     <Page
-      title={data?.name ?? slug}
-      lead={data?.description}
+      title={data.name}
+      lead={data.description}
       back={back}
-      actions={data && <Actions template={data} />}
+      actions={<Actions template={data} />}
     >
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 8 }} order={{ base: 2, md: 1 }}>
@@ -71,25 +78,27 @@ export function TemplatePage() {
               <Tabs.Tab value="call">Send it</Tabs.Tab>
             </Tabs.List>
             <Tabs.Panel value="mail">
-              {mail && (
-                <Text size="sm" mb="sm">
-                  <Text span c="dimmed" size="sm">
-                    Subject
-                  </Text>{' '}
-                  {mail.subject}
-                </Text>
-              )}
+              <Text size="sm" mb="sm">
+                <Text span c="dimmed" size="sm">
+                  Subject
+                </Text>{' '}
+                {mail?.subject}
+              </Text>
               <MailPreview html={mail?.html} title={`Preview of ${slug}`} minHeight={560} />
             </Tabs.Panel>
             <Tabs.Panel value="text">
               <CodeBlock code={mail?.text ?? ''} label="Text of the mail" />
             </Tabs.Panel>
-            <Tabs.Panel value="variables">{data && <VariableTable template={data} />}</Tabs.Panel>
-            <Tabs.Panel value="call">{data && <SendCall template={data} />}</Tabs.Panel>
+            <Tabs.Panel value="variables">
+              <VariableTable template={data} />
+            </Tabs.Panel>
+            <Tabs.Panel value="call">
+              <SendCall template={data} />
+            </Tabs.Panel>
           </Tabs>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }} order={{ base: 1, md: 2 }}>
-          {data ? <Side template={data} /> : <Skeleton height={220} />}
+          <Side template={data} />
         </Grid.Col>
       </Grid>
     </Page>

@@ -1,7 +1,7 @@
 // Sends what the preview shows to one address, and follows it.
 import { Alert, Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { TestSend } from '../../../../src/dashboard/views.ts';
+import type { TestSend } from '../../../../src/dashboard/views/previews.ts';
 import { useAction } from '../../api.ts';
 import { useMe } from '../../session.ts';
 import { LiveStory } from '../messages/live-story.tsx';

@@ -1,7 +1,10 @@
 // The versions of an account's template: which is used, what changed, publish and roll back.
 import { Badge, Button, Group, Modal, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
-import type { TemplateDetail, TemplateVersionRow } from '../../../../src/dashboard/views.ts';
+import type {
+  TemplateDetail,
+  TemplateVersionRow,
+} from '../../../../src/dashboard/views/templates.ts';
 import { useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';

@@ -11,10 +11,11 @@ import {
   Text,
   UnstyledButton,
 } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { DeliveryRow } from '../../../../src/dashboard/views.ts';
-import { useAction, useApi, usePages } from '../../api.ts';
+import type { DeliveryRow } from '../../../../src/dashboard/views/webhooks.ts';
+import { useAction, usePages, useWatched } from '../../api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { RetryIcon, WebhooksIcon } from '../../parts/icons.tsx';
@@ -30,10 +31,12 @@ type Filter = 'all' | DeliveryRow['state'];
 export function DeliveryLog({ endpointId }: { endpointId: string }) {
   const [filter, setFilter] = useState<Filter>('all');
   const [openId, setOpenId] = useState<string>();
-  const pages = usePages('listDeliveries', {
-    params: { id: endpointId },
-    query: filter === 'all' ? {} : { state: filter },
-  });
+  const client = useQueryClient();
+  const pages = usePages(
+    'listDeliveries',
+    { params: { id: endpointId }, query: filter === 'all' ? {} : { state: filter } },
+    { watched: true },
+  );
   const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <>
@@ -54,8 +57,11 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
           size="xs"
           variant="default"
           leftSection={<RetryIcon size={14} />}
-          loading={pages.isRefetching}
-          onClick={() => void pages.refetch()}
+          onClick={() => {
+            void pages.refetch();
+            // How many wait stands with the endpoint.
+            void client.invalidateQueries({ queryKey: ['listWebhooks'] });
+          }}
         >
           Refresh
         </Button>
@@ -122,7 +128,7 @@ function sayOutcome(row: DeliveryRow): string {
 function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: string }) {
   const may = useMay('developer');
   const params = { id: endpointId, deliveryId };
-  const delivery = useApi('getDelivery', { params });
+  const delivery = useWatched('getDelivery', { params });
   const retry = useAction('retryDelivery', {
     changes: ['getDelivery', 'listDeliveries', 'listWebhooks', 'getMessage'],
     onDone: () => tellDone('It is tried again now'),

@@ -1,7 +1,7 @@
 // Changes an endpoint's address, events and order.
 import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { WebhookEndpoint } from '../../../../src/dashboard/views.ts';
+import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
 import { useAction } from '../../api.ts';
 import { tellDone } from '../../parts/results.ts';
 import { EventTypes } from './event-types.tsx';

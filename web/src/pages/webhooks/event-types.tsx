@@ -1,6 +1,6 @@
 // Which events an endpoint is told of: all (also those to come), or a choice.
 import { Chip, Group, Stack, Switch } from '@mantine/core';
-import type { HookType } from '../../../../src/dashboard/views.ts';
+import type { HookType } from '../../../../src/dashboard/views/common.ts';
 
 export const hookTypes: HookType[] = ['delivery', 'bounce', 'open', 'click', 'complaint'];
 

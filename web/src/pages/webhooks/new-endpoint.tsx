@@ -1,7 +1,8 @@
 // The dialog that registers an endpoint and then shows its secret, this once.
 import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { EndpointSecret, HookType } from '../../../../src/dashboard/views.ts';
+import type { HookType } from '../../../../src/dashboard/views/common.ts';
+import type { EndpointSecret } from '../../../../src/dashboard/views/webhooks.ts';
 import { useAction } from '../../api.ts';
 import { Secret } from '../../parts/copy.tsx';
 import { EventTypes } from './event-types.tsx';

@@ -1,7 +1,7 @@
 // Posts past events again: first counted, then sent.
 import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { HookType } from '../../../../src/dashboard/views.ts';
+import type { HookType } from '../../../../src/dashboard/views/common.ts';
 import { useAction } from '../../api.ts';
 import { tellDone } from '../../parts/results.ts';
 import { EventTypes } from './event-types.tsx';

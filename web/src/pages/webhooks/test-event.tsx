@@ -1,7 +1,7 @@
 // Posts an example event now and shows what came back.
 import { Alert, Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { HookType } from '../../../../src/dashboard/views.ts';
+import type { HookType } from '../../../../src/dashboard/views/common.ts';
 import { useAction } from '../../api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { hookTypes } from './event-types.tsx';

@@ -3,8 +3,8 @@ import { Alert, Button, Group, Menu, Modal, Paper, Skeleton, Stack, Text } from 
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { WebhookEndpoint } from '../../../../src/dashboard/views.ts';
-import { Refused, useAction, useApi } from '../../api.ts';
+import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
+import { Refused, useAction, useWatched } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Secret } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
@@ -29,7 +29,7 @@ const back = (
 export function WebhookPage() {
   const { id } = useParams({ from: '/inside/webhooks/$id' });
   const may = useMay('developer');
-  const webhooks = useApi('listWebhooks');
+  const webhooks = useWatched('listWebhooks');
   const endpoint = webhooks.data?.endpoints.find((one) => one.id === id);
   const missing = webhooks.isSuccess && !endpoint;
   if (webhooks.isError || missing) {

@@ -2,8 +2,8 @@
 import { Badge, Button, Group, Paper, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
-import type { WebhookEndpoint } from '../../../../src/dashboard/views.ts';
-import { useApi } from '../../api.ts';
+import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
+import { useWatched } from '../../api.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { PlusIcon, WebhooksIcon } from '../../parts/icons.tsx';
 import { Empty, LoadingRows, Page } from '../../parts/page.tsx';
@@ -13,7 +13,7 @@ import { NewEndpointDialog } from './new-endpoint.tsx';
 
 export function WebhooksPage() {
   const may = useMay('developer');
-  const webhooks = useApi('listWebhooks');
+  const webhooks = useWatched('listWebhooks');
   const [opened, { open, close }] = useDisclosure();
   const endpoints = webhooks.data?.endpoints ?? [];
   const add = may && (

@@ -1,0 +1,52 @@
+// Mails of the service itself to its people: invitations, links for a new password. From SYSTEM_SENDER, else from an account of
+// theirs. Always by the catalogue's own template: one that an account changed could carry the link to somebody else.
+import { formatMailbox } from '../addresses.ts';
+import { Problem } from '../errors.ts';
+import { acceptSend } from '../sending/accept.ts';
+import { findSender } from '../sending/verification-mail.ts';
+import { createRenderer } from '../templates/rendering.ts';
+import { openSystemResolution } from '../templates/resolution.ts';
+import type { DashboardDeps } from './deps.ts';
+import { ownSender } from './own-sender.ts';
+
+export interface SystemMail {
+  to: string;
+  template: string;
+  variables: Record<string, unknown>;
+  tag: string;
+  /** Accounts whose sender will do where SYSTEM_SENDER is not set. */
+  accountIds: readonly number[];
+}
+
+/** A Problem when no sender is there, or the sending account may not send. */
+export async function sendSystemMail(deps: DashboardDeps, mail: SystemMail): Promise<void> {
+  const { from, accountId } = await senderOf(deps, mail.accountIds);
+  const caller = await deps.directory.member(accountId);
+  const render = createRenderer(openSystemResolution(deps.catalog));
+  const request = {
+    from_email: from,
+    to: [mail.to],
+    template: mail.template,
+    variables: mail.variables,
+    tags: [mail.tag],
+  };
+  await acceptSend({ ...deps, render }, caller, request, { door: 'system' });
+}
+
+async function senderOf(
+  deps: DashboardDeps,
+  accountIds: readonly number[],
+): Promise<{ from: string; accountId: number }> {
+  if (deps.systemSender !== undefined) {
+    const { sender, senderAccount } = await findSender(deps);
+    return { from: formatMailbox(sender), accountId: senderAccount };
+  }
+  for (const accountId of accountIds) {
+    const own = await ownSender(deps.database, accountId);
+    if (own !== undefined) return { from: own, accountId };
+  }
+  throw new Problem(
+    'forbidden',
+    'neither SYSTEM_SENDER nor a verified sender of the account is there.',
+  );
+}

@@ -1,0 +1,67 @@
+// Signing in and who is signed in, as the pages show and send it. Types only, so that web/ reads them too.
+import type { Plan, Role } from './common.ts';
+
+/** What the app asks first. */
+export interface SessionState {
+  /** `set-up`: nobody can sign in yet; the service printed a link to /setup when it started. */
+  state: 'set-up' | 'signed-out' | 'signed-in';
+  me: Me | null;
+}
+
+export interface Me {
+  user: { id: string; email: string; name: string; operator: boolean };
+  /** The account this session works in; null: an operator who belongs to none. */
+  account: { id: number; name: string; role: Role; plan: Plan; suspended: boolean } | null;
+  /** All accounts the user belongs to, for the switcher. */
+  accounts: { id: number; name: string; role: Role }[];
+  service: Service;
+}
+
+export interface Service {
+  version: string;
+  baseUrl: string;
+  mcpUrl: string;
+  /** True while no RELAY_URL is set: every mail is captured, none leaves. */
+  sandbox: boolean;
+  bounceDomain: string;
+}
+
+export interface SignIn {
+  email: string;
+  password: string;
+}
+
+/** `token` is what follows the # in the link. Passwords have 10 to 200 characters. */
+export interface SetUp extends SignIn {
+  token: string;
+  name: string;
+  accountName: string;
+}
+
+export interface InvitationView {
+  email: string;
+  accountName: string;
+  role: Role;
+  invitedBy: string;
+  expiresAt: string;
+  /** They have a password already, so they sign in with it instead of choosing one. */
+  known: boolean;
+}
+
+export interface AcceptInvitation {
+  token: string;
+  password: string;
+  /** Not needed when `known`. */
+  name?: string;
+}
+
+export interface ChangePassword {
+  current: string;
+  password: string;
+}
+
+/** `token` is what follows the # in the link that was mailed. */
+export interface ResetPassword {
+  token: string;
+  password: string;
+}

@@ -1,0 +1,164 @@
+// What all pages share: the account switcher, the keyboard's way in, and a phone on which nothing stands beyond the edge.
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSignedIn } from '../dashboard/dashboard-client.ts';
+import { captured } from '../support/captured.ts';
+import { mail, type TestAccount } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { findings, look, openDashboard } from './dashboard.ts';
+
+const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
+afterAll(() => dashboard?.stop());
+
+describe.skipIf(!dashboard)('The frame of all pages', () => {
+  it('goes on in another account of the same person', async () => {
+    const { service, open } = dashboard!;
+    const [one, other] = [await service.account(), await service.account()];
+    await service.database.query(`UPDATE accounts SET name = 'Other' WHERE id = $1`, [other.id]);
+    await service.send(other.key, mail({ subject: 'Of the other account' }));
+    const page = await open({ accountId: one.id, role: 'owner' });
+    await service.database.query(
+      `INSERT INTO members (account_id, user_id, role) SELECT $2, user_id, 'viewer' FROM members WHERE account_id = $1`,
+      [one.id, other.id],
+    );
+    await page.goto('/messages');
+    await page.getByText('No messages yet').waitFor();
+    await page.getByRole('button', { name: 'Test Owner' }).click();
+    await look(page, 'account-switcher');
+    await page.getByRole('menuitem', { name: 'Other' }).click();
+    await page.getByRole('button', { name: 'Other Viewer' }).waitFor();
+    await page.getByRole('link', { name: 'Messages', exact: true }).click();
+    await page.getByText('Of the other account').waitFor();
+    // The role is that of this account.
+    await page.goto('/keys');
+    await page.getByRole('region', { name: 'API keys' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
+  });
+
+  it('is used by the keyboard alone', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'developer' });
+    const focused = page.locator(':focus');
+    await page.goto('/keys');
+    await page.getByRole('button', { name: 'Create a key' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focused.textContent()).toBe('Skip to the page');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await focused.textContent()).toBe('Open the inbox');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('By keyboard');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('secret').waitFor();
+    await page.getByRole('button', { name: 'Done' }).press('Enter');
+    await page.getByRole('button', { name: 'Revoke By keyboard' }).press('Enter');
+    // What cannot be undone waits for a decision, and Escape is one.
+    await page.getByRole('dialog').getByText('cannot be undone').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: 'By keyboard', exact: true }).waitFor();
+  });
+});
+
+describe.skipIf(!dashboard)('A phone', () => {
+  let page: Page;
+  let account: TestAccount;
+  const ids = { message: '', webhook: '', captured: '' };
+
+  beforeAll(async () => {
+    const { service, open } = dashboard!;
+    account = await service.account();
+    const client = await openSignedIn(service, { accountId: account.id });
+    const long = 'somebody.with.a.long.address@a.long.subdomain.example.org';
+    const { endpoint } = await client.call('createWebhook', {
+      body: { url: 'http://127.0.0.1:59999/a-long-path/of/a/hook/that/goes/on/and/on?with=more' },
+    });
+    const sent = await service.send(
+      account.key,
+      mail({
+        to: ['bounce@simulator.test', long],
+        subject: 'A subject that goes on for a while, to see where it ends',
+        tags: ['orders', 'a-longer-tag'],
+      }),
+    );
+    await client.call('addDomain', { body: { domain: 'mail.a-long-name.example.com' } });
+    await client.call('addAddress', { body: { address: long } });
+    await client.call('addSuppression', { body: { address: long } });
+    await client.call('invite', { body: { email: long, role: 'viewer' } });
+    await client.call('createKey', {
+      body: {
+        name: 'For an agent',
+        scopes: ['email:send', 'email:read'],
+        limits: { noBcc: true, templatesOnly: true, allowedRecipients: ['example.com'] },
+      },
+    });
+    await client.call('cloneTemplate', { params: { slug: 'welcome' }, body: {} });
+    await captured(service.database, sent.body.id);
+    const { items } = await client.call('listSandbox', { query: {} });
+    const params = { id: endpoint.id };
+    await until(
+      async () => (await client.call('listDeliveries', { params, query: {} })).items.length,
+    );
+    ids.message = sent.body.id;
+    ids.webhook = endpoint.id;
+    ids.captured = items.at(-1)!.id;
+    page = await open({ accountId: account.id, role: 'owner', operator: true });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.addInitScript(WATCH_SHIFTS);
+  });
+
+  const pages: [string, () => string][] = [
+    ['overview', () => '/'],
+    ['messages', () => '/messages'],
+    ['message', () => `/messages/${ids.message}`],
+    ['templates', () => '/templates'],
+    ['template', () => '/templates/welcome'],
+    ['editor', () => '/templates/welcome/edit'],
+    ['branding', () => '/branding'],
+    ['senders', () => '/senders'],
+    ['webhooks', () => '/webhooks'],
+    ['webhook', () => `/webhooks/${ids.webhook}`],
+    ['keys', () => '/keys'],
+    ['suppressions', () => '/suppressions'],
+    ['sandbox', () => '/sandbox'],
+    ['sandbox-mail', () => `/sandbox/${ids.captured}`],
+    ['team', () => '/team'],
+    ['account', () => '/account'],
+    ['profile', () => '/profile'],
+    ['operator', () => '/operator'],
+  ];
+
+  it.each(pages)('holds %s: nothing beyond its edge, nothing that jumps', async (_, path) => {
+    await page.goto(path());
+    await page.locator('h1').waitFor();
+    await expect.poll(() => page.evaluate(STILL_LOADING), { timeout: 10_000 }).toBe(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    // What Web Vitals call good.
+    expect(await page.evaluate('layoutShift')).toBeLessThan(0.1);
+    expect(await findings(page)).toEqual([]);
+  });
+
+  it('has the navigation behind a button', async () => {
+    await page.goto('/');
+    for (const name of ['API keys', 'Team', 'Overview']) {
+      await page.getByRole('button', { name: 'Open the navigation' }).click();
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+      // Out of the way again.
+      await page.getByRole('button', { name: 'Open the navigation' }).waitFor();
+    }
+  });
+});
+
+/** Thumbnails load when they come in sight. */
+const STILL_LOADING = `document.querySelectorAll(
+  '[aria-busy=true], .mantine-Skeleton-root[data-visible]:not(.thumbnail *)').length`;
+
+const WATCH_SHIFTS = `
+  globalThis.layoutShift = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) layoutShift += entry.value;
+  }).observe({ type: 'layout-shift', buffered: true });`;

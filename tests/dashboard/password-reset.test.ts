@@ -1,0 +1,186 @@
+// A forgotten password: the link that is mailed works once, for an hour, and tells nobody who has a login.
+// And the mails of the service itself: their links are for their readers, not for the people of the account that sent them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { captured } from '../support/captured.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { makeUser, openClient, openSignedIn, PASSWORD } from './dashboard-client.ts';
+
+const NEW_PASSWORD = 'another good password';
+let aheadMs = 0;
+let service: TestService;
+let account: { id: number; key: string };
+
+beforeAll(async () => {
+  service = await startTestService(
+    { TRUSTED_PROXIES: '127.0.0.1' },
+    { clock: { nowMs: () => Date.now() + aheadMs } },
+  );
+  account = await service.account();
+});
+
+afterAll(() => service.stop());
+
+const ask = (email: string, from = '192.0.2.1') =>
+  openClient(service.url).try('askForReset', {
+    body: { email },
+    headers: { 'x-forwarded-for': from },
+  });
+
+const resetMailsTo = (email: string) =>
+  service.database.query(
+    `SELECT FROM messages WHERE tags = '{password-reset}' AND recipients = $1`,
+    [[email]],
+  );
+
+/** The token of the link in the newest mail. */
+async function mailedToken(email: string): Promise<string> {
+  const inbox = await openSignedIn(service, { accountId: account.id, operator: true });
+  const { id } = await until(async () => {
+    const { items } = await inbox.call('listSandbox', { query: {} });
+    return items.find(({ recipients }) => recipients.includes(email));
+  });
+  const { text } = await inbox.call('getSandboxMail', { params: { id } });
+  return /\/new-password#(\S+)/.exec(text!)![1]!;
+}
+
+describe('a forgotten password', () => {
+  it('is replaced by the link in the mail, once; all other sessions end', async () => {
+    const { email } = await makeUser(service.database, { accountId: account.id });
+    const elsewhere = openClient(service.url);
+    await elsewhere.call('signIn', { body: { email, password: PASSWORD } });
+    expect((await ask(email.toUpperCase())).body).toEqual({ captured: true });
+    const token = await mailedToken(email);
+
+    const client = openClient(service.url);
+    expect(await client.call('showReset', { body: { token } })).toEqual({ email });
+    const weak = await client.try('resetPassword', { body: { token, password: 'short' } });
+    expect(weak.status).toBe(400);
+    const both = await Promise.all([
+      client.try('resetPassword', { body: { token, password: NEW_PASSWORD } }),
+      openClient(service.url).try('resetPassword', { body: { token, password: NEW_PASSWORD } }),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 404]);
+    expect((await elsewhere.try('getAccount')).status).toBe(401);
+    expect((await client.try('showReset', { body: { token } })).status).toBe(404);
+
+    const old = await client.try('signIn', { body: { email, password: PASSWORD } });
+    const fresh = await client.try('signIn', { body: { email, password: NEW_PASSWORD } });
+    expect([old.status, fresh.status]).toEqual([401, 200]);
+  });
+
+  it('the link signs in who used it', async () => {
+    const { email } = await makeUser(service.database, { accountId: account.id });
+    await ask(email);
+    const client = openClient(service.url);
+    const body = { token: await mailedToken(email), password: NEW_PASSWORD };
+    expect((await client.call('resetPassword', { body })).user.email).toBe(email);
+    expect((await client.try('getAccount')).status).toBe(200);
+  });
+
+  it('is good for an hour, and only as it was mailed', async () => {
+    const { email } = await makeUser(service.database, { accountId: account.id });
+    await ask(email);
+    const token = await mailedToken(email);
+    const show = async (it: string) =>
+      (await openClient(service.url).try('showReset', { body: { token: it } })).status;
+    const [id, hour, signature] = token.split('.');
+    expect(await show(`${id}.${Number(hour) + 1}.${signature}`)).toBe(404);
+    const other = await makeUser(service.database, { accountId: account.id });
+    expect(await show(`${other.id}.${hour}.${signature}`)).toBe(404);
+    expect(await show('nonsense')).toBe(404);
+    aheadMs = 59 * 60_000;
+    expect(await show(token)).toBe(200);
+    aheadMs = 61 * 60_000;
+    expect(await show(token)).toBe(404);
+    aheadMs = 0;
+  });
+
+  it('answers the same whether or not anybody has the address', async () => {
+    const { email } = await makeUser(service.database, { accountId: account.id });
+    const known = await ask(email);
+    const unknown = await ask('nobody@people.example');
+    const wrong = await ask('no address');
+    expect([known.status, unknown.status, wrong.status]).toEqual([200, 200, 200]);
+    expect([unknown.body, wrong.body]).toEqual([known.body, known.body]);
+    await until(async () => (await resetMailsTo(email)).length === 1);
+    expect(await resetMailsTo('nobody@people.example')).toEqual([]);
+  });
+
+  it('fills nobody’s mailbox: three links for an address, twenty for a client', async () => {
+    const { email } = await makeUser(service.database, { accountId: account.id });
+    for (const address of [email, 'stranger@people.example']) {
+      const statuses: number[] = [];
+      for (let n = 0; n < 5; n += 1) statuses.push((await ask(address, `198.51.100.${n}`)).status);
+      expect(statuses).toEqual([200, 200, 200, 429, 429]);
+    }
+    await until(async () => (await resetMailsTo(email)).length === 3);
+    const client: number[] = [];
+    for (let n = 0; n < 21; n += 1) {
+      client.push((await ask(`x${n}@people.example`, '203.0.113.7')).status);
+    }
+    expect(client.filter((status) => status === 200)).toHaveLength(20);
+    // Tries to sign in are counted apart.
+    const signIn = await openClient(service.url).try('signIn', {
+      body: { email, password: PASSWORD },
+    });
+    expect(signIn.status).toBe(200);
+  });
+});
+
+describe('mails of the service itself', () => {
+  it('are listed, but their links are for their readers only', async () => {
+    const owner = await openSignedIn(service, { accountId: account.id });
+    const operator = await openSignedIn(service, { accountId: account.id, operator: true });
+    await owner.call('invite', { body: { email: 'new@people.example', role: 'owner' } });
+    const { items } = await owner.call('searchMessages', {
+      query: { recipient: 'new@people.example' },
+    });
+    const params = { id: items[0]!.id };
+    expect(items[0]).toMatchObject({ door: 'system' });
+    await captured(service.database, params.id);
+
+    const seen = await owner.call('getMessage', { params });
+    expect([seen.sealed, seen.content]).toEqual([true, null]);
+    for (const name of ['getMessageSource', 'getSandboxMail', 'sendAgain'] as const) {
+      expect([name, (await owner.try(name, { params })).status]).toEqual([name, 403]);
+    }
+    expect((await operator.call('getMessage', { params })).content!.text).toContain('/invitation#');
+    expect((await operator.call('getSandboxMail', { params })).text).toContain('/invitation#');
+    // A copy would be the account's own mail, open to all its people.
+    expect((await operator.try('sendAgain', { params })).status).toBe(403);
+  });
+
+  it('are written by the catalogue’s templates, and their links lead straight to the page', async () => {
+    const own = await service.account();
+    const owner = await openSignedIn(service, { accountId: own.id });
+    const slug = { slug: 'team-invitation' };
+    const html = '<img src="https://elsewhere.example/?{{ accept_url }}">';
+    await owner.call('saveTemplate', { params: slug, body: { subject: 'Changed', html } });
+    await owner.call('publishTemplate', { params: slug, body: {} });
+    const { link } = await owner.call('invite', {
+      body: { email: 'bo@people.example', role: 'viewer' },
+    });
+    const { items } = await owner.call('searchMessages', { query: {} });
+    const { mail } = await captured(service.database, items[0]!.id);
+    expect(mail.subject).not.toBe('Changed');
+    expect(mail.html).toContain(`href="${link}"`);
+    expect(mail.html).not.toContain('elsewhere.example');
+  });
+
+  it('are no first mail: the quickstart goes on waiting', async () => {
+    const own = await service.account();
+    const owner = await openSignedIn(service, { accountId: own.id });
+    await owner.call('invite', { body: { email: 'cy@people.example', role: 'viewer' } });
+    const waiting = async () => (await owner.call('getOverview', { query: {} })).quickstart.waiting;
+    expect(await waiting()).toBe(true);
+    const sent = await service.send(own.key, {
+      from_email: 'a@example.com',
+      to: ['b@example.net'],
+      subject: 'First',
+      text: 'First',
+    });
+    expect(sent.status).toBe(202);
+    expect(await waiting()).toBe(false);
+  });
+});

@@ -1,0 +1,71 @@
+// Who forgot the password asks for a link. The answer never tells whether the address has a login.
+import { Button, Code, Stack, Text, TextInput } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useAction } from '../../api.ts';
+import { Entrance } from './entrance.tsx';
+
+const backToSignIn = (
+  <Text size="sm" ta="center">
+    <Link to="/sign-in" className="plain-link">
+      Back to sign-in
+    </Link>
+  </Text>
+);
+
+export function ForgotPasswordPage() {
+  const ask = useAction('askForReset');
+  if (ask.isSuccess) {
+    return (
+      <Entrance title="Look into your mail" lead={ask.variables.body.email}>
+        <Stack>
+          <Text size="sm" role="status">
+            If this address signs in here, a link to a new password is on its way. It works once,
+            for an hour.
+          </Text>
+          {ask.data.captured && (
+            <Text size="sm" c="dimmed">
+              This service has no relay, so the mail was captured:{' '}
+              <Code>sandmartin sandbox list</Code> shows it.
+            </Text>
+          )}
+          <Text size="sm" c="dimmed">
+            Nothing there? Whoever runs the service can set a password:{' '}
+            <Code>sandmartin user password</Code>
+          </Text>
+          {backToSignIn}
+        </Stack>
+      </Entrance>
+    );
+  }
+  return (
+    <Entrance
+      title="Forgot your password?"
+      lead="We mail you a link to a new one."
+      fault={ask.error}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const form = new FormData(event.currentTarget);
+          ask.mutate({ body: { email: String(form.get('email')).trim() } });
+        }}
+      >
+        <Stack>
+          <TextInput
+            label="E-mail"
+            name="email"
+            type="email"
+            autoComplete="username"
+            required
+            withAsterisk={false}
+            data-autofocus
+          />
+          <Button type="submit" size="md" fullWidth loading={ask.isPending}>
+            Mail me the link
+          </Button>
+          {backToSignIn}
+        </Stack>
+      </form>
+    </Entrance>
+  );
+}
