@@ -85,6 +85,7 @@ export class Template {
   }
 
   private newContext(from: Context, names: Lookup): Context {
+    from.budget.step(this.compiled.blocks.size * 4);
     return new Context(from, this.name, names, this.newEvalContext(), this.newBlocks());
   }
 
@@ -103,6 +104,7 @@ export class Template {
     this.compiled.root(ctx);
     const body = from.budget.endCapture();
     from.budget.leave();
+    from.budget.step(ctx.exported.size * 4);
     const exports = new Map<string, Value>();
     for (const name of ctx.exported) exports.set(name, ctx.vars.get(name));
     return new TemplateModule(this.name, body, exports);
