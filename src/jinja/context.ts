@@ -101,6 +101,7 @@ export class Context {
 
   /** A context for a scoped block: same template, own names. */
   derived(locals: Lookup): Context {
+    this.budget.step(20);
     return new Context(this, this.name, this.seenWith(locals), this.evalCtx, this.blocks);
   }
 

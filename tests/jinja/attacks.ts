@@ -1,5 +1,5 @@
 // Templates and data made to break out, crash, hang or grow the process. Run by attack-runner.ts in a child process.
-import { attacksOnScopes } from './attacks-on-scopes.ts';
+import { attacksByNumber } from './attacks-by-number.ts';
 
 export interface Attack {
   name: string;
@@ -584,4 +584,4 @@ const shapes: Attack[] = [
   },
 ];
 
-export const attacks: Attack[] = [...reach, ...bombs, ...patterns, ...shapes, ...attacksOnScopes];
+export const attacks: Attack[] = [...reach, ...bombs, ...patterns, ...shapes, ...attacksByNumber];

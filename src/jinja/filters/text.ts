@@ -43,6 +43,7 @@ const WORD_START =
 function title(ctx: Context, value: Value): string {
   const whole = String(soft(ctx, value));
   ctx.budget.text(whole.length);
+  ctx.budget.step(whole.length >> 2);
   return whole
     .split(WORD_START)
     .map((word) => {
