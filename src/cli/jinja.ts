@@ -106,6 +106,8 @@ function renderJob(job: Dict): string {
   const options = job.get('options');
   return new Environment({
     loader,
+    // Answers must not depend on how busy the machine is; the other limits hold.
+    limits: { timeMs: 10_000 },
     ...environmentOptions(options instanceof Dict ? options : new Dict()),
   })
     .getTemplate(main)

@@ -97,6 +97,7 @@ export class Macro extends WithAttributes {
     )
       this.bindRest(ctx, vars, args, given, kwargs);
     budget.enter();
+    budget.step(code.slots.length);
     budget.beginCapture();
     code.run(activation);
     const text = budget.endCapture();

@@ -1,4 +1,5 @@
 // Expression trees to closures. Each closure takes the running activation and answers a value; errors leave with their place.
+import { Budget } from '../budget.ts';
 import { callValue } from '../calls.ts';
 import type { Context } from '../context.ts';
 import type { Environment } from '../environment.ts';
@@ -50,12 +51,16 @@ export class ExpressionCompiler {
   protected readonly source: Source;
   protected readonly evalCtx: StaticEvalContext;
   protected readonly folder: Folder;
+  /** What compiling may cost, counted in steps alone: a busy machine must not make a template a wrong one. */
+  protected readonly work: Budget;
 
   constructor(env: Environment, source: Source) {
     this.env = env;
     this.source = source;
     this.evalCtx = { autoescape: env.autoescapeFor(source.name), volatile: false };
     this.folder = new Folder(env, this.evalCtx);
+    const steps = env.limits.steps / 2;
+    this.work = new Budget({ ...env.limits, steps, timeMs: Number.POSITIVE_INFINITY });
   }
 
   protected place(at: number): Location {
@@ -544,6 +549,7 @@ function spread(ctx: Context, value: Value): Value[] {
 }
 
 function spreadKwargs(kwargs: Kwargs, value: Value): void {
+  if (value instanceof Undefined) value.fail();
   if (!isDict(value))
     throw typeError(`argument after ** must be a mapping, not ${typeName(value)}`);
   for (const [key, item] of dictEntries(value)) {

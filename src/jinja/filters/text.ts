@@ -43,6 +43,7 @@ const WORD_START =
 function title(ctx: Context, value: Value): string {
   const whole = String(soft(ctx, value));
   ctx.budget.text(whole.length);
+  ctx.budget.step(whole.length >> 2);
   return whole
     .split(WORD_START)
     .map((word) => {
@@ -84,11 +85,20 @@ function indent(
   const lines = text.splitLines(`${String(value)}\n`);
   budget.text(String(value).length + lines.length * by.length);
   const all = truthy(blank);
+  // Markup before plain text escapes it and makes the whole Markup; str.join forgets that again, Markup.join does not.
+  const escapes = width instanceof Markup && !markup;
+  const escaped = (line: string) => (escapes ? escapeText(line) : line);
   const body = lines
-    .map((line, i) => (i > 0 && (all || line !== '') ? by + line : line))
+    .map((line, i) => {
+      if (i === 0) return all ? escaped(line) : line;
+      return all || line !== '' ? by + escaped(line) : line;
+    })
     .join('\n');
-  const result = truthy(first) ? by + body : body;
-  return markup ? new Markup(result) : result;
+  budget.text(body.length);
+  const isMarkup = markup || (escapes && all);
+  if (!truthy(first)) return isMarkup ? new Markup(body) : body;
+  const result = by + (isMarkup ? body : escaped(body));
+  return isMarkup || escapes ? new Markup(result) : result;
 }
 
 function truncate(
