@@ -18,7 +18,7 @@ describe.skipIf(!dashboard)('Account & plan', () => {
     await page.getByLabel('Name of the account').fill('Nest & Co');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.account-name', { hasText: 'Nest & Co' }).waitFor();
-  }, 60_000);
+  });
 
   it('tells a free account what is blocked', async () => {
     const { service, open } = dashboard!;
@@ -28,7 +28,7 @@ describe.skipIf(!dashboard)('Account & plan', () => {
     await page.getByRole('link', { name: 'See what is blocked' }).click();
     await page.getByText('Some things are blocked').waitFor();
     await look(page, 'account-free');
-  }, 60_000);
+  });
 
   it('changes the password', async () => {
     const { service, open } = dashboard!;
@@ -44,5 +44,5 @@ describe.skipIf(!dashboard)('Account & plan', () => {
     await page.getByText('The password was changed').waitFor();
     await look(page, 'profile');
     expect(await page.getByLabel('New password').inputValue()).toBe('');
-  }, 60_000);
+  });
 });

@@ -21,6 +21,8 @@ describe.skipIf(!dashboard)('Branding', () => {
     await page.getByLabel('Brand name').fill('Nest & Co');
     await first.getByText('Nest & Co').first().waitFor();
     await order.getByText('Nest & Co').first().waitFor();
+    // However narrow, words stay whole.
+    expect(await order.getByText('Confirmed', { exact: true }).evaluate(countLines)).toBe(1);
 
     await page.getByRole('textbox', { name: 'Primary colour' }).fill('#ffee00');
     await page
@@ -50,5 +52,17 @@ describe.skipIf(!dashboard)('Branding', () => {
     const { html } = (await captured(service.database, sent.body.id)).mail;
     expect(html).toContain('Nest &amp; Co');
     expect(html).toContain('#1d4ed8');
-  }, 90_000);
+  });
 });
+
+/** As it is laid out. Runs in the page, of which these types know nothing. */
+function countLines(element: unknown): number {
+  const { document } = globalThis as unknown as {
+    document: {
+      createRange(): { selectNodeContents(it: unknown): void; getClientRects(): object[] };
+    };
+  };
+  const text = document.createRange();
+  text.selectNodeContents(element);
+  return text.getClientRects().length;
+}

@@ -1,7 +1,10 @@
 // First run: the owner sets the service up, makes the quickstart's call and watches the mail until it is opened.
-// Also the door afterwards: sign in, sign out, and what a session that ended looks like.
+// Also the door afterwards: sign in, sign out, what a session that ended looks like, and a forgotten password.
 import { afterAll, describe, expect, it } from 'vitest';
 import { addIdentity } from '../../src/accounts/identities.ts';
+import { showUuid } from '../../src/ids.ts';
+import { captured } from '../support/captured.ts';
+import { until } from '../support/until.ts';
 import { look, openDashboard, PASSWORD } from './dashboard.ts';
 
 const dashboard = await openDashboard();
@@ -61,5 +64,38 @@ describe.skipIf(!dashboard)('First run', () => {
     await service.database.query('DELETE FROM sessions');
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  }, 90_000);
+  });
+
+  it('lets somebody in again who forgot the password', async () => {
+    const { service, open } = dashboard!;
+    const page = await open();
+    await page.goto('/sign-in');
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await look(page, 'forgot-password');
+    await page.getByRole('button', { name: 'Mail me the link' }).click();
+    await page.getByText('If this address signs in here').waitFor();
+    await look(page, 'forgot-password-asked');
+
+    const { mail } = await until(async () => {
+      const [row] = await service.database.query<{ uuid: string }>(
+        `SELECT id AS uuid FROM messages WHERE tags = '{password-reset}'`,
+      );
+      return row && captured(service.database, showUuid('msg_', row.uuid));
+    });
+    const link = /http\S+\/new-password#\S+/.exec(mail.text!)![0];
+    await page.goto(link);
+    await page.getByLabel('New password', { exact: true }).fill('a completely new one');
+    await look(page, 'new-password');
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+
+    // Once.
+    const again = await open();
+    await again.goto(link);
+    await again.getByRole('alert').getByText('not good any more').waitFor();
+    await look(again, 'new-password-used');
+    await again.getByRole('link', { name: 'Ask for a new link' }).click();
+    await again.getByRole('heading', { name: 'Forgot your password?' }).waitFor();
+  });
 });

@@ -37,5 +37,5 @@ describe.skipIf(!dashboard)('Operator', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
     await page.getByText('may send again').waitFor();
     expect((await service.send(account.key, mail())).status).toBe(202);
-  }, 60_000);
+  });
 });

@@ -30,7 +30,7 @@ describe.skipIf(!dashboard)('Overview', () => {
     await page.getByRole('button', { name: 'Open the navigation' }).click();
     await page.getByRole('link', { name: 'Messages', exact: true }).click();
     await page.getByRole('heading', { name: 'Messages' }).waitFor();
-  }, 90_000);
+  });
 
   it('loads at most 250 KB of JavaScript at first, without charts and editor', async () => {
     const { service, open } = dashboard!;
@@ -48,5 +48,5 @@ describe.skipIf(!dashboard)('Overview', () => {
     expect(bytes).toBeGreaterThan(50_000);
     expect(bytes).toBeLessThanOrEqual(250 * 1024);
     expect([...scripts.keys()].filter((name) => /codemirror|chart/.test(name))).toEqual([]);
-  }, 60_000);
+  });
 });

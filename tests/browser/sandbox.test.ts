@@ -26,5 +26,5 @@ describe.skipIf(!dashboard)('Sandbox', () => {
     await page.getByRole('button', { name: 'Empty the inbox' }).click();
     await page.getByRole('button', { name: 'Empty it' }).click();
     await page.getByText('Nothing was captured').waitFor();
-  }, 60_000);
+  });
 });

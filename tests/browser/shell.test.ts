@@ -35,6 +35,25 @@ describe.skipIf(!dashboard)('The frame of all pages', () => {
     expect(await page.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
   });
 
+  it('tells what went wrong, and tries again', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'viewer' });
+    const api = '**/dashboard/api/suppressions*';
+    await page.route(api, (route) =>
+      route.fulfill({ status: 400, json: { detail: 'The moon is in the wrong phase.' } }),
+    );
+    await page.goto('/suppressions');
+    await page.getByRole('alert').getByText('The moon is in the wrong phase.').waitFor();
+    await look(page, 'fault');
+    await page.unroute(api);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Nobody is suppressed').waitFor();
+    await page.goto('/nowhere');
+    await page.getByRole('heading', { name: 'Nothing nests here' }).waitFor();
+    await look(page, 'not-found');
+  });
+
   it('is used by the keyboard alone', async () => {
     const { service, open } = dashboard!;
     const account = await service.account();

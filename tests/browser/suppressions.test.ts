@@ -31,5 +31,5 @@ describe.skipIf(!dashboard)('Suppressions', () => {
     await page.getByRole('button', { name: 'Remove bo@example.net' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('Nothing matches').waitFor();
-  }, 60_000);
+  });
 });

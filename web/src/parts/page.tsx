@@ -103,7 +103,7 @@ export function LoadingRows({ rows = 6, height = 20 }: { rows?: number; height?:
   );
 }
 
-/** A table. On phones each row is a card, and cells with a `data-label` carry it beside them; in between it scrolls sideways. */
+/** A table. Where there is little room each row is a card, and cells with a `data-label` carry it beside them. */
 export function TableBox({ children, label }: { children: ReactNode; label: string }) {
   return (
     <Paper className="table-box" role="region" aria-label={label} tabIndex={0}>
@@ -115,7 +115,7 @@ export function TableBox({ children, label }: { children: ReactNode; label: stri
 /** A label above its value. */
 export function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <Box miw={0} maw="100%">
+    <Box className="fact" miw={0} maw="100%">
       <Text size="xs" c="dimmed" mb={2}>
         {label}
       </Text>

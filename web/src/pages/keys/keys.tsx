@@ -146,6 +146,9 @@ function sayLimits(limits: KeyRow['limits']): string[] {
     limits.templatesOnly && 'templates only',
     limits.noBcc && 'no bcc',
     limits.dailyCap !== null && `${limits.dailyCap} a day`,
-    limits.allowedRecipients !== null && `to ${limits.allowedRecipients.join(', ')}`,
+    limits.allowedRecipients !== null && `to ${sayRecipients(limits.allowedRecipients)}`,
   ].filter((limit) => typeof limit === 'string');
 }
+
+const sayRecipients = ([first = 'nobody', ...others]: string[]): string =>
+  others.length === 0 ? first : `${first} and ${others.length} more`;

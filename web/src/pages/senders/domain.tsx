@@ -132,7 +132,7 @@ export function DomainCard({ domain }: { domain: SenderDomain }) {
 function Records({ records }: { records: SenderRecord[] }) {
   return (
     <TableBox label="DNS records">
-      <Table layout="fixed" className="dns-records">
+      <Table layout="fixed">
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={190}>For</Table.Th>

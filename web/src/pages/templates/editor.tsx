@@ -53,6 +53,8 @@ export function EditorPage() {
     queryKey: ['getTemplate', { params: { slug }, query: { version: String(newest) } }],
     queryFn: () => call('getTemplate', { params: { slug }, query: { version: String(newest) } }),
     enabled: newest !== null,
+    // A version that was just saved must not shut the editor it was saved in.
+    placeholderData: (before) => (before?.slug === slug ? before : undefined),
   });
   const back = (
     <Link to="/templates/$slug" params={{ slug }} className="back-link">
@@ -313,6 +315,7 @@ function useVersionActions(slug: string, draft: Draft, onSaved: () => void) {
     'listTemplates',
     'listTemplateVersions',
     'getTemplate',
+    'previewTemplate',
     'previewTemplates',
   ] as const;
   const [version, setVersion] = useState<number>();

@@ -133,8 +133,8 @@ function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: 
     changes: ['getDelivery', 'listDeliveries', 'listWebhooks', 'getMessage'],
     onDone: () => tellDone('It is tried again now'),
   });
-  if (delivery.isError) return <Fault fault={delivery.error} retry={delivery.refetch} />;
   const { data } = delivery;
+  if (delivery.isError && !data) return <Fault fault={delivery.error} retry={delivery.refetch} />;
   if (!data) return <Skeleton height={480} />;
   return (
     <Stack>

@@ -32,7 +32,7 @@ export function WebhookPage() {
   const webhooks = useWatched('listWebhooks');
   const endpoint = webhooks.data?.endpoints.find((one) => one.id === id);
   const missing = webhooks.isSuccess && !endpoint;
-  if (webhooks.isError || missing) {
+  if ((webhooks.isError && !webhooks.data) || missing) {
     const fault = missing
       ? new Refused(404, { detail: 'This endpoint was removed, or never was.' })
       : webhooks.error;
