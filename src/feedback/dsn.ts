@@ -81,8 +81,8 @@ function splitRecipients(headers: Headers): Map<string, string[]>[] {
   return Array.from({ length: Math.min(count, MAX_RECIPIENTS) }, (_, index) => {
     const group = new Map<string, string[]>();
     for (const [name, values] of headers) {
-      const value = values[count === 1 ? 0 : index];
-      if (value !== undefined) group.set(name, [value]);
+      const own = count === 1 ? [...values] : values.slice(index, index + 1);
+      if (own.length > 0) group.set(name, own);
     }
     return group;
   });
