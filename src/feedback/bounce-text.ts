@@ -125,7 +125,12 @@ function standsLikeRecipient(notice: string, at: number, length: number): boolea
   const lineStart = notice.lastIndexOf('\n', at - 1) + 1;
   const before = notice.slice(Math.max(lineStart, at - 80), at);
   if (/^[\s<"'([*>•-]*$/.test(before)) return true;
-  if (/(?:from|sender|reply-to|contact)(?:'?s)?(?: e-?mail)?(?: address)?[\s:=]*[<"'([]*$/i.test(before)) return false;
+  if (
+    /(?:from|sender|reply-to|contact)(?:'?s)?(?: e-?mail)?(?: address)?[\s:=]*[<"'([]*$/i.test(
+      before,
+    )
+  )
+    return false;
   if (
     /(?:rcpt to|recipients?(?: address(?:es)?)?|to|for|userid|user|address|delivered to|mailbox|an|à|destinatario|収信者)[\s:=]*[<"'([]*$/i.test(
       before,
