@@ -66,7 +66,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     '(?:not permitted|not allowed|not configured|not authorized|isn.t allowed|not set up) to (?:let you )?relay',
     'no relaying',
     "(?:do|does|will) ?n[o']?t relay|cannot relay|can.t relay",
-    'allowed rcpthosts|rcpthosts \\(',
+    'allowed rcpthosts?\\b|rcpthosts \\(|insecure (?:mail )?relay',
     '(?:not an|an?) open relay',
     'not a gateway',
     'as a relay,',
@@ -141,7 +141,8 @@ export const TEXT_RULES: readonly TextRule[] = [
     'frequency…limit|connection (?:rate|limit|frequency)|max(?:imum)? (?:number of )?(?:concurrent |simultaneous )?(?:connections|defers)|concurrent connection',
     'deferred due to (?:unexpected|excessive|high|unusual)|message threshold exceeded|max(?:imum)? messages? per|thread limit',
     'too much (?:e-?mail|mail|traffic)\\b(?! data)|limits for how many messages',
-    'mail flood|trop de connexions|exceeded permitted limits|exceeded threshold|reached…(?:daily|hourly) limit',
+    '\\brp:(?:trc|cel|drc|qrc)\\b',
+    'mail flood|trop de connexions|exceeded permitted limits|(?<!score )exceeded threshold|reached…(?:daily|hourly) limit',
     'zu viele (?:verbindungen|nachrichten|e-?mails)|demasiad[oa]s (?:conexiones|mensajes)|слишком много|频率|过于频繁',
   ),
   strong(
@@ -158,6 +159,9 @@ export const TEXT_RULES: readonly TextRule[] = [
     `(?:mail ?box|inbox|mail ?folder|storage|user's)…(?:exceed|limit (?:is )?reached|size limit|is too (?:big|large)|over (?:the|its|their|his) (?:limit|size|allowed)|over limit|too many messages)`,
     'insufficient (?:disk |mailbox |storage )?(?:space|storage)|(?:not|n.t) (?:have )?(?:enough|sufficient) (?:disk |storage |free )?(?:space|storage|room)|space…not enough|space has been used up',
     'exceed(?:s|ed|ing)?…storage|storage (?:limit|allocation|space|exceeded|full)|mailbox size limit|exceeds? allowed size|too much mail data|larger than the mailbox',
+    'over (?:the |its |their |his )?(?:allowed |mailbox |storage |disk )?quota|reached (?:the |its |their )?(?:disk |storage |mailbox )?quota|dis[ck] quota',
+    // Postfix, when a mailbox file would grow beyond mailbox_size_limit.
+    'error writing message: file too large',
     'has too many messages|messages in…mailbox exceeded|blocks limit exceeded|would exceed…mailbox',
     '(?:postfach|mailbox|speicher)…(?:voll|überfüllt|überschritten)|(?:bo[iî]te|messagerie)…pleine|quota…(?:dépass|depass|atteint|überschritten|excedid|superad|superat)',
     '(?:buz[oó]n|casilla|cuota|bandeja)…(?:llen[oa]|excedid|superad)|(?:casella|cartella)…(?:piena|superat)|caixa…(?:cheia|lotada|excedid)|skrzynka…(?:pełna|przepełniona)|mailbox…vol\\b',
@@ -183,7 +187,8 @@ export const TEXT_RULES: readonly TextRule[] = [
     '(?:as|is|be|was|been|are|considered|like|for|to|suspected|probable|probably|likely|possible|contains?|containing|seems?|sending|too much|detected)(?: being| a| an| high| the)? ?\\(?spam\\b|spam\\)?[- ](?:message|mail|e-?mail|content|detect|like|score|filter|check|block|reject|refus|not accepted|trap|pattern|probab|points|classif|complaint|list|engine|policy|text|source|ip|firewall)',
     '\\bspam(?:ming|my|mer|mers|trap|assassin|bouncer|profiler|killer|titan|text)\\b|anti-?spam|no spam|spamsignature|dt:spm|help spam|<>:blocked|block for spam|reject spam|\\(spam\\)|^spam\\b|spam…(?:rejected|refused|exceeded|detected)',
     'unsolicited|junk ?(?:e-?mail|mail)|\\bjunk\\b|bulk (?:e-?mail|mail|advertis)|\\bube\\b|\\buce\\b|mass mailer',
-    'a problem occurred\\. \\(ask your postmaster|banned (?:sender|sending)|bad outbound sender|blocked for abuse|(?:due to|for|detected) abuse|abusive|sending spam|user complaints|phish|malicious[_ ]?url',
+    '(?:your|access|sending|sender|this|the) ip(?: address)?(?: [\\d.:a-f]{4,45})? (?:has been|is|was)(?: temporarily| currently)? (?:blocked|rejected|banned)|banned ip\\b|abus d[eé]tect',
+    'will be permanently deferred|a problem occurred\\. \\(ask your postmaster|banned (?:sender|sending)|bad outbound sender|blocked for abuse|(?:due to|for|detected) abuse|abusive|sending spam|user complaints|phish|malicious[_ ]?url',
     '(?:s3140|s3150)|part of their network is on|unsolicited(?:message|ratelimit|ip)error|lowreputation|suspicious due to',
     'message score|mail score|scored (?:too )?(?:high|\\d)|recurrent pattern|content judged|considered unsolicited|looks suspiciously',
     'message filtered|filtered by (?:outbound|spam)|mail rejete|(?:spam|мусор|спам)(?:-|а|ом)|спам|垃圾|迷惑メール',
@@ -194,7 +199,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     '(?:illegal|forbidden|prohibited|banned|blocked|executable|dangerous|disallowed|unacceptable|potentially executable|suspicious) (?:file )?(?:attachment|file|content|extension|type)',
     '(?:attachment|file type|file extension|extension|\\.(?:exe|zip|js|scr|rar|iso))…(?:not (?:allowed|accepted|permitted)|blocked|rejected|forbidden|prohibited|banned|denied|disallowed)',
     '(?:content|mail content|message content|body)(?: was| is| has been)? (?:rejected|denied|not (?:allowed|accepted|permitted)|refused|blocked|restriction|reject\\b|policy|examination)|rejected - content|banned content|content presents|due to content|content violat',
-    'potential security issue|blockedmessage|security risk',
+    'images or other attachments|messages with multiple addresses|potential security issue|blockedmessage|security risk',
     'rfc ?(?:2?822|5322)[^;]{0,40}?complian|complian[^;]{0,30}?rfc ?(?:2?822|5322)|not rfc ?(?:2?822|5322)|rfcmessagenoncompliant|violates rfc',
     'malformed (?:message|mail|mime|header)|(?:message|mail) is malformed|message…malformed',
     'bare (?:lf|cr|line ?feed|newline)|stray (?:linefeed|newline)|invalid characters',
@@ -253,7 +258,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     "does ?n[o']t have (?:an? )?[^.;]{0,30}?(?:account|mailbox|e-?mail)|does not have an? [^.;]{0,30}?(?:account|mailbox)|(?:address|account|recipient|user) (?:lookup|check)[^.;]{0,30}?fail|recipient (?:verification|validation|check) failed|cannot be verified",
     '(?:tried to reach|you entered|e-?mail account)…(?:does not exist|couldn.t be found|wasn.t found|not be found)|couldn.t be (?:found|delivered to)|wasn.t found at|not found by smtp address lookup|address not found|isn.t a valid|could not be found',
     'recipient (?:address )?rejected: (?:access denied|undeliverable|user|unknown|invalid|no such|not|unverified)|recipient rejected$|all recipients are invalid|no valid recipients|recipient is not accepted|rejected recipients?$|not email addresses|addresses were unknown|cannot deliver mail for|can.t accept user',
-    'no mail ?-?box|unrouteable address…550|badrcptto|validrcptto|badrecipientto|address unknown|unknown address|rcpt to[^.;]{0,20}?(?:does not|not) exist|user path no exist|missing home directory|vdeliver',
+    'no mail ?-?box|unrouteable address…550|badrcptto|validrcptto|badrecipientto|address unknown|unknown address|rcpt to[^.;]{0,20}?(?:does not|not) exist|user path no exist|in name directory|missing home directory|vdeliver',
     '<> (?:is |was )?(?:not found|does not exist|unknown|invalid|no such|undeliverable|is not)',
     '(?:empf[äa]nger|benutzer|adresse|postfach|teilnehmer|mailbox|e-?mail-?adresse)…(?:unbekannt|existiert nicht|nicht (?:gefunden|vorhanden|bekannt|verf[üu]gbar)|ung[üu]ltig)|unbekannte[rs]? (?:empf|benutzer|adress)',
     '(?:utilisateur|destinataire|adresse|compte|bo[iî]te)…(?:inconnu|invalide|inexistant|introuvable|n.existe|n a pas|pas été trouv)',
@@ -265,10 +270,11 @@ export const TEXT_RULES: readonly TextRule[] = [
 
   // From here on: words that only say something when the code does not.
   weak('spam', '\\bspams?\\b'),
+  weak('mailbox-disabled', '(?:is|has been|was)(?: currently)? suspended'),
   weak(
     'expired',
     '(?:message|delivery|mail|queue|retry|delivery time)(?: time| timeout| lifetime| attempts?)?(?: has| was| had)?…(?:expired|timed? ?out|time limit)|expired after|has expired|message expired',
-    'retry (?:timeout|time)|in the queue (?:too long|for)|queue (?:too long|period|lifetime)|sitting in queue',
+    'retry (?:timeout|time)|in the queue (?:too long|for)|too long in (?:the )?queue|queue (?:too long|period|lifetime)|sitting in queue',
     '(?:could not|not|unable to|cannot|couldn.t|was not|been un?able to)[^;]{0,40}?(?:be )?deliver(?:ed)?[^;]{0,60}?(?:for|within|after|in) (?:more than |over |the |multiple |several |about )?(?:\\d+|five|four|three|two|past|last|many|retries|attempts|days|hours|multiple)',
     'will be deleted from queue|not going to try again|given? up (?:on|after|trying)|giving up|failing for a long time|number of (?:retries|attempts)|too many (?:retries|attempts|delivery)|delivery attempts (?:have been )?exhausted|multiple retries|attempts to deliver…failed',
     'not been collected after|has been (?:un)?delivered for|delivery timeout|max(?:imum)? (?:queue|age|retry|retries|time)',
@@ -281,7 +287,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   ),
   weak(
     'protocol',
-    'syntax error|(?:command|argument|parameter)[^.;]{0,30}?(?:not recogni|unrecogni|rejected|not (?:implemented|supported|allowed)|invalid|unknown|out of sequence)|unrecogni[sz]ed command|bad sequence|out of sequence|unimplemented|\\b(?:helo|ehlo)\\b|pipelin|protocol (?:error|violation)|smtputf8|non-ascii|send hello|unexpected response|improper use|data before greeting',
+    'syntax error|(?:command|argument|parameter)[^.;]{0,30}?(?:not recogni|unrecogni|rejected|not (?:implemented|supported|allowed)|invalid|unknown|out of sequence)|unrecogni[sz]ed command|bad sequence|out of sequence|unimplemented|\\b(?:helo|ehlo)\\b|pipelin|protocol (?:error|violation)|smtputf8|non-ascii|send hello|unexpected (?:response|command)|unsupported dialect|improper use|data before greeting',
   ),
   weak(
     'user-unknown',
@@ -291,10 +297,10 @@ export const TEXT_RULES: readonly TextRule[] = [
   ),
   weak(
     'policy',
-    'polic(?:y|ies)|administrative|prohibited|not (?:authori[sz]ed|permitted|allowed|welcome)|access (?:is )?denied|access to (?:this|the)|forbidden|restrict|sender (?:is )?(?:rejected|blocked|denied|refused|not)|rejecting|\\bblocked\\b|go away|not accepted for|security|delivery not authori|refused by|denied\\b|message (?:was |has been )?(?:refused|rejected|denied)|rejected by|mail (?:is |was )?(?:refused|rejected)|client host|no permit|you are not|disallow|bounced by administrator|we do not accept|confirm this|requires confirmation|abus|refus[eé]|verweigert|abgelehnt|rechazad|rifiutat|rejeitad|отклонен|拒绝|拒絕|拒否',
+    'polic(?:y|ies)|organi[sz]ational settings|not accepting mail with|given low priority|captcha|administrative|prohibited|not (?:authori[sz]ed|permitted|allowed|welcome)|access (?:is )?denied|access to (?:this|the)|forbidden|restrict|sender (?:is )?(?:rejected|blocked|denied|refused|not)|rejecting|\\bblocked\\b|go away|not accepted for|security|delivery not authori|refused by|denied\\b|message (?:was |has been )?(?:refused|rejected|denied)|rejected by|mail (?:is |was )?(?:refused|rejected)|client host|no permit|you are not|disallow|bounced by administrator|we do not accept|confirm this|requires confirmation|abus|refus[eé]|verweigert|abgelehnt|rechazad|rifiutat|rejeitad|отклонен|拒绝|拒絕|拒否',
   ),
   weak(
     'system',
-    'temporar|try (?:again|later|back)|(?:local|internal|system|server|configuration|i/o|input/output|database|storage|ldap)[^.;]{0,20}?(?:error|problem|failure|fault|trouble|busy)|misconfigur|service (?:is )?(?:currently |temporarily )?(?:unavailable|not available|not active)|(?:server|system)[^.;]{0,20}?(?:busy|overload|unavailable|not accepting|maintenance)|resources|can.t create|cannot (?:open|write|append|lock)|unable to process|later',
+    'temporar|try (?:again|later|back)|(?:local|internal|system|server|configuration|i/o|input/output|database|storage|ldap)[^.;]{0,20}?(?:error|problem|failure|fault|trouble|busy)|misconfigur|service (?:is )?(?:currently |temporarily )?(?:unavailable|not available|not active)|(?:server|system)[^.;]{0,20}?(?:busy|overload|unavailable|not accepting|maintenance)|resources|can.t create|cannot (?:open|write|append|lock)|unable to process|out of memory|interrupted system call|there is no mdb|later',
   ),
 ];
