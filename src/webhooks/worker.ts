@@ -24,6 +24,7 @@ import { type DueDelivery, extendLeases, laneName, type Taken, takeDue } from '.
 import { type Report, recordReports } from './outcomes.ts';
 
 const POLL_EVERY_MS = 100;
+const POLL_AT_LEAST_EVERY_MS = 1000;
 const LEASE_MS = 30_000;
 const MOST_LANES = 256;
 /** Taken for one endpoint at a time. */
@@ -69,7 +70,9 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
       try {
         await look();
         // Thousands of waiting endpoints take their time to look through: looking is never the main thing we do.
-        await rest(Math.max(POLL_EVERY_MS, 4 * (performance.now() - startedMs)));
+        // But one slow look (a cold cache, a busy machine) must not hold up the next event for long.
+        const pauseMs = 4 * (performance.now() - startedMs);
+        await rest(Math.min(Math.max(POLL_EVERY_MS, pauseMs), POLL_AT_LEAST_EVERY_MS));
       } catch (error) {
         log.error({ err: error }, 'could not look for due webhooks');
         await rest(1000);
