@@ -436,8 +436,8 @@ function items(ctx: Context, value: Value): Value {
       if (source === null) {
         if (!(value instanceof Undefined) && !isDict(value))
           throw typeError('Can only get item pairs from a mapping.');
-        const pairs =
-          value instanceof Undefined ? [] : dictEntries(value).map((pair) => new Tuple(pair));
+        // The view's own iterator, which notices when the dict changes underneath.
+        const pairs = value instanceof Undefined ? [] : new DictView('items', value);
         source = iterator(ctx.budget, pairs);
       }
       return source.next();
