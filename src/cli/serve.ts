@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { createLog } from '../log.ts';
-import { openWelcome, showBanner } from './welcome.ts';
+import { print, withJson } from './command.ts';
+import { bannerLines, openWelcome, summary } from './welcome.ts';
 
 /** What is in hand gets this long after SIGTERM; leases bring back what takes longer. */
 const STOP_WITHIN_MS = 10_000;
@@ -10,12 +11,11 @@ const STOP_WITHIN_MS = 10_000;
 interface ServeOptions {
   port?: string;
   data?: string;
+  json?: boolean;
 }
 
 export function registerServe(program: Command): void {
-  program
-    .command('serve')
-    .description('start the service')
+  withJson(program.command('serve').description('start the service'))
     .option('--port <port>', 'port of the API, over PORT')
     .option('--data <folder>', 'data folder, over DATA_DIR')
     .action(serve);
@@ -32,7 +32,8 @@ async function serve(options: ServeOptions): Promise<void> {
   const starting = startService(config, createLog(config.logLevel));
   stopOnSignals(async () => (await starting).stop());
   const service = await starting;
-  showBanner(config, service, await openWelcome(config, service.database));
+  const welcome = await openWelcome(config, service.database);
+  print(options.json, summary(service, welcome), () => bannerLines(config, service, welcome));
 }
 
 function stopOnSignals(stop: () => Promise<void>): void {
