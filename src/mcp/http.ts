@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { Caller, Directory } from '../accounts/directory.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
-import { createBodyBudget, readBody } from '../http-body.ts';
+import { readBody } from '../http-body.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { OUR_FAULT, STATUS_OF } from '../operations/status.ts';
@@ -18,6 +19,8 @@ export interface McpHttpDeps {
   directory: Directory;
   metrics: Metrics;
   log: Log;
+  /** Memory for large bodies, shared by all doors. */
+  bodyBudget: ByteBudget;
   /** Names under which the service is reached; browsers at others are kept out (DNS rebinding). */
   hosts: readonly string[];
 }
@@ -26,7 +29,6 @@ export type AnswerHttp = (request: IncomingMessage, response: ServerResponse) =>
 
 export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
   const hosts = [...deps.hosts];
-  const budget = createBodyBudget();
   const protocol = toNodeHandler(deps.server, {
     onerror: (error) => deps.log.error({ door: 'mcp', err: error }, 'a request failed'),
   });
@@ -40,7 +42,7 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
     const caller = await deps.directory.authenticate(oneOf(headers['x-api-key']));
     if (request.method !== 'POST') return await speak(request, response, caller, undefined);
     if (!acceptsJson(headers.accept)) return write(response, NOT_ACCEPTABLE);
-    const { bytes, release } = await readBody(request, budget);
+    const { bytes, release } = await readBody(request, deps.bodyBudget);
     try {
       const body = parse(bytes);
       if (body === undefined) return write(response, NOT_JSON);

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
-import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
 import { parseJson, readBody } from '../http-body.ts';
 import { requireScope } from '../operations/operation.ts';
@@ -16,21 +15,16 @@ import type { RestDeps } from './server.ts';
 export type BareHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Takes POST /v1/send and leaves everything else to `otherwise`. */
-export function withSendDoor(
-  deps: RestDeps,
-  budget: ByteBudget,
-  otherwise: BareHandler,
-): BareHandler {
+export function withSendDoor(deps: RestDeps, otherwise: BareHandler): BareHandler {
   return (request, response) => {
     if (request.method === 'POST' && request.url === '/v1/send') {
-      void answerSend(deps, budget, request, response);
+      void answerSend(deps, request, response);
     } else otherwise(request, response);
   };
 }
 
 async function answerSend(
   deps: RestDeps,
-  budget: ByteBudget,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -41,7 +35,7 @@ async function answerSend(
     caller = await deps.directory.authenticate(headerOf(request, 'x-api-key'));
     requireScope(caller, sendEmail.scope);
     requireJson(request);
-    const body = await readBody(request, budget);
+    const body = await readBody(request, deps.bodyBudget);
     release = body.release;
     const input = readInput(sendEmail.input, parseJson(body.bytes));
     const { answer, limit } = await sendEmail.run(deps, caller, input, {
