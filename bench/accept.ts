@@ -1,5 +1,6 @@
 // npm run bench accept: sends accepted per second beside one prepared INSERT of the same mail per transaction at 16 clients.
-// Both over the same PostgreSQL in alternating rounds; the goal is a ratio of at least 0.8.
+// All over the same PostgreSQL in alternating rounds: one API process (one thread of JavaScript), two of them, and the
+// INSERTs. The goal is a ratio of at least 0.8.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,33 +33,104 @@ const text = 'A paragraph of an ordinary mail, with some words in it.\n'.repeat(
 const requestFile = join(folder, 'request');
 writeFileSync(requestFile, await makeRequest());
 
-const server = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
-  env: {
-    ...process.env,
-    DATABASE_URL: embedded.url,
-    PORT: String(PORT),
-    FEEDBACK_PORT: '0',
-    ROLES: 'api',
-    LOG_LEVEL: 'warn',
-  },
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-await Promise.race([
-  once(server.stdout!, 'data'),
-  once(server, 'exit').then(() => {
-    throw new Error('the server did not start');
-  }),
-]);
-const load = spawn(
-  process.execPath,
-  ['--import', 'tsx', 'bench/support/http-load.ts', String(PORT), String(CONNECTIONS), requestFile],
-  { stdio: ['pipe', 'pipe', 'inherit'] },
-);
-const answers = createInterface({ input: load.stdout! })[Symbol.asyncIterator]();
+const servers = [await startServer(PORT), await startServer(PORT + 1)];
+const one = openArrangement('one API process', servers.slice(0, 1));
+const two = openArrangement('two API processes', servers);
 const postmaster = Number(
   readFileSync(findFile(join(folder, 'data'), 'postmaster.pid'), 'utf8').split('\n')[0],
 );
 const baseline = await openBaseline();
+
+try {
+  // Until the optimising compiler has seen it all.
+  for (let warm = 0; warm < 5; warm++) await two.round();
+  await baseline.round();
+  for (let round = 1; round <= ROUNDS; round++) {
+    const rates = [await one.round(), await two.round()].map((it) => it.rate.toFixed(0));
+    const inserts = (await baseline.round()).toFixed(0);
+    process.stdout.write(
+      `round ${round}: ${rates[0]} sends/s with one process, ${rates[1]} with two, ${inserts} inserts/s\n`,
+    );
+  }
+  const inserts = baseline.rates.slice(1);
+  report(baseline.name, summarise(inserts), 0);
+  for (const { name, rounds } of [one, two]) {
+    const measured = rounds.slice(-ROUNDS);
+    const of = (pick: (round: Round) => number) => summarise(measured.map(pick));
+    process.stdout.write(`\n${name}\n`);
+    report(
+      'ratio (goal ≥ 0.8)',
+      summarise(measured.map(({ rate }, index) => rate / inserts[index]!)),
+    );
+    report(
+      'sends accepted per second',
+      of((round) => round.rate),
+      0,
+    );
+    report(
+      'latency p50, ms',
+      of((round) => round.p50),
+      1,
+    );
+    report(
+      'latency p99, ms',
+      of((round) => round.p99),
+      1,
+    );
+    report(
+      'CPU per send, Node, µs',
+      of((round) => round.nodeUs),
+      0,
+    );
+    report(
+      'CPU per send, PostgreSQL, µs',
+      of((round) => round.postgresUs),
+      0,
+    );
+    report(
+      'mean batch size',
+      of((round) => round.batch),
+      1,
+    );
+  }
+} finally {
+  for (const child of [one.load, two.load, ...servers.map((server) => server.child)]) {
+    await stop(child);
+  }
+  await database.close();
+  await embedded.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function report(what: string, figures: ReturnType<typeof summarise>, digits?: number): void {
+  process.stdout.write(`  ${what.padEnd(32)} ${show(figures, digits)}\n`);
+}
+
+interface Server {
+  port: number;
+  child: ChildProcess;
+}
+
+async function startServer(port: number): Promise<Server> {
+  const child = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
+    env: {
+      ...process.env,
+      DATABASE_URL: embedded.url,
+      PORT: String(port),
+      FEEDBACK_PORT: '0',
+      ROLES: 'api',
+      LOG_LEVEL: 'warn',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await Promise.race([
+    once(child.stdout!, 'data'),
+    once(child, 'exit').then(() => {
+      throw new Error('the server did not start');
+    }),
+  ]);
+  return { port, child };
+}
 
 interface Round {
   rate: number;
@@ -66,72 +138,62 @@ interface Round {
   p99: number;
   nodeUs: number;
   postgresUs: number;
+  batch: number;
 }
 
-async function acceptRound(): Promise<Round> {
-  const before = { node: cpuMicroseconds(server.pid!), postgres: snapshotTree(postmaster) };
-  load.stdin!.write(`${JSON.stringify({ seconds: SECONDS })}\n`);
-  const { answered, failed, p50, p99 } = JSON.parse((await answers.next()).value as string);
-  if (failed > 0) throw new Error(`${failed} sends were not answered with 202`);
+interface Arrangement {
+  name: string;
+  load: ChildProcess;
+  rounds: Round[];
+  round: () => Promise<Round>;
+}
+
+/** The same number of connections, spread over these servers. */
+function openArrangement(name: string, over: Server[]): Arrangement {
+  const ports = over.map((server) => server.port).join(',');
+  const load = spawn(
+    process.execPath,
+    ['--import', 'tsx', 'bench/support/http-load.ts', ports, String(CONNECTIONS), requestFile],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  const answers = createInterface({ input: load.stdout! })[Symbol.asyncIterator]();
+  const rounds: Round[] = [];
+  const state = async () => ({
+    node: over.reduce((sum, server) => sum + cpuMicroseconds(server.child.pid!), 0),
+    postgres: snapshotTree(postmaster),
+    batches: await countBatches(over),
+  });
   return {
-    rate: answered / SECONDS,
-    p50,
-    p99,
-    nodeUs: (cpuMicroseconds(server.pid!) - before.node) / answered,
-    postgresUs: cpuBetween(before.postgres, snapshotTree(postmaster)) / answered,
+    name,
+    load,
+    rounds,
+    round: async () => {
+      const before = await state();
+      load.stdin!.write(`${JSON.stringify({ seconds: SECONDS })}\n`);
+      const { answered, failed, p50, p99 } = JSON.parse((await answers.next()).value as string);
+      const after = await state();
+      if (failed > 0) throw new Error(`${failed} sends were not answered with 202`);
+      const round = {
+        rate: answered / SECONDS,
+        p50,
+        p99,
+        nodeUs: (after.node - before.node) / answered,
+        postgresUs: cpuBetween(before.postgres, after.postgres) / answered,
+        batch: answered / (after.batches - before.batches),
+      };
+      rounds.push(round);
+      return round;
+    },
   };
 }
 
-try {
-  // Until the optimising compiler has seen it all.
-  for (let warm = 0; warm < 5; warm++) await acceptRound();
-  await baseline.round();
-  const rounds: Round[] = [];
-  const inserts: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const accept = await acceptRound();
-    const insert = await baseline.round();
-    rounds.push(accept);
-    inserts.push(insert);
-    process.stdout.write(
-      `round ${round + 1}: ${accept.rate.toFixed(0)} sends/s, ${insert.toFixed(0)} inserts/s\n`,
-    );
+async function countBatches(over: Server[]): Promise<number> {
+  let count = 0;
+  for (const { port } of over) {
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    count += Number(/^sandmartin_accept_batch_size_count (\S+)/m.exec(metrics)?.[1]);
   }
-  const of = (pick: (round: Round) => number) => summarise(rounds.map(pick));
-  const batch = await meanBatchSize();
-  process.stdout.write(
-    `${[
-      '',
-      `sends accepted per second        ${show(
-        of((round) => round.rate),
-        0,
-      )}`,
-      `${baseline.name.padEnd(32)} ${show(summarise(inserts), 0)}`,
-      `ratio (goal ≥ 0.8)               ${show(summarise(rounds.map((round, index) => round.rate / inserts[index]!)))}`,
-      `latency p50 / p99, ms            ${show(
-        of((round) => round.p50),
-        1,
-      )} / ${show(
-        of((round) => round.p99),
-        1,
-      )}`,
-      `CPU per send, Node, µs           ${show(
-        of((round) => round.nodeUs),
-        0,
-      )}`,
-      `CPU per send, PostgreSQL, µs     ${show(
-        of((round) => round.postgresUs),
-        0,
-      )}`,
-      `mean batch size                  ${batch.toFixed(1)}`,
-    ].join('\n')}\n`,
-  );
-} finally {
-  await stop(load);
-  await stop(server);
-  await database.close();
-  await embedded.stop();
-  rmSync(folder, { recursive: true, force: true });
+  return count;
 }
 
 async function makeRequest(): Promise<Buffer> {
@@ -164,48 +226,53 @@ async function makeRequest(): Promise<Buffer> {
   ]);
 }
 
-/** pgbench where it is installed, else the same over 16 bare connections. */
-async function openBaseline(): Promise<{ name: string; round: () => Promise<number> }> {
+/** The same mail as one row of one table, sent as parameters of one prepared INSERT per transaction: with pgbench where it is installed, else over 16 bare connections. */
+async function openBaseline(): Promise<{
+  name: string;
+  rates: number[];
+  round: () => Promise<number>;
+}> {
   await database.query(
-    `CREATE TABLE bench_mails (account_id bigint, id uuid PRIMARY KEY, html bytea STORAGE EXTERNAL, text bytea STORAGE EXTERNAL) WITH (toast_tuple_target = 8160)`,
+    `CREATE TABLE bench_mails (
+       account_id bigint, id uuid PRIMARY KEY, from_email text, recipients text[], subject text, tags text[],
+       html text STORAGE EXTERNAL, text text STORAGE EXTERNAL) WITH (toast_tuple_target = 8160)`,
   );
+  const row = {
+    from: 'hello@example.com',
+    recipients: '{ada@example.net}',
+    subject: 'An ordinary mail',
+    tags: '{bench}',
+    html,
+    text,
+  };
+  const rates: number[] = [];
   const pgbench = findPgbench();
   if (pgbench !== undefined) {
     const script = join(folder, 'insert.sql');
-    writeFileSync(
-      script,
-      `INSERT INTO bench_mails VALUES (1, gen_random_uuid(), '\\x${Buffer.from(html).toString('hex')}', '\\x${Buffer.from(text).toString('hex')}');\n`,
-    );
-    const args = [
-      '-n',
-      '-M',
-      'prepared',
-      '-c',
-      '16',
-      '-j',
-      '2',
-      '-T',
-      String(SECONDS),
-      '-f',
-      script,
-      embedded.url,
-    ];
+    const variables = Object.keys(row).map((name) => `:${name}`);
+    writeFileSync(script, `INSERT INTO bench_mails VALUES (1, gen_random_uuid(), ${variables});\n`);
+    const args = ['-n', '-M', 'prepared', '-c', '16', '-j', '2', '-T', String(SECONDS)];
+    for (const [name, value] of Object.entries(row)) args.push('-D', `${name}=${value}`);
+    args.push('-f', script, embedded.url);
     return {
       name: 'pgbench INSERTs per second',
+      rates,
       round: async () => {
         const out = execFileSync(pgbench, args, {
           encoding: 'utf8',
           stdio: ['ignore', 'pipe', 'pipe'],
         });
-        return Number(/tps = ([\d.]+)/.exec(out)?.[1]);
+        rates.push(Number(/tps = ([\d.]+)/.exec(out)?.[1]));
+        return rates.at(-1)!;
       },
     };
   }
   const clients = Array.from({ length: 16 }, () => new pg.Client(embedded.url));
   await Promise.all(clients.map((client) => client.connect()));
-  const values = [Buffer.from(html), Buffer.from(text)];
+  const values = Object.values(row);
   return {
     name: 'bare pg INSERTs per second',
+    rates,
     round: async () => {
       const end = performance.now() + SECONDS * 1000;
       let count = 0;
@@ -214,14 +281,15 @@ async function openBaseline(): Promise<{ name: string; round: () => Promise<numb
           while (performance.now() < end) {
             await client.query({
               name: 'insert',
-              text: 'INSERT INTO bench_mails VALUES (1, gen_random_uuid(), $1, $2)',
+              text: 'INSERT INTO bench_mails VALUES (1, gen_random_uuid(), $1, $2, $3, $4, $5, $6)',
               values,
             });
             count++;
           }
         }),
       );
-      return count / SECONDS;
+      rates.push(count / SECONDS);
+      return rates.at(-1)!;
     },
   };
 }
@@ -233,13 +301,6 @@ function findPgbench(): string | undefined {
     folders.push(...readdirSync(debian).map((version) => join(debian, version, 'bin')));
   }
   return folders.map((it) => join(it, 'pgbench')).find((file) => existsSync(file));
-}
-
-async function meanBatchSize(): Promise<number> {
-  const metrics = await (await fetch(`http://127.0.0.1:${PORT}/metrics`)).text();
-  const read = (name: string) =>
-    Number(new RegExp(`^sandmartin_accept_batch_size_${name} (\\S+)`, 'm').exec(metrics)?.[1]);
-  return read('sum') / read('count');
 }
 
 function findFile(under: string, name: string): string {

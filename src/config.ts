@@ -151,7 +151,8 @@ const settings = {
         return z.NEVER;
       })
       .optional(),
-    shownDefault: 'unset: addresses are verified by operators only',
+    shownDefault:
+      'unset: in the sandbox some verified sender, else addresses are verified by operators only',
     description:
       'From which address the service itself writes, such as the links that verify addresses. Must be a verified identity of a paying account, which sends it.',
   },

@@ -16,6 +16,7 @@ import { loadMail } from './delivery/stored-mail.ts';
 import { startWorker, type Worker } from './delivery/worker.ts';
 import { createMatcher } from './feedback/match.ts';
 import { openReportRecorder } from './feedback/record.ts';
+import { createBodyBudget } from './http-body.ts';
 import { startFeedbackListener } from './inbound/feedback-smtp.ts';
 import { readRequesters } from './inbound/requester.ts';
 import { inboundRoutes } from './inbound/routes.ts';
@@ -251,9 +252,14 @@ async function startRoles(
     }),
     (it) => it.close(),
   );
-  const answerMcp = createMcpHttp({ server: mcp, directory, metrics, log, hosts: config.mcpHosts });
+  const bodyBudget = createBodyBudget();
+  const answerMcp = createMcpHttp({
+    ...{ server: mcp, directory, metrics, log, bodyBudget },
+    hosts: config.mcpHosts,
+  });
   const server = createRestServer({
     ...operationDeps,
+    bodyBudget,
     baseUrl: () => baseUrl,
     mounts: { '/mcp': answerMcp, '/v1/mcp': answerMcp, ...inbound },
     checkReady: async () => {

@@ -1,7 +1,9 @@
 // What somebody may have meant: the known name nearest to a mistyped one. For refusals that suggest a fix.
 
-/** The known name that is at most a third of its letters away. */
+/** The known name that is longer or shorter by whole words (`from` → `from_email`), or at most a third of its letters away. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  const related = known.find((name) => name.startsWith(`${word}_`) || word.startsWith(`${name}_`));
+  if (related !== undefined) return related;
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const name of known) {
@@ -11,9 +13,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
       bestDistance = distance;
     }
   }
-  return best !== undefined && bestDistance <= Math.max(2, Math.ceil(best.length / 3))
-    ? best
-    : undefined;
+  return best !== undefined && bestDistance <= Math.ceil(best.length / 3) ? best : undefined;
 }
 
 const MOST_SUGGESTIONS = 3;

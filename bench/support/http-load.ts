@@ -1,9 +1,9 @@
-// A lean HTTP load generator, run as a process of its own: keep-alive sockets that write ready bytes and count answers.
-// Commands come on standard input as JSON lines {seconds}; each is answered with {answered, failed, latenciesMs}.
+// A lean HTTP load generator, run as a process of its own: keep-alive sockets, spread over one or more ports, that write ready bytes and count answers.
+// Commands come on standard input as JSON lines {seconds}; each is answered with {answered, failed, p50, p99}.
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-const [port, connections, file] = process.argv.slice(2);
+const [ports, connections, file] = process.argv.slice(2);
 const { readFileSync } = await import('node:fs');
 const request = readFileSync(file!);
 
@@ -12,8 +12,8 @@ let answered = 0;
 let failed = 0;
 let latencies: number[] = [];
 
-function client(): void {
-  const socket: Socket = connect(Number(port), '127.0.0.1');
+function client(port: number): void {
+  const socket: Socket = connect(port, '127.0.0.1');
   socket.setNoDelay(true);
   let started = 0;
   let waiting = false;
@@ -37,7 +37,9 @@ function client(): void {
 }
 
 const clients: (() => void)[] = [];
-for (let index = 0; index < Number(connections); index++) client();
+const allPorts = ports!.split(',').map(Number);
+for (let index = 0; index < Number(connections); index++)
+  client(allPorts[index % allPorts.length]!);
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { seconds } = JSON.parse(line) as { seconds: number };

@@ -1,4 +1,4 @@
-// DNS questions about a domain, with answers one can show: what was seen, or why nothing was. Asked by domains.ts.
+// DNS questions about a domain, with answers one can show: what was seen, or why nothing was. Asked by domains.ts and `sandmartin doctor`.
 import { Resolver } from 'node:dns/promises';
 
 export interface DnsAnswer {
@@ -13,6 +13,8 @@ export interface Dns {
   /** Each record as one text: its strings joined (RFC 6376 3.6.2.2, RFC 7208 3.3). */
   txt(name: string): Promise<DnsAnswer>;
   cname(name: string): Promise<DnsAnswer>;
+  /** The hosts, the preferred one first. */
+  mx(name: string): Promise<DnsAnswer>;
 }
 
 const TIMEOUT_MS = 3000;
@@ -29,6 +31,12 @@ export function createDns(servers: readonly string[]): Dns {
       answer(async () => (await resolver.resolveTxt(name)).map((strings) => strings.join(''))),
     cname: (name) =>
       answer(async () => (await resolver.resolveCname(name)).map((host) => host.toLowerCase())),
+    mx: (name) =>
+      answer(async () =>
+        (await resolver.resolveMx(name))
+          .sort((one, other) => one.priority - other.priority)
+          .map(({ exchange }) => exchange.toLowerCase()),
+      ),
   };
 }
 

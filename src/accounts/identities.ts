@@ -1,5 +1,5 @@
 // Identities: addresses and domains an account may send from. A verified domain covers addresses at it, not at its subdomains.
-import { addressKey, parseAddress } from '../addresses.ts';
+import { addressKey, type Mailbox, parseAddress, parseMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 
@@ -105,6 +105,22 @@ export async function listIdentities(database: Queryable, accountId?: number): P
     [accountId ?? null],
   );
   return rows.map(toIdentity);
+}
+
+/** For mails of the service itself in the sandbox, where nothing leaves: a verified sender, of this account before others. */
+export async function findSandboxSender(
+  database: Queryable,
+  accountId: number,
+): Promise<Mailbox | undefined> {
+  const [row] = await database.query<{ value: string }>(
+    `SELECT i.value FROM identities i JOIN accounts a ON a.id = i.account_id
+     WHERE i.verified_at IS NOT NULL AND a.plan = 'paid'
+     ORDER BY i.account_id <> $1, i.account_id, i.value LIMIT 1`,
+    [accountId],
+  );
+  if (row === undefined) return undefined;
+  const read = parseMailbox(row.value.includes('@') ? row.value : `no-reply@${row.value}`);
+  return 'fault' in read ? undefined : read;
 }
 
 function toIdentity(row: IdentityRow): Identity {

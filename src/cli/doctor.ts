@@ -1,8 +1,8 @@
 // sandmartin doctor: looks at everything the service needs and says in plain words what is well and what is not.
-import { Resolver } from 'node:dns/promises';
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Command } from 'commander';
+import { createDns } from '../accounts/dns.ts';
 import { type Config, readConfig } from '../config.ts';
 import { createRelay } from '../delivery/relay.ts';
 import { print, withDatabase, withJson } from './command.ts';
@@ -138,20 +138,10 @@ async function checkDns(config: Config): Promise<Finding> {
           detail: `BOUNCE_DOMAIN is ${domain}: no relay can send reports there. Set a domain whose MX leads here.`,
         };
   }
-  try {
-    const hosts = await new Resolver({ timeout: 3000, tries: 1 }).resolveMx(domain);
-    return {
-      check,
-      ok: true,
-      detail: `${domain} has MX ${hosts.map((host) => host.exchange).join(', ')}.`,
-    };
-  } catch (error) {
-    return {
-      check,
-      ok: false,
-      detail: `${domain} has no MX record (${(error as NodeJS.ErrnoException).code}): bounces will not come back.`,
-    };
-  }
+  const { values, fault } = await createDns(config.dnsServers).mx(domain);
+  return values.length > 0
+    ? { check, ok: true, detail: `${domain} has MX ${values.join(', ')}.` }
+    : { check, ok: false, detail: `${domain} has no MX (${fault}): bounces will not come back.` };
 }
 
 async function checkDisk(config: Config): Promise<Finding> {

@@ -2,14 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { parseReport, type Report } from '../feedback/report.ts';
+import { withJson } from './command.ts';
 
 /** Answers the command, to which feedback-list.ts adds more. */
 export function registerFeedback(program: Command): Command {
   const feedback = program
     .command('feedback')
     .description('bounces and complaints that come by mail');
-  feedback
-    .command('parse')
+  // It answers in JSON in any case; --json is there because every command takes it.
+  withJson(feedback.command('parse'))
     .description(
       'print one line of JSON for each report: what it is and what it says about each recipient',
     )

@@ -11,6 +11,7 @@ import {
 } from '../accounts/domains.ts';
 import {
   addIdentity,
+  findSandboxSender,
   getIdentity,
   type Identity,
   listIdentities,
@@ -158,6 +159,9 @@ async function askTheAddress(
   const metrics = createMetrics();
   const log = createLog('silent');
   const directory = openDirectory({ database, clock: systemClock, log });
+  const inSandbox = config.relayUrl === undefined;
+  const systemSender =
+    config.systemSender ?? (inSandbox ? await findSandboxSender(database, accountId) : undefined);
   const batcher = openBatcher({
     database,
     metrics,
@@ -173,7 +177,7 @@ async function askTheAddress(
         batcher,
         render: () => Promise.reject(new Error('no template is used')),
         relayRetryAfterSeconds: () => 1,
-        systemSender: config.systemSender,
+        systemSender,
         baseUrl: () => config.baseUrl,
       },
       accountId,

@@ -21,14 +21,21 @@ export function registerJinja(program: Command): void {
       '--batch',
       'read {"templates", "main", "context", "options"} lines, answer one {"output"} or {"error"} line each',
     )
-    .action(async (file: string | undefined, options: { data?: string; batch?: boolean }) => {
+    .option('--json', 'answer with one line {"output"} or {"error"}')
+    .action(async (file: string | undefined, options: JinjaOptions) => {
       if (options.batch) return runBatch();
       if (file === undefined) program.error('error: give a template file, or --batch');
-      else renderFile(file, options.data);
+      else renderFile(file, options);
     });
 }
 
-function renderFile(file: string, dataFile: string | undefined): void {
+interface JinjaOptions {
+  data?: string;
+  batch?: boolean;
+  json?: boolean;
+}
+
+function renderFile(file: string, { data: dataFile, json }: JinjaOptions): void {
   const folder = resolve(dirname(file));
   const loader = (name: string): string | undefined => {
     const path = resolve(folder, name);
@@ -43,7 +50,8 @@ function renderFile(file: string, dataFile: string | undefined): void {
     const data = dataFile === undefined ? new Dict() : parseJson(readFileSync(dataFile, 'utf8'));
     if (!(data instanceof Dict)) throw new Error(`${dataFile} must hold a JSON object`);
     const environment = new Environment({ loader, extensions: ['do', 'loopcontrols'] });
-    process.stdout.write(environment.getTemplate(basename(file)).render(data));
+    const output = environment.getTemplate(basename(file)).render(data);
+    process.stdout.write(json ? `${JSON.stringify({ output })}\n` : output);
   } catch (error) {
     const message =
       error instanceof TemplateError
@@ -51,7 +59,8 @@ function renderFile(file: string, dataFile: string | undefined): void {
         : error instanceof Error
           ? error.message
           : String(error);
-    process.stderr.write(`${message}\n`);
+    if (json) process.stdout.write(`${JSON.stringify({ error: message })}\n`);
+    else process.stderr.write(`${message}\n`);
     process.exitCode = 1;
   }
 }

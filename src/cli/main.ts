@@ -1,6 +1,7 @@
 // The command `sandmartin`: one file per command, wired here.
 import { Command, CommanderError } from 'commander';
 import { Problem } from '../errors.ts';
+import { VERSION } from '../version.ts';
 import { registerAccount } from './account.ts';
 import { registerBranding } from './branding.ts';
 import { registerDoctor } from './doctor.ts';
@@ -19,6 +20,7 @@ import { registerWebhook } from './webhook.ts';
 
 const program = new Command('sandmartin')
   .description('Transactional email you run yourself.')
+  .version(VERSION)
   .showHelpAfterError('(add --help for what is possible)')
   .configureHelp({ showGlobalOptions: false });
 

@@ -4,6 +4,7 @@ import { Problem } from '../errors.ts';
 import { readTimeline } from '../events/timeline.ts';
 import { readUuid } from '../ids.ts';
 import { findMessage, listMessages } from '../messages/message.ts';
+import { findWaiting, type Waiting } from '../queue/due.ts';
 import { accountNumber, print, table, wholeNumber, withDatabase, withJson } from './command.ts';
 
 interface MessageOptions {
@@ -54,7 +55,8 @@ export function registerMessage(program: Command): void {
           );
         }
         const events = (await readTimeline(database, found.accountId, uuid))?.events ?? [];
-        print(options.json, { ...found, events }, () => [
+        const waiting = (await findWaiting(database, found.accountId, uuid)) ?? null;
+        print(options.json, { ...found, events, waiting }, () => [
           `${found.id}  ${found.status}`,
           `From     ${found.from}`,
           `To       ${found.recipients.join(', ')}`,
@@ -65,7 +67,14 @@ export function registerMessage(program: Command): void {
           ...events.map(
             ({ type, timestamp, ...rest }) => `${timestamp}  ${type}  ${JSON.stringify(rest)}`,
           ),
+          ...(waiting === null ? [] : [describeWaiting(waiting)]),
         ]);
       }),
   );
+}
+
+function describeWaiting({ attempts, dueAt, remaining, lastResponse }: Waiting): string {
+  const whom = remaining === null ? '' : ` to ${remaining.join(', ')}`;
+  const after = attempts === 0 ? '' : ` after ${attempts} tries, the last answer: ${lastResponse}`;
+  return `waiting to be handed over${whom}, due ${dueAt}${after}`;
 }

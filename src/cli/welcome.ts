@@ -63,11 +63,12 @@ async function makeDemo(
   return key;
 }
 
-export function showBanner(config: Config, service: Service, welcome: Welcome): void {
-  process.stdout.write(`${bannerLines(config, service, welcome).join('\n')}\n`);
+/** The banner for programs. */
+export function summary({ apiUrl, setUpUrl }: Service, { demo, toBeSetUp }: Welcome) {
+  return { url: apiUrl ?? null, demo, set_up_url: toBeSetUp ? (setUpUrl ?? null) : null };
 }
 
-function bannerLines(config: Config, service: Service, welcome: Welcome): string[] {
+export function bannerLines(config: Config, service: Service, welcome: Welcome): string[] {
   const roles = [...config.roles].join(', ');
   if (service.apiUrl === undefined) return ['', `  Sandmartin is running (${roles}).`, ''];
   return [

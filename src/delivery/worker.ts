@@ -6,6 +6,7 @@ import { createGroupCommit, isDataFault } from '../group-commit.ts';
 import { bytesToUuid, showId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { createNap } from '../nap.ts';
 import {
   type Claim,
   type ClaimedMessage,
@@ -62,30 +63,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const claims = new Set<Promise<void>>();
   let inHand = 0;
   let stopping = false;
-  let nap: { end: () => void } | undefined;
-  let pending = false;
-
-  /** Waits for `ms`, for `wake` or for a free hand, whichever is first. */
-  function rest(ms: number): Promise<void> {
-    if (pending) {
-      pending = false;
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => {
-      const timer = setTimeout(end, ms);
-      function end(): void {
-        clearTimeout(timer);
-        nap = undefined;
-        pending = false;
-        resolve();
-      }
-      nap = { end };
-    });
-  }
-  function wake(): void {
-    if (nap) nap.end();
-    else pending = true;
-  }
+  const { rest, wake } = createNap();
 
   async function run(): Promise<void> {
     while (!stopping) {

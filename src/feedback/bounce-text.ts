@@ -44,6 +44,7 @@ const SUBJECT = new RegExp(
   ].join('|'),
   'iu',
 );
+const ANSWER = /^\s*(?:re|aw|sv|antw|odp|回复|答复|fwd?|wg|tr)\s*(?:\[\d+\])?[:：]/i;
 const BODY =
   /could not be delivered|(?:was|were) (?:undeliverable|not delivered|unable to deliver|rejected)|wasn't (?:able to deliver|delivered)|(?:wasn't|not) able to (?:be delivered|deliver)|delivery (?:to the following|has failed|failed|attempt)|did not reach the following|undeliverable|unable to deliver|permanent (?:fatal )?errors?|returned to (?:the )?sender|delivery (?:errors?|problems?)|following (?:address|recipient)|failed permanently|not delivered to|couldn't be delivered|failure reasons|cannot be delivered|has been delayed|not yet been delivered|delivery status|mail delivery|failed to deliver|user unknown|invalid (?:user|final)|server message|error message below|не может быть доставлен|konnte nicht zugestellt|n'a pas pu être|no (?:se )?pudo|送信できません|送信に失敗|投递/i;
 
@@ -64,7 +65,8 @@ function looksLikeBounce(mail: Mail, notice: string): boolean {
   )
     signs += 2;
   if (returnPath !== undefined && /^<\s*>|^$|mailer-daemon/i.test(returnPath)) signs += 1;
-  if (SUBJECT.test(subject.slice(0, 500))) signs += 2;
+  // "Re: Undeliverable: …" is what a person writes about a bounce.
+  if (SUBJECT.test(subject.slice(0, 500)) && !ANSWER.test(subject)) signs += 2;
   if (BODY.test(opening)) signs += 1;
   if (replyStart(opening) >= 0 || /[(#][45]\.\d\.\d{1,3}\)/.test(opening)) signs += 1;
   if (mail.parts.some(isReturned)) signs += 1;
@@ -125,7 +127,12 @@ function standsLikeRecipient(notice: string, at: number, length: number): boolea
   const lineStart = notice.lastIndexOf('\n', at - 1) + 1;
   const before = notice.slice(Math.max(lineStart, at - 80), at);
   if (/^[\s<"'([*>•-]*$/.test(before)) return true;
-  if (/(?:from|sender|reply-to|contact)[\s:=]*[<"'([]*$/i.test(before)) return false;
+  if (
+    /(?:from|sender|reply-to|contact)(?:'?s)?(?: e-?mail)?(?: address)?[\s:=]*[<"'([]*$/i.test(
+      before,
+    )
+  )
+    return false;
   if (
     /(?:rcpt to|recipients?(?: address(?:es)?)?|to|for|userid|user|address|delivered to|mailbox|an|à|destinatario|収信者)[\s:=]*[<"'([]*$/i.test(
       before,

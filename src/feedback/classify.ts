@@ -103,7 +103,10 @@ function mostTelling(status: string | null, quoted: readonly string[]): string |
   if (status === null)
     return failing.find((code) => enhancedVerdict(code).specific) ?? failing[0] ?? null;
   if (enhancedVerdict(status).specific) return status;
-  return failing.find((code) => code[0] === status[0] && enhancedVerdict(code).specific) ?? status;
+  const alike = failing.filter((code) => code[0] === status[0]);
+  const telling = alike.find((code) => enhancedVerdict(code).specific);
+  if (telling !== undefined || !status.endsWith('.0.0')) return telling ?? status;
+  return alike.find((code) => !code.endsWith('.0.0')) ?? status;
 }
 
 /** Lower case, one space, no addresses (their names say anything), no codes (they cut sentences of long replies in pieces). */

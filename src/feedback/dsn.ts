@@ -1,7 +1,7 @@
 // Delivery status notifications: RFC 3464 and, for addresses that are not ASCII, RFC 6533. One result per recipient block.
 // report.ts calls it; classify.ts judges what failed.
 import { type BounceType, classify, hasVerdict, replyCode } from './classify.ts';
-import { type Headers, headerText, type Mail, partText, readHeaders } from './mime.ts';
+import { type Headers, headerText, type Mail, type Part, partText, readHeaders } from './mime.ts';
 import { parseDate } from './original.ts';
 import type { Reason } from './reasons.ts';
 import { decodeXtext, typedAddress } from './report-address.ts';
@@ -31,10 +31,17 @@ const STATUS_PART = /^message\/(?:global-)?delivery-status$/;
 
 /** Null when there is no delivery-status part with at least one recipient in it. */
 export function readDsn(mail: Mail, notice: string): DeliveryStatus | null {
-  const parts = mail.parts.filter((part) => STATUS_PART.test(part.type));
+  const declared = mail.parts.filter((part) => STATUS_PART.test(part.type));
+  const parts = declared.length > 0 ? declared : mislabelled(mail);
   return parts.length === 0
     ? null
     : readStatus(parts.map((part) => partText(part)).join('\n\n'), notice);
+}
+
+/** Gateways rename what they do not know: in a report, what begins like a status part is one. */
+function mislabelled(mail: Mail): Part[] {
+  if (mail.type !== 'multipart/report') return [];
+  return mail.parts.filter((part) => /^\s*reporting-mta:/i.test(partText(part, 1000)));
 }
 
 /** The text of a delivery-status part, wherever it stands. */
@@ -81,8 +88,8 @@ function splitRecipients(headers: Headers): Map<string, string[]>[] {
   return Array.from({ length: Math.min(count, MAX_RECIPIENTS) }, (_, index) => {
     const group = new Map<string, string[]>();
     for (const [name, values] of headers) {
-      const value = values[count === 1 ? 0 : index];
-      if (value !== undefined) group.set(name, [value]);
+      const own = count === 1 ? [...values] : values.slice(index, index + 1);
+      if (own.length > 0) group.set(name, own);
     }
     return group;
   });

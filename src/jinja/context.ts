@@ -27,9 +27,9 @@ export class DataLookup implements Lookup {
 }
 
 class Layer implements Lookup {
-  private readonly names: Map<string, Value>;
+  private readonly names: Lookup;
   private readonly below: Lookup;
-  constructor(names: Map<string, Value>, below: Lookup) {
+  constructor(names: Lookup, below: Lookup) {
     this.names = names;
     this.below = below;
   }
@@ -88,17 +88,21 @@ export class Context {
     return this.parent.get(name);
   }
 
-  /** Everything visible now, plus `locals`: what an include, an import with context or a scoped block starts from. */
-  visible(locals: Map<string, Value>): Lookup {
-    const below = this.vars.size === 0 ? this.parent : new Layer(new Map(this.vars), this.parent);
-    return locals.size === 0 ? below : new Layer(locals, below);
+  /** Everything visible now, plus `locals`, for what ends before any of it can change: an include, a scoped block. */
+  seenWith(locals: Lookup): Lookup {
+    return new Layer(locals, new Layer(this.vars, this.parent));
+  }
+
+  /** The same as it is now: an imported module keeps it, its macros look at it later. */
+  snapshotWith(locals: Map<string, Value>): Lookup {
+    this.budget.step(this.vars.size * 4);
+    return new Layer(locals, new Layer(new Map(this.vars), this.parent));
   }
 
   /** A context for a scoped block: same template, own names. */
-  derived(locals: Map<string, Value>): Context {
-    const blocks: Blocks = new Map();
-    for (const [name, stack] of this.blocks) blocks.set(name, stack.slice());
-    return new Context(this, this.name, this.visible(locals), this.evalCtx, blocks);
+  derived(locals: Lookup): Context {
+    this.budget.step(20);
+    return new Context(this, this.name, this.seenWith(locals), this.evalCtx, this.blocks);
   }
 
   undefined(name: string): Undefined {

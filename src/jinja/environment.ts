@@ -2,7 +2,7 @@
 import { Budget, defaultLimits, type Limits } from './budget.ts';
 import { type HostFunction, hostFilter } from './calls.ts';
 import { Context } from './context.ts';
-import { LimitExceeded, TemplateNotFound, typeError } from './errors.ts';
+import { LimitExceeded, TemplateNotFound, typeError, UndefinedError } from './errors.ts';
 import { contextFilters, filters } from './filters/table.ts';
 import { defaultGlobals } from './globals.ts';
 import type { Native } from './methods/signature.ts';
@@ -10,9 +10,16 @@ import type { Syntax } from './syntax/lexer.ts';
 import type { Extension } from './syntax/parser.ts';
 import { Template } from './template.ts';
 import { tests } from './tests.ts';
-import { isIterable, readList } from './values/iterate.ts';
+import { isIterable, readList, truthy } from './values/iterate.ts';
 import { str } from './values/repr.ts';
-import { Markup, typeName, Undefined, type UndefinedKind, type Value } from './values/types.ts';
+import {
+  hashKey,
+  Markup,
+  typeName,
+  Undefined,
+  type UndefinedKind,
+  type Value,
+} from './values/types.ts';
 
 export interface EnvironmentOptions {
   /** Finds the source of a template; undefined when there is none of that name. */
@@ -84,6 +91,9 @@ export class Environment {
       keepTrailingNewline: options.keepTrailingNewline ?? false,
       newlineSequence: this.newlineSequence,
     };
+    const starts = [this.syntax.blockStart, this.syntax.variableStart, this.syntax.commentStart];
+    if (new Set(starts).size < starts.length)
+      throw new Error('block, variable and comment start strings must be different');
     this.globals = new Map([...defaultGlobals(), ...Object.entries(options.globals ?? {})]);
     this.filters = register(filters, contextFilters, options.filters);
     this.tests = register(tests, new Set(), options.tests);
@@ -131,7 +141,10 @@ export class Environment {
     if (wanted instanceof Undefined) return wanted.fail();
     const name =
       typeof wanted === 'string' ? wanted : wanted instanceof Markup ? wanted.text : null;
-    if (name === null) throw new TemplateNotFound(str(ctx.budget, wanted), []);
+    if (name === null) {
+      hashKey(wanted); // Python looks into its cache first, which a list cannot be a key of.
+      throw new TemplateNotFound(str(ctx.budget, wanted), []);
+    }
     const known = ctx.modules.templates.get(name);
     if (known !== undefined) return known;
     ctx.budget.step(20);
@@ -161,20 +174,20 @@ export class Environment {
 
   private firstOf(ctx: Context, wanted: Value): Template {
     if (wanted instanceof Undefined) return wanted.fail();
-    if (!isIterable(wanted)) throw typeError(`'${typeName(wanted)}' object is not iterable`);
-    const names = readList(ctx.budget, wanted);
-    if (names.length === 0)
+    if (!truthy(wanted))
       throw new TemplateNotFound(
         'Tried to select from an empty list of templates.',
         [],
         'TemplatesNotFound',
       );
+    if (!isIterable(wanted)) throw typeError(`'${typeName(wanted)}' object is not iterable`);
+    const names = readList(ctx.budget, wanted);
     for (const name of names) {
-      if (typeof name !== 'string' && !(name instanceof Markup)) continue;
       try {
         return this.templateFor(ctx, name);
       } catch (error) {
-        if (!(error instanceof TemplateNotFound) || error.line !== null) throw error;
+        const missing = error instanceof TemplateNotFound || error instanceof UndefinedError;
+        if (!missing || error.line !== null) throw error;
       }
     }
     const shown = names.map((name) =>

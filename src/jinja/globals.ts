@@ -2,7 +2,7 @@
 import type { Context } from './context.ts';
 import { TemplateRuntimeError, typeError, valueError } from './errors.ts';
 import { lipsum } from './lorem-ipsum.ts';
-import { fillDict } from './methods/dict.ts';
+import { dictMethods, fillDict } from './methods/dict.ts';
 import {
   BoundMethod,
   invoke,
@@ -13,7 +13,6 @@ import {
 } from './methods/signature.ts';
 import { toIndex } from './values/numbers.ts';
 import {
-  Callable,
   Dict,
   type Kwargs,
   Namespace,
@@ -24,7 +23,7 @@ import {
 } from './values/types.ts';
 
 /** A builtin class or function. */
-class Builtin extends Callable {
+class Builtin extends WithAttributes {
   private readonly name: string;
   private readonly fn: Native;
   private readonly shown: string;
@@ -39,7 +38,12 @@ class Builtin extends Callable {
   override repr(): string {
     return this.shown;
   }
-  call(ctx: Context, args: Value[], kwargs: Kwargs | null): Value {
+  /** Of Python's class methods templates know one: dict.fromkeys(names) takes out repeated ones. */
+  attribute(_ctx: Context, name: string): Value | undefined {
+    if (this.name !== 'dict' || name !== 'fromkeys') return undefined;
+    return new BoundMethod(new Dict(), name, dictMethods.get(name)!);
+  }
+  override call(ctx: Context, args: Value[], kwargs: Kwargs | null): Value {
     return invoke(ctx, this.name, this.fn, null, args, kwargs);
   }
 }
@@ -98,7 +102,7 @@ const CYCLER: Record<'next' | 'reset', Native> = {
   }),
 };
 
-export class Joiner extends WithAttributes {
+class Joiner extends WithAttributes {
   private readonly sep: Value;
   private used = false;
   constructor(sep: Value) {

@@ -12,6 +12,7 @@ export {
   TemplateSyntaxError,
   UndefinedError,
 } from './errors.ts';
+export { unescapeHtml } from './filters/unescape.ts';
 export { parseJson } from './json-data.ts';
 export type { Template } from './template.ts';
 export { Dict, Float, Markup, Tuple, type Value } from './values/types.ts';

@@ -97,6 +97,7 @@ export class Macro extends WithAttributes {
     )
       this.bindRest(ctx, vars, args, given, kwargs);
     budget.enter();
+    budget.step(code.slots.length);
     budget.beginCapture();
     code.run(activation);
     const text = budget.endCapture();
@@ -132,7 +133,7 @@ export class Macro extends WithAttributes {
       if (rest !== null) for (const [key, value] of rest) dict.set(key, value);
       vars[code.kwargsSlot] = dict;
     } else if (rest !== null && rest.size > 0) {
-      const name = quote(code.name ?? 'None');
+      const name = code.name === null ? 'None' : quote(code.name);
       if (rest.has('caller'))
         throw typeError(
           `macro ${name} was invoked with two values for the special caller argument. This is most likely a bug.`,
@@ -142,7 +143,7 @@ export class Macro extends WithAttributes {
     if (code.varargsSlot >= 0) vars[code.varargsSlot] = new Tuple(args.slice(given));
     else if (args.length > given)
       throw typeError(
-        `macro ${quote(code.name ?? 'None')} takes not more than ${code.params.length} argument(s)`,
+        `macro ${code.name === null ? 'None' : quote(code.name)} takes not more than ${code.params.length} argument(s)`,
       );
   }
 }
@@ -281,7 +282,9 @@ export class LoopContext extends WithAttributes {
   override call(_ctx: Context, args: Value[], _kwargs: Kwargs | null): Value {
     if (this.recurse === null)
       throw typeError("The loop must have the 'recursive' marker to be called recursively.");
-    if (args.length !== 1)
+    if (args.length === 0)
+      throw typeError("LoopContext.__call__() missing 1 required positional argument: 'iterable'");
+    if (args.length > 1)
       throw typeError(
         `LoopContext.__call__() takes 2 positional arguments but ${args.length + 1} were given`,
       );

@@ -8,7 +8,7 @@ import { locate, NeedsOwnData } from './errors.ts';
 import { TemplateModule } from './runtime.ts';
 import { parseTemplate } from './syntax/parser.ts';
 import { ownCopy } from './values/copy.ts';
-import type { Dict, Value } from './values/types.ts';
+import { type Dict, forgetObjects, type Value } from './values/types.ts';
 
 export class Template {
   readonly name: string | null;
@@ -36,6 +36,7 @@ export class Template {
     options: { limits?: Partial<Limits> } = {},
   ): string {
     const limits = { ...this.env.limits, ...options.limits };
+    forgetObjects();
     if (!this.changesData) {
       try {
         return this.renderOnce(data, new Budget(limits));
@@ -85,6 +86,7 @@ export class Template {
   }
 
   private newContext(from: Context, names: Lookup): Context {
+    from.budget.step(20 + this.compiled.blocks.size * 4);
     return new Context(from, this.name, names, this.newEvalContext(), this.newBlocks());
   }
 
@@ -103,6 +105,7 @@ export class Template {
     this.compiled.root(ctx);
     const body = from.budget.endCapture();
     from.budget.leave();
+    from.budget.step(ctx.exported.size * 4);
     const exports = new Map<string, Value>();
     for (const name of ctx.exported) exports.set(name, ctx.vars.get(name));
     return new TemplateModule(this.name, body, exports);

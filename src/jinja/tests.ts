@@ -1,9 +1,8 @@
 // All builtin tests by name: what may stand after `is`.
 import type { Context } from './context.ts';
-import { Joiner } from './globals.ts';
 import { type MethodTable, type Native, native, table } from './methods/signature.ts';
-import { BlockReference, LoopContext, Macro } from './runtime.ts';
 import { equals, type Order, ordered } from './values/compare.ts';
+import { Complex } from './values/complex.ts';
 import { contains, isIterable } from './values/iterate.ts';
 import { isFloat, isInt, isNumber } from './values/numbers.ts';
 import { modulo } from './values/operators.ts';
@@ -39,14 +38,8 @@ function isSequence(value: Value): boolean {
 
 function isCallable(value: Value): boolean {
   if (typeof value === 'function' || value instanceof Undefined) return true;
-  if (!(value instanceof Callable)) return false;
-  return (
-    !(value instanceof WithAttributes) ||
-    value instanceof Macro ||
-    value instanceof LoopContext ||
-    value instanceof BlockReference ||
-    value instanceof Joiner
-  );
+  // Objects with attributes can be called only where they say how.
+  return value instanceof Callable && value.call !== WithAttributes.prototype.call;
 }
 
 function scanned(ctx: Context, value: Value): string {
@@ -87,7 +80,7 @@ const all: Record<string, Native> = {
   upper: native('', (ctx, value) => isUpper(scanned(ctx, value))),
   string: is(isString),
   mapping: is(isDict),
-  number: is(isNumber),
+  number: is((value) => isNumber(value) || value instanceof Complex),
   sequence: is(isSequence),
   iterable: is(iterable),
   callable: is(isCallable),

@@ -2,14 +2,16 @@
 // /v1/mcp on the service's port, and at /mcp on a port of its own where MCP_PORT is set. After it: server.ts.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { toNodeHandler } from '@modelcontextprotocol/node';
 import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
-import type { Directory } from '../accounts/directory.ts';
+import type { Caller, Directory } from '../accounts/directory.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
-import { createBodyBudget, readBody } from '../http-body.ts';
+import { readBody } from '../http-body.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { OUR_FAULT, STATUS_OF } from '../operations/status.ts';
-import type { McpServer } from './server.ts';
+import { authInfoOf, type McpServer } from './server.ts';
 import { readToolCall } from './tool-call.ts';
 
 export interface McpHttpDeps {
@@ -17,6 +19,8 @@ export interface McpHttpDeps {
   directory: Directory;
   metrics: Metrics;
   log: Log;
+  /** Memory for large bodies, shared by all doors. */
+  bodyBudget: ByteBudget;
   /** Names under which the service is reached; browsers at others are kept out (DNS rebinding). */
   hosts: readonly string[];
 }
@@ -25,42 +29,58 @@ export type AnswerHttp = (request: IncomingMessage, response: ServerResponse) =>
 
 export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
   const hosts = [...deps.hosts];
-  const budget = createBodyBudget();
+  const protocol = toNodeHandler(deps.server, {
+    onerror: (error) => deps.log.error({ door: 'mcp', err: error }, 'a request failed'),
+  });
   /** Most requests come under the same name; it need not be parsed each time. */
   let knownHost: string | null = null;
 
-  async function answer(request: IncomingMessage): Promise<Answer> {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { headers } = request;
     if (headers.host !== knownHost) knownHost = readKnownHost(headers.host, hosts);
     if (headers.origin !== undefined) requireKnownOrigin(headers.origin, hosts);
     const caller = await deps.directory.authenticate(oneOf(headers['x-api-key']));
-    if (request.method !== 'POST') {
-      return await read(await deps.server.answer(caller, webRequest(request), undefined));
-    }
-    if (!acceptsJson(headers.accept)) return NOT_ACCEPTABLE;
-    const { bytes, release } = await readBody(request, budget);
+    if (request.method !== 'POST') return await speak(request, response, caller, undefined);
+    if (!acceptsJson(headers.accept)) return write(response, NOT_ACCEPTABLE);
+    const { bytes, release } = await readBody(request, deps.bodyBudget);
     try {
       const body = parse(bytes);
-      if (body === undefined) return NOT_JSON;
+      if (body === undefined) return write(response, NOT_JSON);
       const call = readToolCall(headers, body);
       const called = call && deps.server.answerCall(caller, call);
-      if (called) return { status: 200, headers: JSON_TYPE, text: await called };
-      return await read(await deps.server.answer(caller, webRequest(request), body));
+      if (called) return write(response, { status: 200, headers: JSON_TYPE, text: await called });
+      await speak(request, response, caller, body);
     } finally {
       release();
     }
   }
 
+  /** Everything the specification has a word about is said by the package. */
+  async function speak(
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: Caller,
+    body: unknown,
+  ): Promise<void> {
+    // It insists on both; whoever came this far takes JSON. The key stays here.
+    request.headers.accept = 'application/json, text/event-stream';
+    delete request.headers['x-api-key'];
+    await protocol(Object.assign(request, { auth: authInfoOf(caller) }), response, body);
+  }
+
   return (request, response) => {
-    answer(request)
-      .catch((error) => asAnswer(deps, error))
-      .then(({ status, headers, text }) => {
-        response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
-        response.end(text);
+    answer(request, response)
+      .catch((error) => write(response, asAnswer(deps, error)))
+      .finally(() => {
         // What is left of a body that was refused is neither kept nor waited for.
         if (!request.complete) request.resume();
       });
   };
+}
+
+function write(response: ServerResponse, { status, headers, text }: Answer): void {
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
+  response.end(text);
 }
 
 // Host and Origin as the transport's specification asks for it.
@@ -125,27 +145,6 @@ function parse(bytes: Buffer): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Without its body, which is read and parsed already. */
-function webRequest(request: IncomingMessage): Request {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined && name !== 'x-api-key') headers.set(name, String(value));
-  }
-  headers.set('accept', 'application/json, text/event-stream');
-  return new Request(`http://mcp${request.url ?? '/'}`, {
-    method: request.method ?? 'GET',
-    headers,
-  });
-}
-
-async function read(response: Response): Promise<Answer> {
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    text: response.body === null ? '' : await response.text(),
-  };
 }
 
 const oneOf = (value: string | string[] | undefined): string | undefined =>

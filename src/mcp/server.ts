@@ -5,6 +5,7 @@ import {
   createMcpHandler,
   isLegacyRequest,
   type jsonSchemaValidator,
+  type McpHandlerRequestOptions,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
@@ -33,8 +34,8 @@ export interface McpDeps<Deps> {
 }
 
 export interface McpServer {
-  /** Answers one HTTP request of a known caller; `body` is what was parsed from it. */
-  answer(caller: Caller, request: Request, body: unknown): Promise<Response>;
+  /** Answers one HTTP request; the caller is in authInfo, what was parsed from the body in parsedBody. */
+  fetch(request: Request, options?: McpHandlerRequestOptions): Promise<Response>;
   /** The same for a call that was read already; undefined when there is no such tool. */
   answerCall(caller: Caller, call: ToolCall): Promise<string> | undefined;
   close(): Promise<void>;
@@ -109,9 +110,11 @@ export function createMcpServer<Deps>(deps: McpDeps<Deps>): McpServer {
     writeAnswer(wanted, await result, serverInfo);
 
   return {
-    async answer(caller, request, body) {
-      if (await isLegacyRequest(request, body)) return await answerLegacy(caller, request, body);
-      return await modern.fetch(request, { authInfo: authInfoOf(caller), parsedBody: body });
+    async fetch(request, options) {
+      if (!(await isLegacyRequest(request, options?.parsedBody))) {
+        return await modern.fetch(request, options);
+      }
+      return await answerLegacy(callerIn(options?.authInfo), request, options?.parsedBody);
     },
     answerCall(caller, wanted) {
       const tool = toolOf.get(wanted.name);
@@ -163,7 +166,7 @@ async function call<Deps>(
 }
 
 // The caller travels through the package in the field it passes on untouched. The key itself does not.
-const authInfoOf = (caller: Caller) => ({
+export const authInfoOf = (caller: Caller) => ({
   token: '',
   clientId: caller.keyId ?? '',
   scopes: [...caller.scopes],

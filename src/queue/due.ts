@@ -92,3 +92,26 @@ export async function queueState(database: Database, nowMs: number): Promise<Que
   );
   return { depth: row?.depth ?? 0, ageSeconds: row?.age ?? 0 };
 }
+
+/** A message that is not handed over yet. */
+export interface Waiting {
+  attempts: number;
+  dueAt: string;
+  /** Recipients still to be handed over; null: all. */
+  remaining: string[] | null;
+  lastResponse: string | null;
+}
+
+/** Undefined: there is nothing left to hand over. */
+export async function findWaiting(
+  database: Database,
+  accountId: number,
+  uuid: string,
+): Promise<Waiting | undefined> {
+  const [row] = await database.query<Omit<Waiting, 'dueAt'> & { dueAt: Date }>(
+    `SELECT attempts, due_at AS "dueAt", remaining, last_response AS "lastResponse"
+     FROM due_messages WHERE account_id = $1 AND message_id = $2`,
+    [accountId, uuid],
+  );
+  return row && { ...row, dueAt: row.dueAt.toISOString() };
+}

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
-import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
 import { parseJson, readBody } from '../http-body.ts';
 import { requireScope } from '../operations/operation.ts';
@@ -16,21 +15,16 @@ import type { RestDeps } from './server.ts';
 export type BareHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Takes POST /v1/send and leaves everything else to `otherwise`. */
-export function withSendDoor(
-  deps: RestDeps,
-  budget: ByteBudget,
-  otherwise: BareHandler,
-): BareHandler {
+export function withSendDoor(deps: RestDeps, otherwise: BareHandler): BareHandler {
   return (request, response) => {
     if (request.method === 'POST' && request.url === '/v1/send') {
-      void answerSend(deps, budget, request, response);
+      void answerSend(deps, request, response);
     } else otherwise(request, response);
   };
 }
 
 async function answerSend(
   deps: RestDeps,
-  budget: ByteBudget,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -41,7 +35,7 @@ async function answerSend(
     caller = await deps.directory.authenticate(headerOf(request, 'x-api-key'));
     requireScope(caller, sendEmail.scope);
     requireJson(request);
-    const body = await readBody(request, budget);
+    const body = await readBody(request, deps.bodyBudget);
     release = body.release;
     const input = readInput(sendEmail.input, parseJson(body.bytes));
     const { answer, limit } = await sendEmail.run(deps, caller, input, {
@@ -55,7 +49,7 @@ async function answerSend(
         'accepted',
       );
     }
-    respond(response, 202, answer, limit ? limitHeaders(limit) : {});
+    respond(response, 202, JSON.stringify(answer), limit ? limitHeaders(limit) : {});
   } catch (error) {
     refuse(deps, request, response, caller, error);
   } finally {
@@ -75,28 +69,26 @@ function refuse(
     deps.metrics.refused.inc({ code: error.code });
     deps.log.info({ ...ids, code: error.code, err: error.cause }, 'refused');
     const { status, headers, body } = answerProblem(error);
-    respond(response, status, body, headers);
+    respond(response, status, JSON.stringify(body), headers);
   } else {
     deps.log.error({ ...ids, err: error }, 'a request failed');
-    respond(response, OUR_FAULT.status, { detail: OUR_FAULT.detail }, {});
+    respond(response, OUR_FAULT.status, JSON.stringify({ detail: OUR_FAULT.detail }), {});
   }
   // What is left of the body is neither kept nor waited for.
   if (!request.complete) request.resume();
 }
 
+/** Adds to the headers it is given: they are made for this answer. */
 function respond(
   response: ServerResponse,
   status: number,
-  body: object,
-  headers: Record<string, string>,
+  json: string,
+  headers: Record<string, string | number>,
 ): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-    ...headers,
-  });
-  response.end(text);
+  headers['content-type'] = 'application/json; charset=utf-8';
+  headers['content-length'] = Buffer.byteLength(json);
+  response.writeHead(status, headers);
+  response.end(json);
 }
 
 function requireJson(request: IncomingMessage): void {

@@ -5,7 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Caller, Directory } from '../accounts/directory.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
-import { createBodyBudget, parseJson, readBody } from '../http-body.ts';
+import { parseJson, readBody } from '../http-body.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { getMessage } from '../operations/get-message.ts';
@@ -23,6 +23,8 @@ export interface RestDeps extends AcceptDeps {
   directory: Directory;
   metrics: Metrics;
   log: Log;
+  /** Memory for large bodies, shared by all doors. */
+  bodyBudget: ByteBudget;
   baseUrl: () => string;
   /** What /readyz asks; a rejection's message is the answer. */
   checkReady: () => Promise<void>;
@@ -42,13 +44,12 @@ declare module 'fastify' {
 }
 
 export function createRestServer(deps: RestDeps): FastifyInstance {
-  const budget = createBodyBudget();
   const server = Fastify({
     serverFactory: (handler) =>
       // A client that stops sending must not hold its place for ever.
       createServer(
         { requestTimeout: 120_000, keepAliveTimeout: 75_000 },
-        withSendDoor(deps, budget, withMounts(deps.mounts, handler)),
+        withSendDoor(deps, withMounts(deps.mounts, handler)),
       ),
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true },
@@ -58,7 +59,7 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
   server.decorateRequest('caller', null);
   server.decorateRequest('releaseBody', null);
   answerErrors(server, deps);
-  readJsonBodies(server, budget);
+  readJsonBodies(server, deps.bodyBudget);
   serveOperations(server, deps);
   serveHealth(server, deps);
   serveMounts(server, deps.mounts);

@@ -14,7 +14,7 @@ import { readHeaders, readTags } from './headers.ts';
 import { guardAgainstRepeat, type IdempotencyClaim, readIdempotencyKey } from './idempotency.ts';
 import { type Recipients, readMailbox, readRecipients } from './recipients.ts';
 import type { SendAnswer, SendRequest } from './request.ts';
-import { type StoredHead, writeHead } from './stored-head.ts';
+import { writeHead } from './stored-head.ts';
 
 export interface AcceptDeps {
   clock: Clock;
@@ -101,7 +101,7 @@ function pack(
   content: Content,
   via: SendVia,
 ): PackedSend {
-  const head: StoredHead = {
+  const head = writeHead({
     from: checked.from,
     to: checked.recipients.to,
     cc: checked.recipients.cc,
@@ -114,7 +114,8 @@ function pack(
     })),
     ...(caller.limits?.sandboxOnly ? { sandbox: true } : {}),
     ...(keepsLinks(via, content) ? { keepLinks: true } : {}),
-  };
+  });
+  const attachments = joinBytes(checked.attachments);
   return {
     id: newIdBytes(clock.nowMs()),
     accountId: caller.accountId,
@@ -128,10 +129,15 @@ function pack(
     template: content.template,
     templateVersion: content.templateVersion,
     brandingVersion: content.brandingVersion,
-    head: writeHead(head),
-    html: content.html === null ? null : Buffer.from(content.html),
-    text: content.text === null ? null : Buffer.from(content.text),
-    attachments: joinBytes(checked.attachments),
+    head,
+    html: content.html,
+    text: content.text,
+    attachments,
+    size:
+      Buffer.byteLength(head) +
+      Buffer.byteLength(content.html ?? '') +
+      Buffer.byteLength(content.text ?? '') +
+      (attachments?.length ?? 0),
     idempotency: checked.idempotency,
     keyCap: caller.limits?.dailyCap ?? null,
   };

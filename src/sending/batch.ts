@@ -31,10 +31,12 @@ export interface PackedSend {
   template: string | null;
   templateVersion: number | null;
   brandingVersion: number | null;
-  head: Buffer;
-  html: Buffer | null;
-  text: Buffer | null;
+  head: string;
+  html: string | null;
+  text: string | null;
   attachments: Buffer | null;
+  /** Bytes of head, bodies and attachments. */
+  size: number;
   idempotency: IdempotencyClaim | null;
   /** Recipients a day that the API key may write to; null: only the account's quota counts. */
   keyCap: number | null;
@@ -67,7 +69,7 @@ export function openBatcher(deps: {
     mostInFlight: 2,
     mostItems: 256,
     mostBytes: 8 * 1024 * 1024,
-    sizeOf,
+    sizeOf: (send) => send.size,
     async write(sends) {
       try {
         const verdicts = await acceptSends(deps.database, sends, deps.relayIsDown());
@@ -86,12 +88,6 @@ export function openBatcher(deps: {
   });
 }
 
-const sizeOf = (send: PackedSend): number =>
-  send.head.length +
-  (send.html?.length ?? 0) +
-  (send.text?.length ?? 0) +
-  (send.attachments?.length ?? 0);
-
 const ACCEPT_SQL = `SELECT * FROM accept_sends(
   $1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],
   $8::text[], $9::integer[], $10::integer[], $11::text[], $12::uuid[],
@@ -103,7 +99,7 @@ async function acceptSends(
   sends: readonly PackedSend[],
   relayDown: boolean,
 ): Promise<Verdict[]> {
-  const rows = await database.prepared<VerdictRow>('accept-sends', ACCEPT_SQL, [
+  const rows = await database.prepared<AllowanceRow | VerdictRow>('accept-sends', ACCEPT_SQL, [
     uuidArray(sends.map((send) => send.id)),
     int8Array(sends.map((send) => send.accountId)),
     textArray(sends.map((send) => send.from)),
@@ -124,38 +120,59 @@ async function acceptSends(
     byteaArray(sends.map((send) => send.idempotency?.requestHash ?? null)),
     int4Array(sends.map((send) => send.idempotency?.keptSeconds ?? null)),
     int4Array(sends.map((send) => send.keyCap)),
-    int4Array(sends.map(sizeOf)),
+    int4Array(sends.map((send) => send.size)),
     relayDown,
     PLANS.paid.dailyQuota,
     PLANS.paid.ratePerSecond,
   ]);
-  return rows.map((row, index) => toVerdict(row, sends[index]!));
+  const allowances = new Map<number, Allowance>();
+  const verdicts = new Map<number, VerdictRow>();
+  for (const row of rows) {
+    if (row.n === null) {
+      allowances.set(row.account_id, {
+        quota: row.quota,
+        quotaLeft: row.quota_left,
+        rate: row.rate,
+      });
+    } else verdicts.set(row.n - 1, row);
+  }
+  return sends.map((send, index) =>
+    toVerdict(send, verdicts.get(index), allowances.get(send.accountId) ?? null),
+  );
 }
 
+/** How the allowance of one account stands after the batch. */
+interface AllowanceRow {
+  n: null;
+  account_id: number;
+  quota: number;
+  quota_left: number;
+  rate: number;
+}
+
+/** A send that was not simply accepted; n is its place in the batch, from 1. */
 interface VerdictRow {
-  verdict: Verdict['kind'];
+  n: number;
+  verdict: Exclude<Verdict['kind'], 'accepted'>;
   message_id: string;
   retry_after: number | null;
-  quota: number | null;
-  quota_left: number | null;
-  rate: number | null;
+  cap_left: number | null;
 }
 
-function toVerdict(row: VerdictRow, send: PackedSend): Verdict {
-  const allowance =
-    row.quota === null || row.quota_left === null || row.rate === null
-      ? null
-      : { quota: row.quota, quotaLeft: row.quota_left, rate: row.rate };
+function toVerdict(
+  send: PackedSend,
+  row: VerdictRow | undefined,
+  allowance: Allowance | null,
+): Verdict {
+  if (row === undefined) return { kind: 'accepted', id: send.id, allowance };
   switch (row.verdict) {
-    case 'accepted':
-      return { kind: 'accepted', id: send.id, allowance };
     case 'repeated':
       return { kind: 'repeated', id: uuidToBytes(row.message_id), allowance };
     case 'over-quota':
     case 'over-rate':
       return { kind: row.verdict, retryAfterSeconds: row.retry_after!, allowance: allowance! };
     case 'over-cap':
-      return { kind: row.verdict, retryAfterSeconds: row.retry_after!, capLeft: row.quota_left! };
+      return { kind: 'over-cap', retryAfterSeconds: row.retry_after!, capLeft: row.cap_left! };
     default:
       return { kind: row.verdict };
   }

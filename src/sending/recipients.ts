@@ -28,12 +28,19 @@ export function readRecipients(request: SendRequest): Recipients {
     cc: readMailboxes('cc', cc),
     bcc: readMailboxes('bcc', bcc),
   };
-  const envelope = new Map<string, string>();
-  for (const mailbox of [...mailboxes.to, ...mailboxes.cc, ...mailboxes.bcc]) {
-    const key = addressKey(mailbox.address);
-    if (!envelope.has(key)) envelope.set(key, mailbox.address);
+  const all = [...mailboxes.to, ...mailboxes.cc, ...mailboxes.bcc];
+  return { to: mailboxes.to, cc: mailboxes.cc, envelope: eachOnce(all), count };
+}
+
+function eachOnce(mailboxes: readonly Mailbox[]): string[] {
+  // Most mails go to one person.
+  if (mailboxes.length === 1) return [mailboxes[0]!.address];
+  const seen = new Map<string, string>();
+  for (const { address } of mailboxes) {
+    const key = addressKey(address);
+    if (!seen.has(key)) seen.set(key, address);
   }
-  return { to: mailboxes.to, cc: mailboxes.cc, envelope: [...envelope.values()], count };
+  return [...seen.values()];
 }
 
 function readMailboxes(field: string, texts: readonly string[]): Mailbox[] {

@@ -1,58 +1,68 @@
 // Arrays in PostgreSQL's binary format: a batch of rows goes over the wire as one Buffer per column, without text escapes.
 // Measured: a batch of 3 KB mails as text arrays 5,600–6,500 rows/s, as binary parameters 10,000–26,000.
 
-const OID = { bytea: 17, int8: 20, int4: 23, text: 25, uuid: 2950 } as const;
+interface ElementType<Value> {
+  oid: number;
+  sizeOf(value: Value): number;
+  /** Writes the value at this place: straight into the parameter, without a Buffer of its own. */
+  write(out: Buffer, value: Value, at: number): void;
+}
 
-export const byteaArray = (values: (Buffer | null)[]): Buffer => encode(OID.bytea, values);
+const bytea: ElementType<Buffer | string> = {
+  oid: 17,
+  sizeOf: (value) => (typeof value === 'string' ? Buffer.byteLength(value) : value.length),
+  write: (out, value, at) => {
+    if (typeof value === 'string') out.write(value, at);
+    else value.copy(out, at);
+  },
+};
 
-export const uuidArray = (values: (Buffer | null)[]): Buffer => encode(OID.uuid, values);
+const text: ElementType<string> = { ...bytea, oid: 25 };
 
-export const textArray = (values: (string | null)[]): Buffer =>
-  encode(
-    OID.text,
-    values.map((value) => (value === null ? null : Buffer.from(value, 'utf8'))),
-  );
+const uuid: ElementType<Buffer> = { ...bytea, oid: 2950 };
 
-export const int8Array = (values: number[]): Buffer =>
-  encode(
-    OID.int8,
-    values.map((value) => {
-      const bytes = Buffer.allocUnsafe(8);
-      bytes.writeBigInt64BE(BigInt(value));
-      return bytes;
-    }),
-  );
+const int8: ElementType<number> = {
+  oid: 20,
+  sizeOf: () => 8,
+  write: (out, value, at) => {
+    out.writeInt32BE(Math.floor(value / 2 ** 32), at);
+    out.writeUInt32BE(value >>> 0, at + 4);
+  },
+};
 
-export const int4Array = (values: (number | null)[]): Buffer =>
-  encode(
-    OID.int4,
-    values.map((value) => {
-      if (value === null) return null;
-      const bytes = Buffer.allocUnsafe(4);
-      bytes.writeInt32BE(value);
-      return bytes;
-    }),
-  );
+const int4: ElementType<number> = {
+  oid: 23,
+  sizeOf: () => 4,
+  write: (out, value, at) => out.writeInt32BE(value, at),
+};
+
+type Column<Value> = readonly (Value | null)[];
+
+/** Strings are stored as their UTF-8. */
+export const byteaArray = (values: Column<Buffer | string>): Buffer => encode(bytea, values);
+export const textArray = (values: Column<string>): Buffer => encode(text, values);
+export const uuidArray = (values: Column<Buffer>): Buffer => encode(uuid, values);
+export const int8Array = (values: Column<number>): Buffer => encode(int8, values);
+export const int4Array = (values: Column<number>): Buffer => encode(int4, values);
 
 /** array_recv: dimensions, has-null flag, element type, length and lower bound, then each element with its length (-1: null). */
-function encode(elementOid: number, values: (Buffer | null)[]): Buffer {
-  let size = 20;
-  let hasNull = 0;
-  for (const value of values) {
-    size += 4;
-    if (value === null) hasNull = 1;
-    else size += value.length;
-  }
-  const out = Buffer.allocUnsafe(size);
+function encode<Value>(type: ElementType<Value>, values: Column<Value>): Buffer {
+  const sizes = values.map((value) => (value === null ? -1 : type.sizeOf(value)));
+  let total = 20;
+  for (const size of sizes) total += 4 + Math.max(0, size);
+  const out = Buffer.allocUnsafe(total);
   out.writeInt32BE(1, 0);
-  out.writeInt32BE(hasNull, 4);
-  out.writeInt32BE(elementOid, 8);
+  out.writeInt32BE(sizes.includes(-1) ? 1 : 0, 4);
+  out.writeInt32BE(type.oid, 8);
   out.writeInt32BE(values.length, 12);
   out.writeInt32BE(1, 16);
   let at = 20;
-  for (const value of values) {
-    at = out.writeInt32BE(value === null ? -1 : value.length, at);
-    if (value !== null) at += value.copy(out, at);
+  for (const [index, value] of values.entries()) {
+    const size = sizes[index]!;
+    at = out.writeInt32BE(size, at);
+    if (value === null) continue;
+    type.write(out, value, at);
+    at += size;
   }
   return out;
 }

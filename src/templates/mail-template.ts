@@ -79,6 +79,9 @@ function isText(name: string | null): boolean {
   return name?.includes(':') ?? false;
 }
 
+/** `branding` is there in every mail, so only an import without context can miss it. */
+const BLIND_MACROS = "'branding' is undefined";
+
 function asProblem<Result>(work: () => Result): Result {
   try {
     return work();
@@ -90,7 +93,9 @@ function asProblem<Result>(work: () => Result): Result {
     const what =
       fault instanceof TemplateNotFound
         ? `there is no template "${fault.message}" to extend, include or import`
-        : fault.message;
+        : fault.message === BLIND_MACROS
+          ? `${fault.message}. Import it so that it sees the mail: {% import "${slug}" as ui with context %}`
+          : fault.message;
     throw new Problem('invalid', `${where}: ${what}`, { cause: fault });
   }
 }

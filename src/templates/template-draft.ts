@@ -2,8 +2,7 @@
 // Before it: the CLI or the dashboard. After it: account-templates.ts keeps it as a new version.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
-import type { Environment } from '../jinja/environment.ts';
-import type { Template } from '../jinja/template.ts';
+import type { Environment, Template } from '../jinja/index.ts';
 import { type Category, categories } from './catalog.ts';
 import { compileMail, compileText, type MailTemplate } from './mail-template.ts';
 import { type Variable, variableSchema } from './variables.ts';

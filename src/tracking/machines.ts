@@ -1,4 +1,4 @@
-// Who loads a pixel or follows a link without a person behind it: image proxies, link scanners, previews, scripts.
+// Who loads a pixel or follows a link without a person behind it: image proxies, link scanners, previews.
 // inbound/open.ts and click.ts ask; such events carry `machine: true` and a click by one does not raise the status.
 // Only what the operators say about themselves or what is unmistakable: a wrong "machine" hides a person.
 import { BlockList, isIP } from 'node:net';
@@ -30,8 +30,9 @@ const AGENTS = new RegExp(
     'slackbot|slack-imgproxy|facebookexternalhit|facebot|twitterbot|linkedinbot|whatsapp|telegrambot|discordbot|pinterestbot|redditbot|applebot|iframely|embedly',
     // Crawlers call themselves so; "cubot" is a telephone.
     '(?<!cu)bot\\b|crawler|spider|crawling|slurp|mediapartners-google|feedfetcher|google-inspectiontool|google-read-aloud',
-    // Libraries and tools in their default dress.
-    '^(?:curl|wget|python|java|go-http-client|okhttp|libwww-perl|lwp|node|undici|axios|got|ruby|php|apache-httpclient|httpclient|aiohttp|scrapy|powershell|insomnia|postmanruntime|guzzlehttp|dart)\\b|python-requests|python-urllib|java/\\d|headlesschrome|phantomjs|puppeteer|playwright|selenium',
+    // Browsers without a window. Not curl, node or python-requests: with those developers try their own links,
+    // and a scanner that wants to see what a reader would see does not call itself so.
+    'headlesschrome|phantomjs|puppeteer|playwright|selenium',
   ].join('|'),
   'i',
 );

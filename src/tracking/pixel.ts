@@ -20,10 +20,11 @@ function bodyEnd(html: string): number {
   let body = -1;
   let document = -1;
   let inComment = false;
-  for (const match of html.matchAll(/<!--|-->|<\/(body|html)\s*>/gi)) {
+  // `<!-->` closes what it opens, and a comment that was open before it (`<!--[if !mso]><!-->`).
+  for (const match of html.matchAll(/<!--+>|<!--|-->|<\/(body|html)\s*>/gi)) {
     const found = match[0].toLowerCase();
     if (found === '<!--') inComment = true;
-    else if (found === '-->') inComment = false;
+    else if (found.endsWith('-->')) inComment = false;
     else if (!inComment && found.startsWith('</body')) body = match.index;
     else if (!inComment) document = match.index;
   }

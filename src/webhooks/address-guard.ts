@@ -104,6 +104,7 @@ const SPECIAL_IPV4 = [
   '10.0.0.0/8', // private
   '100.64.0.0/10', // carrier-grade NAT
   '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // in no registry: Azure's own services, for every machine there
   '169.254.0.0/16', // link-local; the clouds' metadata services
   '172.16.0.0/12', // private
   '192.0.0.0/24', // IETF protocol assignments
@@ -166,7 +167,7 @@ function isPortPermitted(url: URL): boolean {
 
 /** The URL parser has already turned 0x7f.1, 2130706433, ①②⑦.⓪.⓪.① and the like into 127.0.0.1. */
 function hostOf(hostname: string): string {
-  return hostname.replace(/^\[|\]$|\.$/g, '');
+  return hostname.replace(/^\[|\]$|\.+$/g, '');
 }
 
 async function addressesOf(guard: AddressGuard, host: string): Promise<string[]> {

@@ -5,6 +5,7 @@ import { createGroupCommit, isDataFault } from '../group-commit.ts';
 import { bytesToUuid, newIdBytes, showUuid } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { createNap } from '../nap.ts';
 import type { Database } from '../store/pool.ts';
 import { type AttemptDeps, attempt, eventGone, failedHere, type Outcome } from './attempt.ts';
 import { eventIdOf, loadEvents, nameOf } from './event-body.ts';
@@ -23,6 +24,7 @@ import { type DueDelivery, extendLeases, laneName, type Taken, takeDue } from '.
 import { type Report, recordReports } from './outcomes.ts';
 
 const POLL_EVERY_MS = 100;
+const POLL_AT_LEAST_EVERY_MS = 1000;
 const LEASE_MS = 30_000;
 const MOST_LANES = 256;
 /** Taken for one endpoint at a time. */
@@ -60,30 +62,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     },
   });
   let stopping = false;
-  let nap: { end: () => void } | undefined;
-  let pending = false;
-
-  /** Waits for `ms` or for `wake`, whichever is first. */
-  function rest(ms: number): Promise<void> {
-    if (pending) {
-      pending = false;
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => {
-      const timer = setTimeout(end, ms);
-      function end(): void {
-        clearTimeout(timer);
-        nap = undefined;
-        pending = false;
-        resolve();
-      }
-      nap = { end };
-    });
-  }
-  function wake(): void {
-    if (nap) nap.end();
-    else pending = true;
-  }
+  const { rest, wake } = createNap();
 
   async function run(): Promise<void> {
     while (!stopping) {
@@ -91,7 +70,9 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
       try {
         await look();
         // Thousands of waiting endpoints take their time to look through: looking is never the main thing we do.
-        await rest(Math.max(POLL_EVERY_MS, 4 * (performance.now() - startedMs)));
+        // But one slow look (a cold cache, a busy machine) must not hold up the next event for long.
+        const pauseMs = 4 * (performance.now() - startedMs);
+        await rest(Math.min(Math.max(POLL_EVERY_MS, pauseMs), POLL_AT_LEAST_EVERY_MS));
       } catch (error) {
         log.error({ err: error }, 'could not look for due webhooks');
         await rest(1000);

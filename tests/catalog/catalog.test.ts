@@ -167,5 +167,7 @@ describe('a template of an account', () => {
     expect(() => renderMail(faulty, context)).toThrow(/^Template "mine", line 2, column \d+: /);
     const lost = compile('{% extends "no-such" %}');
     expect(() => renderMail(lost, context)).toThrow(/no-such/);
+    const blind = compile('{% import "macros.html" as ui %}{{ ui.divider() }}');
+    expect(() => renderMail(blind, context)).toThrow(/"macros.html" as ui with context/);
   });
 });

@@ -103,6 +103,13 @@ describe('an address', () => {
     expect((await fetch(link)).status).toBe(404);
   });
 
+  it('gets its mail in the sandbox without any setting', async () => {
+    const added = await json(['identity', 'add', 'zoe@home.example', ...of()]);
+    const { mail: got } = await captured(service.database, added.verificationMail);
+    expect(got.from?.address).toBe('no-reply@example.com');
+    expect(got.to?.[0]?.address).toBe('zoe@home.example');
+  });
+
   it('a newer link replaces the older, and none lives longer than two days', async () => {
     const add = async () => {
       const { verificationMail } = await json(
@@ -122,7 +129,7 @@ describe('an address', () => {
   });
 
   it.each([
-    ['SYSTEM_SENDER is not set', {}],
+    ['SYSTEM_SENDER is not set', { RELAY_URL: 'smtp://127.0.0.1:2' }],
     ['no verified identity', { SYSTEM_SENDER: 'a@nowhere.example' }],
   ])('is added and told why there is no mail: %s', async (why, env) => {
     const { stdout, code } = await run(['identity', 'add', 'eve@home.example', ...of()], env);

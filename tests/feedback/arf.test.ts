@@ -46,6 +46,14 @@ describe('RFC 5965', () => {
     );
   });
 
+  it('names everybody the report names', () => {
+    const raw = fixture('lab-abuse')
+      .toString('latin1')
+      .replace(/^(Original-Rcpt-To: ).*$/im, '$1<a@sink.test>\n$1<b@sink.test>');
+    const { recipients } = parseReport(Buffer.from(raw, 'latin1'));
+    expect(recipients.map(({ address }) => address)).toEqual(['a@sink.test', 'b@sink.test']);
+  });
+
   it('survives a boundary whose line lost its indentation', () => {
     const raw = fixture('lab-abuse').toString('latin1').replace('     boundary=', 'boundary=');
     expect(parseReport(Buffer.from(raw, 'latin1'))).toMatchObject({

@@ -32,6 +32,7 @@ it('prints what each report says', async () => {
   const bounce = path('dsn/failed-user-unknown.failed.0009.eml');
   const complaint = path('arf/lab-abuse.eml');
   const { lines } = await run(bounce, complaint);
+  expect((await run('--json', bounce, complaint)).lines).toStrictEqual(lines);
   expect(lines).toStrictEqual([
     {
       file: bounce,

@@ -159,6 +159,16 @@ describe('fields of RFC 3464 and RFC 6533', () => {
     });
   });
 
+  it.each(['text/plain; name=details.txt', 'application/octet-stream'])(
+    'reads a status part that a gateway renamed to %s',
+    (type) => {
+      const status = 'Final-Recipient: rfc822; joe@example.org\nAction: failed\nStatus: 5.1.1';
+      const report = parseReport(Buffer.from(dsn(status, type)));
+      expect(report.kind).toBe('dsn');
+      expect(report.recipients).toMatchObject([{ address: 'joe@example.org', status: '5.1.1' }]);
+    },
+  );
+
   it('understands "expired" and a missing action', () => {
     expect(
       recipients(

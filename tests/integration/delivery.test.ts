@@ -1,7 +1,7 @@
 // Delivery against a relay that says what relays say: partial acceptance, deferrals, refusals, expiry, the circuit, a graceful stop.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { firstUuidAt } from '../../src/ids.ts';
-import { freePort } from '../support/process.ts';
+import { freePort, runCommand } from '../support/process.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { type SmtpSink, smtpError, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
@@ -73,6 +73,8 @@ it('partial acceptance: only the remaining recipients are tried again', async ()
   });
   expect(row).toMatchObject({ attempts: 1, remaining: ['later@example.net'] });
   expect(row!.last_response).toContain('come again');
+  const shown = await runCommand(['message', 'show', id], { DATABASE_URL: service!.databaseUrl });
+  expect(shown.stdout).toMatch(/waiting .* to later@example\.net, due .*come again/);
   await hurry();
   await until(() => sink!.mails.length === 2);
   expect(sink!.mails.map((taken) => taken.recipients)).toEqual([

@@ -1,4 +1,6 @@
 // Templates and data made to break out, crash, hang or grow the process. Run by attack-runner.ts in a child process.
+import { attacksByNumber } from './attacks-by-number.ts';
+
 export interface Attack {
   name: string;
   template: string;
@@ -582,4 +584,4 @@ const shapes: Attack[] = [
   },
 ];
 
-export const attacks: Attack[] = [...reach, ...bombs, ...patterns, ...shapes];
+export const attacks: Attack[] = [...reach, ...bombs, ...patterns, ...shapes, ...attacksByNumber];

@@ -1,16 +1,7 @@
 // Random templates from a grammar, for the differential test: the same seed gives the same templates.
-
-/** A small deterministic generator of random numbers (mulberry32). */
-export function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
+import { ExpressionGenerator, type Kind } from './expression-generator.ts';
+import { filterWithArguments } from './filter-arguments.ts';
+import { otherSyntax, SYNTAXES } from './other-syntax.ts';
 
 export interface Job {
   templates: Record<string, string>;
@@ -19,41 +10,7 @@ export interface Job {
   options: Record<string, unknown>;
 }
 
-/** Written as text, so that 2.0 stays a float for both sides. */
-export const CONTEXT = `{
-  "i": 7, "j": -3, "k": 0, "big": 9007199254740993, "huge": 123456789012345678901234567890,
-  "f": 2.75, "g": 0.1, "h": 2.0, "m": -1.5, "tiny": 1e-7, "large": 1e20,
-  "s": "Hello <World> & \\"you\\"", "t": "foo bar-baz", "u": "a\\tb\\nc d", "num": "42", "flt": " 3.5 ", "es": "",
-  "uni": "Grüße, Straße ǆ 😀 x", "url": "see http://example.com/a?b=c&d and me@example.org, (www.x.org).",
-  "html": "<p class='a'>Hi &amp; <!-- c -->bye</p> &copy; x",
-  "n": null, "b": true, "c": false,
-  "l": [3, 1, 2], "w": ["b", "A", "c", "a"], "e": [], "mixed": [1, "a", null, 2.5, true], "ll": [[1, 2], [3], []],
-  "fl": [1.5, 2.0, 0.25], "pairs": [["x", 1], ["y", 2]],
-  "d": {"x": 1, "y": "<2>", "z": [1, 2]}, "nested": {"a": {"b": {"c": "deep"}}, "items": [1], "10": "ten", "2": "two"}, "ed": {},
-  "us": [{"n": "Zoe", "a": 30, "c": "Oslo", "t": ["x"]}, {"n": "adam", "a": 25, "c": "paris", "t": []}, {"n": "Bob", "a": 30, "c": "oslo", "t": ["y", "z"]}]
-}`;
-
-const pick = <T>(r: () => number, list: readonly T[]): T => list[Math.floor(r() * list.length)]!;
-
-/** Kinds of expression; "any" may be of the wrong kind for where it stands. */
-type Kind = 'num' | 'str' | 'list' | 'dict' | 'bool' | 'any';
-
-export class Generator {
-  private readonly r: () => number;
-  /** Names a template set itself. */
-  private locals: string[] = [];
-
-  constructor(seed: number) {
-    this.r = random(seed);
-  }
-
-  private chance(p: number): boolean {
-    return this.r() < p;
-  }
-  private one<T>(list: readonly T[]): T {
-    return pick(this.r, list);
-  }
-
+export class Generator extends ExpressionGenerator {
   job(): Job {
     this.locals = [];
     const templates: Record<string, string> = {};
@@ -65,6 +22,9 @@ export class Generator {
     else if (roll < 0.85) this.inheritance(templates);
     else this.includes(templates);
     const options = this.options();
+    const syntax = this.r();
+    if (syntax < 0.06) otherSyntax(templates, options, this.one(SYNTAXES));
+    else if (syntax < 0.12) this.lineStatements(templates, options);
     // Where names are the point, a missing one must not end the render.
     if ('imp.html' in templates) options.undefined = 'chainable';
     return { templates, main: 'main.html', context: {}, options };
@@ -79,6 +39,22 @@ export class Generator {
     }
     if (this.chance(0.3))
       templates['main.html'] = `{% extends "base.html" %}${templates['main.html']}`;
+  }
+
+  /** Statements and comments that take a line each. */
+  private lineStatements(
+    templates: Record<string, string>,
+    options: Record<string, unknown>,
+  ): void {
+    options.line_statement_prefix = this.one(['%%', '#', '%']);
+    options.line_comment_prefix = this.one(['##', '//']);
+    const [statement, comment] = [options.line_statement_prefix, options.line_comment_prefix];
+    const pad = () => this.one(['', '', '  ', '\t']);
+    const end = () => this.one(['\n', '\n', ':\n', ` ${comment} c\n`, '  \n\n']);
+    templates['main.html'] =
+      `${pad()}${statement} for x in ${this.expr('list', 1)}${end()}${pad()}{{ x }}${this.one(['', ` ${comment} c`])}
+${this.text()}
+${pad()}${statement} if ${this.expr('bool', 1)}${end()}${this.text()}\n${pad()}${statement} endif${end()}${pad()}${statement}- endfor${end()}${pad()}${comment} c\n${templates['main.html']}`;
   }
 
   private blocks = 0;
@@ -196,6 +172,7 @@ export class Generator {
 
   private block(name: string, depth: number, base = false): string {
     const scoped = this.chance(0.2) ? ' scoped' : '';
+    if (base && this.chance(0.08)) return `{% block ${name}${scoped} required %} {% endblock %}`;
     const parent =
       base || this.chance(0.5) ? '' : this.chance(0.9) ? '{{ super() }}' : '{{ super.super() }}';
     const self = this.chance(0.1) && name === 'b' ? '{{ self.a() }}' : '';
@@ -211,6 +188,9 @@ export class Generator {
     templates['main.html'] = `{% set loc = ${this.expr('any', 1)} %}${this.one([
       `{% include "i.html"${context} %}`,
       `{% include ["no.html", "i.html"] ignore missing${context} %}`,
+      `{% include ${this.one(['["no.html"]', '"no.html"', '[]', 'nope', '["no.html", nope]', '"no" ~ i', 'n', '("i.html", "no.html")', '"i.html" if b else "no.html"'])}${this.one(['', ' ignore missing'])}${context} %}`,
+      `{% import ${this.one(['"m.html"', '"m" ~ ".html"', '"no.html"', 'nope'])} as m${context} %}{{ m.mac(1, 2) }}{{ m }}{{ m.nope }}`,
+      `{% from "m.html" import nope, v${context} %}{{ v }}{{ nope }}{{ nope is defined }}`,
       '{% for x in l %}{% include "i.html" %}{% endfor %}',
       `{% import "m.html" as m${context} %}{{ m.mac(${this.expr('any', 1)}) }}{{ m.v }}{{ m._p }}`,
       `{% from "m.html" import mac, v as vv${context} %}{{ mac(${this.expr('any', 1)}, b=${this.expr('any', 1)}) }}{{ vv }}`,
@@ -244,7 +224,7 @@ export class Generator {
       return made;
     };
     const e = (kind: Kind) => this.expr(kind, 2);
-    switch (Math.floor(this.r() * 15)) {
+    switch (Math.floor(this.r() * 19)) {
       case 0:
       case 1:
         return `${this.tag(`if ${e('bool')}`)}${this.body(depth - 1)}${this.chance(0.3) ? `${this.tag(`elif ${e('bool')}`)}${this.body(depth - 1)}` : ''}${this.chance(0.5) ? `${this.tag('else')}${this.body(depth - 1)}` : ''}${this.tag('endif')}`;
@@ -290,6 +270,85 @@ export class Generator {
         return `{% filter ${this.one(['upper', 'title', 'trim', 'indent(2)', 'replace("a", "&")', 'escape', 'truncate(12)', 'wordwrap(5)', 'striptags', 'urlize', 'center(20)'])} %}${this.body(depth - 1)}{% endfilter %}`;
       case 12:
         return `{% autoescape ${this.one(['true', 'false', 'b', 'c'])} %}${this.body(depth - 1)}{% endautoescape %}`;
+      case 14: {
+        const params = this.one([
+          'a',
+          'a, b=2',
+          'a, b=a',
+          'a, b=[], c=b',
+          '',
+          'a=nope, b=a|default(3)',
+        ]);
+        const rest = this.one(['', '{{ varargs }}', '{{ kwargs }}', '{{ varargs }}{{ kwargs }}']);
+        const inside = this.one([
+          '',
+          '{{ caller() }}',
+          '{{ caller(a, b=1) }}',
+          '{{ caller(*varargs) if caller else "-" }}',
+        ]);
+        const given = this.one([
+          '',
+          e('any'),
+          `${e('any')}, ${e('any')}`,
+          `b=${e('any')}`,
+          `*${e('list')}`,
+          '**d',
+          `1, 2, z=${e('num')}`,
+          '*l, **{"b": 1}',
+        ]);
+        const use = this.one([
+          `{{ vm(${given}) }}`,
+          `{% call vm(${given}) %}${this.body(depth - 1)}{% endcall %}`,
+          `{% call(p, b=0) vm(${given}) %}{{ p }}{{ b }}{{ varargs }}${this.body(depth - 1)}{% endcall %}`,
+          `{{ vm.name }}{{ vm.arguments }}{{ vm.catch_kwargs }}{{ vm.catch_varargs }}{{ vm.caller }}`,
+        ]);
+        return `{% macro vm(${params}) %}[{{ a }}{{ b }}${rest}${inside}]{% endmacro %}${use}`;
+      }
+      case 15: {
+        const items = this.one([
+          'll',
+          '[1, [2, [3, []]], 4]',
+          'us',
+          '[[], [1]]',
+          '"ab"',
+          e('list'),
+        ]);
+        const more = this.one([
+          'loop.index',
+          'loop.depth0',
+          'loop.length',
+          'loop.last',
+          'loop.revindex',
+          'loop.previtem',
+          'loop.nextitem',
+          'loop.cycle("a", "b")',
+          'loop.changed(x)',
+          'loop',
+        ]);
+        return `{% for x in ${items}${this.one(['', ' if x', ' if x is not none'])} recursive %}{{ ${more} }}{% if x is iterable and x is not string and x is not mapping %}<{{ loop(x)${this.one(['', '|upper', '|length'])} }}>{% else %}{{ x }}{% endif %}${this.one(['', '{% else %}none'])}{% endfor %}`;
+      }
+      case 16: {
+        const keys = this.one([
+          'loop.changed(x)',
+          'loop.changed(x, 1)',
+          'loop.previtem == x',
+          'loop.nextitem is defined',
+          'loop.cycle(*l)',
+          'loop.first or loop.last',
+          'loop.previtem|default("-")',
+        ]);
+        return `{% for x in ${this.one(['[1, 1, 2]', 'w', 'us|map(attribute="a")', 'l|select("odd")', 'd', e('list')])} %}{{ ${keys} }}{% set outer = loop %}{% for y in ${this.one(['l', 'w', '[]'])} %}{{ outer.index }}.{{ loop.index }}{% else %}!{% endfor %}{% endfor %}`;
+      }
+      case 17:
+        return this.one([
+          `{% set ns = namespace(d, q=${e('any')}) %}{% set ns.${name} %}${this.body(depth - 1)}{% endset %}{{ ns.${name} }}{{ ns.q }}{{ ns.y }}`,
+          `{% set ${name}, q = ${this.one(['1, 2', 'l', '"ab"', 'pairs', '(1, (2, 3))', e('list')])} %}{{ ${name} }}{{ q }}`,
+          `{% set c = cycler(${this.one(['1, 2', '*l', '"<"'])}) %}{{ c.next() }}{{ c.current }}{{ c.next() }}{% do c.reset() %}{{ c.current }}`,
+          `{% set j = joiner(${this.one(['', '"|"', '"<"'])}) %}{% for x in l %}{{ j() }}{{ x }}{% endfor %}`,
+          `{% filter ${filterWithArguments(this.r, 'str')}|string %}${this.body(depth - 1)}{% endfilter %}`,
+          `{% set ${name} | ${filterWithArguments(this.r, 'str')} %}${this.body(depth - 1)}{% endset %}{{ ${name} }}`,
+          `{% for x in [0, 1, 2, 3] %}{% if x == 2 %}{% ${this.one(['break', 'continue'])} %}{% endif %}{% filter upper %}${this.one(['a', '{% if x %}{% continue %}{% endif %}b'])}{% endfilter %}{{ x }}{% else %}e{% endfor %}`,
+        ]);
       case 13: {
         const made = `{% set ns = namespace(n=${e('num')}) %}{% for ${name} in ${e('list')} %}{% set ns.n = ${within([name, 'ns'], () => this.one([`ns.n + ${name}`, `(ns.n, ${name})`, `ns.n ~ ${name}`]))} %}{% endfor %}{{ ns.n }}`;
         return made;
@@ -309,6 +368,9 @@ export class Generator {
     return this.one([
       'text ',
       '\n',
+      '\r\n',
+      '\t',
+      '\u00a0 ',
       '  ',
       'a\n  b',
       '<b>&amp;</b>',
@@ -320,276 +382,5 @@ export class Generator {
       '#',
       "'",
     ]);
-  }
-
-  /** An expression, most often of the kind asked for. */
-  expr(kind: Kind, depth: number): string {
-    const wanted =
-      kind === 'any'
-        ? this.one<Kind>(['num', 'str', 'str', 'list', 'dict', 'bool', 'num'])
-        : this.chance(0.015)
-          ? this.one<Kind>(['num', 'str', 'list', 'dict', 'bool'])
-          : kind;
-    if (this.chance(0.012))
-      return this.one(['nope', 'nope.x', 'd.nope', 'l[9]', 'us[0].zz', 'n', 'nested.a.q']);
-    if (this.locals.length > 0 && this.chance(kind === 'any' ? 0.4 : 0.04)) return this.local();
-    if (depth <= 0) return this.leaf(wanted);
-    const e = (k: Kind) => this.expr(k, depth - 1);
-    if (this.chance(0.06))
-      return `(${e(wanted)} if ${e('bool')}${this.chance(0.8) ? ` else ${e(wanted)}` : ''})`;
-    if (this.chance(0.05)) return `(${e(wanted)} ${this.one(['and', 'or'])} ${e(wanted)})`;
-    if (this.chance(0.04))
-      return `${e(wanted)}|default(${e(wanted)}${this.chance(0.5) ? ', true' : ''})`;
-    switch (wanted) {
-      case 'num':
-        return this.number(e);
-      case 'str':
-        return this.string(e);
-      case 'list':
-        return this.list(e);
-      case 'dict':
-        return this.dict(e);
-      default:
-        return this.bool(e);
-    }
-  }
-
-  private local(): string {
-    const name = this.one(this.locals);
-    if (name !== 'loop') return name;
-    return `loop.${this.one(['index', 'index0', 'first', 'last', 'length', 'revindex', 'revindex0', 'previtem', 'nextitem', 'cycle("a", "<b>")', 'changed(1)', 'depth', 'nope'])}`;
-  }
-
-  private leaf(kind: Kind): string {
-    switch (kind) {
-      case 'num':
-        return this.one([
-          'i',
-          'j',
-          'k',
-          'f',
-          'g',
-          'h',
-          'm',
-          'big',
-          'huge',
-          'tiny',
-          'large',
-          '0',
-          '1',
-          '2',
-          '3.5',
-          '10',
-          '1e3',
-          '0x1f',
-          '1_000',
-          '-4',
-          '2.5',
-          '100',
-          'true',
-        ]);
-      case 'str':
-        return this.one([
-          's',
-          't',
-          'u',
-          'num',
-          'flt',
-          'es',
-          'uni',
-          'url',
-          'html',
-          '"abc"',
-          "'a b'",
-          '"<i>"',
-          '"x,y,z"',
-          '"%s|%5.2f"',
-          '"%d"',
-          '"{}:{:>6}"',
-          '"é"',
-          '"\\n"',
-          '"a\\\\b"',
-          '"A"',
-          '("<u>"|safe)',
-          '(s|e)',
-          '"{0}-{x}"',
-        ]);
-      case 'list':
-        return this.one([
-          'l',
-          'w',
-          'e',
-          'mixed',
-          'll',
-          'fl',
-          'pairs',
-          'us',
-          '[1, 2]',
-          '(1, "a")',
-          '[]',
-          'range(4)',
-          '["<", "b"|safe]',
-          'd',
-          '"xyz"',
-          'd.keys()',
-        ]);
-      case 'dict':
-        return this.one([
-          'd',
-          'nested',
-          'ed',
-          '{"a": 1}',
-          '{"k": [1], 2: none}',
-          'dict(p=1, q="z")',
-          'us[0]',
-          '{true: 1, 1.5: 2}',
-        ]);
-      default:
-        return this.one(['b', 'c', 'true', 'false', 'i', 'e', 's', 'n', 'not b']);
-    }
-  }
-
-  private number(e: (k: Kind) => string): string {
-    switch (Math.floor(this.r() * 12)) {
-      case 0:
-      case 1:
-      case 2:
-        return `(${e('num')} ${this.one(['+', '-', '*', '/', '//', '%'])} ${e('num')})`;
-      case 3:
-        return `((${e('num')})|abs ** ${this.one(['2', '3', '0', '0.5', '1.5'])})`;
-      case 4:
-        return `${this.one(['-', '+', ''])}${e('num')}`;
-      case 5:
-        return `${e('list')}|${this.one(['length', 'sum', 'max', 'min', 'first', 'last', 'count', 'sum(start=10)'])}`;
-      case 6:
-        return `${e('num')}|${this.one(['abs', 'int', 'float', 'round', 'round(1)', 'round(2, "floor")', 'round(1, "ceil")', 'round(-1)'])}`;
-      case 7:
-        return `${e('str')}|${this.one(['length', 'int', 'float', 'wordcount', 'int(9)', 'float(1.5)', 'int(0, 16)'])}`;
-      case 8:
-        return `(${e('str')}).${this.one(['count("a")', 'find("b")', 'rfind("o")', 'find("l", 2)'])}`;
-      case 9:
-        return this.one([
-          `us|sum(attribute="a")`,
-          `d.get("x", 5)`,
-          `us[1].a`,
-          `ll[0][1]`,
-          `l[${this.one(['0', '-1', '2', 'i'])}]`,
-          `d.x`,
-          `nested["items"][0]`,
-          `l.index(1)`,
-          `l.count(3)`,
-          `(${e('num')}|int).bit_length()`,
-          `d["x"]`,
-        ]);
-      case 10:
-        return `(${e('list')})[${this.one(['0', '-1', '1', 'i'])}]`;
-      default:
-        return `(${e('num')})`;
-    }
-  }
-
-  private string(e: (k: Kind) => string): string {
-    switch (Math.floor(this.r() * 14)) {
-      case 0:
-        return `(${e('any')} ~ ${e('any')})`;
-      case 1:
-        return `(${e('str')} + ${e('str')})`;
-      case 2:
-        return `(${e('str')} * ${this.one(['0', '2', '3', 'true'])})`;
-      case 3:
-      case 4:
-      case 5:
-        return `${e('str')}|${this.one(['upper', 'lower', 'title', 'capitalize', 'trim', 'reverse', 'e', 'escape', 'forceescape', 'safe', 'string', 'striptags', 'urlencode', 'urlize', 'urlize(10, true)', 'indent', 'indent(2, true)', 'indent("> ", false, true)', 'center(12)', 'truncate(7)', 'truncate(5, true)', 'truncate(9, false, "…", 0)', 'wordwrap(6)', 'wordwrap(8, false)', 'wordwrap(5, true, "<br>")', 'replace("a", "<")', 'replace("o", "0", 1)', 'trim("h ")', 'pprint', 'tojson', 'first', 'last', 'list|join("-")', 'default("z")', 'attr("upper")|default("q")', 'batch(2)|list', 'wordwrap'])}`;
-      case 6:
-        return `(${e('str')}).${this.one(['upper()', 'lower()', 'title()', 'capitalize()', 'strip()', 'strip("Hf")', 'swapcase()', 'center(15, "*")', 'ljust(8)', 'rjust(8, "-")', 'zfill(8)', 'replace("o", "<")', 'replace("l", "L", 1)', 'join(w)', 'join(["<", "b"])', 'partition(" ")', 'rpartition("o")|join("|")', 'expandtabs(4)', 'casefold()', 'removeprefix("a")', 'removesuffix("c")', 'format(1, "<b>", x=3)', 'lstrip()', 'rstrip("x ")', 'splitlines()|join("/")'])}`;
-      case 7:
-        return `(${e('str')})[${this.one(['0', '-1', ':3', '1:', '::-1', '-4:', '1:-1', '::2', '0:100', 'i:'])}]`;
-      case 8:
-        return `(${this.one(['"%s"', '"%5s|"', '"%-5s|"', '"%r"', '"%.3s"', '("<b>%s</b>"|safe)', '"%d"', '"%5.1f"', '"%x"', '"%e"', '"%g"', '"%+d"', '"%05d"', '"%%"', '"%c"'])} % ${this.one([`(${e('any')},)`, e('num'), e('num'), e('str'), this.chance(0.2) ? `(${e('num')}, ${e('any')})` : e('num'), this.chance(0.2) ? e('dict') : e('num')])})`;
-      case 9:
-        return `${this.one(['"{}"', '"{:>10}"', '"{:^9}"', '"{:,}"', '"{:.2f}"', '"{:,.2f}"', '"{:05d}"', '"{!r}"', '"{:x}"', '"{:%}"', '"{:e}"', '"{:g}"', '"{:+}"', '"{:_}"', '("<{}>"|safe)', '"{:<5}|"', '"{:*^8}"', '"{:b}"', '"{:#x}"', '"{:10.3}"', '"{:s}"', '"{{}}"'])}.format(${this.one([e('any'), e('num'), e('num'), e('str'), `${e('num')}, ${e('any')}`, this.chance(0.1) ? `a=${e('list')}, b=${e('any')}` : e('num')])})`;
-      case 10:
-        return `${e('list')}|join${this.one(['', '(",")', '("<")', '(", ", attribute="n")', '("|"|safe)'])}`;
-      case 11:
-        return `${e('num')}|${this.one(['string', 'filesizeformat', 'filesizeformat(true)', 'tojson', 'pprint', 'urlencode', 'upper', 'center(9)'])}`;
-      case 12:
-        return `${e('any')}|${this.one(['tojson', 'tojson(2)', 'pprint', 'string', 'e', 'urlencode', 'safe'])}`;
-      default:
-        return this.one([
-          'd.y',
-          'us[0].n',
-          'us|map(attribute="n")|join(",")',
-          'nested.a.b.c',
-          'd|xmlattr',
-          '{"c": "<"}|xmlattr',
-          'us|map("attr", "n")|list',
-          'w|first',
-          't.split("-")[0]',
-          'nested["10"]',
-          'joiner("<")()',
-          'cycler("a", "b").next()',
-        ]);
-    }
-  }
-
-  private list(e: (k: Kind) => string): string {
-    switch (Math.floor(this.r() * 10)) {
-      case 0:
-        return `[${e('any')}, ${e('any')}]`;
-      case 1:
-        return `(${e('list')} + ${e('list')})`;
-      case 2:
-      case 3:
-        return `${e('list')}|${this.one(['sort', 'sort(reverse=true)', 'sort(case_sensitive=true)', 'reverse|list', 'list', 'unique|list', 'unique(true)|list', 'batch(2)|list', 'batch(3, "x")|list', 'slice(2)|list', 'slice(2, "z")|list', 'map("string")|list', 'map("upper")|list', 'select|list', 'reject|list', 'select("odd")|list', 'select("string")|list', 'reject("none")|list', 'select("gt", 1)|list', 'select("in", [1, "a"])|list', 'map("int")|list', 'map("default", "q")|list', 'map("length")|list', 'first', 'map("first")|list', 'map("e")|list'])}`;
-      case 4:
-        return `us|${this.one(['sort(attribute="n")|map(attribute="n")|list', 'sort(attribute="a,n")|map(attribute="n")|list', 'groupby("a")|list', 'groupby("c")|map("first")|list', 'groupby("c", case_sensitive=true)|map("last")|list', 'selectattr("a", "gt", 26)|map(attribute="n")|list', 'rejectattr("t")|list', 'map(attribute="zz", default=0)|list', 'unique(attribute="a")|list', 'map(attribute="t.0")|list', 'selectattr("c", "equalto", "Oslo")|list', 'groupby("zz", default="?")|list', 'map(attribute="t")|list', 'map(attribute="t")|map("length")|list'])}`;
-      case 5:
-        return `(${e('list')})[${this.one([':2', '1:', '::-1', '-2:', '::2', '5:1:-1'])}]`;
-      case 6:
-        return `(${e('dict')})${this.one(['.items()', '.keys()', '.values()', '|items', '|dictsort', '|dictsort(by="value")', '|list', '|dictsort(true, reverse=true)'])}`;
-      case 7:
-        return `(${e('str')}).${this.one(['split()', 'split(" ")', 'split(",", 1)', 'rsplit(None, 1)', 'splitlines()', 'split("a")', 'rsplit(" ", 1)', 'split(none, 1)'])}`;
-      case 8:
-        return `range(${this.one(['3', '2, 5', '5, 0, -2', 'i', 'l|length', '0', '1, 10, 4'])})${this.one(['', '|list', '|reverse|list', '|batch(2)|list', '[1:]'])}`;
-      default:
-        return `(${e('any')}, ${e('any')})`;
-    }
-  }
-
-  private dict(e: (k: Kind) => string): string {
-    switch (Math.floor(this.r() * 5)) {
-      case 0:
-        return `{"a": ${e('any')}, ${e('str')}: ${e('any')}}`;
-      case 1:
-        return `dict(${e('dict')}, z=${e('any')})`;
-      case 2:
-        return `{${e('num')}: ${e('any')}, ${this.one(['1', 'true', '1.0', '"1"', '(1, 2)'])}: ${e('any')}}`;
-      case 3:
-        return 'dict(pairs)';
-      default:
-        return this.leaf('dict');
-    }
-  }
-
-  private bool(e: (k: Kind) => string): string {
-    switch (Math.floor(this.r() * 9)) {
-      case 0:
-      case 1:
-        return `(${e('num')} ${this.one(['==', '!=', '<', '<=', '>', '>='])} ${e('num')})`;
-      case 2:
-        return `(${e('str')} ${this.one(['==', '!=', '<', 'in', 'not in'])} ${e('str')})`;
-      case 3:
-        return `(${e('any')} ${this.one(['in', 'not in'])} ${e('list')})`;
-      case 4:
-        return `(${e('any')} ${this.one(['==', '!=', '<'])} ${e('any')})`;
-      case 5:
-        return `(not ${e('any')})`;
-      case 6:
-        return `(${e('num')} < ${e('num')} <= ${e('num')})`;
-      case 7:
-        return `(${e('any')} is ${this.chance(0.2) ? 'not ' : ''}${this.one(['defined', 'undefined', 'none', 'string', 'number', 'mapping', 'sequence', 'iterable', 'callable', 'boolean', 'true', 'false', 'integer', 'float', 'lower', 'upper', 'odd', 'even', 'divisibleby(3)', 'divisibleby 2', 'in [1, "a"]', 'eq 1', 'ne(2)', 'lt 3', 'gt(1)', 'ge 2', 'le 4', 'sameas true', 'escaped', 'sameas none', '>(1)'.replace('>(1)', 'greaterthan(1)'), 'lessthan 5', 'filter', 'test'])})`;
-      default:
-        return `(${e('str')}).${this.one(['startswith("a")', 'endswith("o")', 'isdigit()', 'isalpha()', 'islower()', 'isupper()', 'isspace()', 'istitle()', 'isalnum()', 'isidentifier()', 'startswith(("a", "H"))', 'isnumeric()', 'isascii()'])}`;
-    }
   }
 }

@@ -249,7 +249,8 @@ describe('attachments', () => {
 describe('fields', () => {
   it('an unknown one is named, with the nearest known', async () => {
     await refused({ attachment: [] }, /"attachment".*did you mean attachments\?/);
-    await refused({ from: 'x' }, /"from"/);
+    await refused({ foo: 1 }, /^There is no field "foo"\.$/);
+    await refused({ from: 'x' }, /"from" \(did you mean from_email\?\)/);
   });
   it.each([
     'cc',

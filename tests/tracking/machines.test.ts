@@ -15,9 +15,6 @@ describe('machines', () => {
     'Barracuda Sentinel (EE)',
     'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
     'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
-    'python-requests/2.31.0',
-    'curl/8.5.0',
-    'Go-http-client/1.1',
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/119.0.0.0 Safari/537.36',
     'WhatsApp/2.23.20.0',
   ])('"%s"', (agent) => {
@@ -59,6 +56,10 @@ describe('people', () => {
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0',
     'Mozilla/5.0 (Linux; Android 12; CUBOT X50) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/125.0.0.0 Mobile Safari/537.36',
     'Thunderbird/115.0',
+    // Developers who try a link.
+    'curl/8.5.0',
+    'node',
+    'python-requests/2.31.0',
   ])('%s', (agent) => {
     expect(isMachine(agent, HOME, { accept: 'image/*', 'accept-language': 'de' })).toBe(false);
   });

@@ -16,6 +16,7 @@ describe('addPixel', () => {
     ['', '*'],
     ['<body>a</body><!-- </body> -->', '<body>a*</body><!-- </body> -->'],
     ['<body>a</body> quoted </body>', '<body>a</body> quoted *</body>'],
+    ['<body><!--[if !mso]><!-->a</body></html>', '<body><!--[if !mso]><!-->a*</body></html>'],
     ['<body>İ</body>', '<body>İ*</body>'],
   ])('%s', (html, expected) => {
     expect(add(html)).toBe(expected);

@@ -123,6 +123,8 @@ describe('checkUrl', () => {
     ['http://example.com/', /https/],
     ['https://user@example.com/', /user name or password/],
     ['https://:pw@example.com/', /user name or password/],
+    ['https://127.0.0.1../', /loopback/],
+    ['https://168.63.129.16/', /otherwise special/],
   ])('refuses %s', async (url, why) => {
     expect(await refusal(url)).toMatch(why);
   });
@@ -153,11 +155,14 @@ describe('checkUrl', () => {
     }
   });
 
-  it.each(['localhost', 'LOCALHOST.', 'a.b.localhost'])('asks no DNS about %s', async (host) => {
-    expect(await refusal(`https://${host}/`, [], noDns)).toMatch(/loopback/);
-    expect(await refusal(`https://${host}/`, ['127.0.0.0/8'], noDns)).toMatch(/loopback/);
-    expect(await refusal(`http://${host}:3000/`, ['127.0.0.0/8', '::1'], noDns)).toBeUndefined();
-  });
+  it.each(['localhost', 'LOCALHOST.', 'localhost..', 'a.b.localhost'])(
+    'asks no DNS about %s',
+    async (host) => {
+      expect(await refusal(`https://${host}/`, [], noDns)).toMatch(/loopback/);
+      expect(await refusal(`https://${host}/`, ['127.0.0.0/8'], noDns)).toMatch(/loopback/);
+      expect(await refusal(`http://${host}:3000/`, ['127.0.0.0/8', '::1'], noDns)).toBeUndefined();
+    },
+  );
 
   it('takes an https name that does not resolve yet, with a warning', async () => {
     const guard = addressGuard([], unresolved);

@@ -1,4 +1,5 @@
 // Expression trees to closures. Each closure takes the running activation and answers a value; errors leave with their place.
+import { Budget } from '../budget.ts';
 import { callValue } from '../calls.ts';
 import type { Context } from '../context.ts';
 import type { Environment } from '../environment.ts';
@@ -7,6 +8,7 @@ import {
   locate,
   TemplateAssertionError,
   TemplateRuntimeError,
+  TemplateSyntaxError,
   typeError,
 } from '../errors.ts';
 import { bind, invoke, type Native } from '../methods/signature.ts';
@@ -21,7 +23,7 @@ import { quote } from '../values/repr.ts';
 import {
   Dict,
   dictEntries,
-  type Float,
+  Float,
   isDict,
   type Kwargs,
   Markup,
@@ -49,12 +51,16 @@ export class ExpressionCompiler {
   protected readonly source: Source;
   protected readonly evalCtx: StaticEvalContext;
   protected readonly folder: Folder;
+  /** What compiling may cost, counted in steps alone: a busy machine must not make a template a wrong one. */
+  protected readonly work: Budget;
 
   constructor(env: Environment, source: Source) {
     this.env = env;
     this.source = source;
     this.evalCtx = { autoescape: env.autoescapeFor(source.name), volatile: false };
     this.folder = new Folder(env, this.evalCtx);
+    const steps = env.limits.steps / 2;
+    this.work = new Budget({ ...env.limits, steps, timeMs: Number.POSITIVE_INFINITY });
   }
 
   protected place(at: number): Location {
@@ -107,7 +113,8 @@ export class ExpressionCompiler {
       }
       case 'NSRef':
       case 'Slice':
-        return this.fail('unexpected expression', node.at);
+        // A slice among several subscripts: Jinja2's Python code does not compile.
+        throw locate(new TemplateSyntaxError('invalid syntax', 'SyntaxError'), this.place(node.at));
     }
     const folded = this.folder.foldSafe(node);
     if (folded !== NOT_CONSTANT) return this.constant(folded);
@@ -115,6 +122,12 @@ export class ExpressionCompiler {
   }
 
   private constant(value: Value): Evaluate {
+    // Jinja2 writes constants into Python code, where inf and nan are names nobody defined.
+    const unnamed = findNonFinite(value);
+    if (unnamed !== null)
+      return () => {
+        throw new TemplateRuntimeError(`name '${unnamed}' is not defined`, 'NameError');
+      };
     if (isImmutable(value)) return () => value;
     return (a) => ownCopy(a.ctx.budget, value);
   }
@@ -253,8 +266,10 @@ export class ExpressionCompiler {
     );
     return this.located(node.at, (a) => {
       a.ctx.budget.step(8 + pairs.length * 4);
+      // Every key and value is evaluated before the first one is stored: a fault in a later pair comes before an unhashable key.
+      const values = pairs.map(([key, value]) => [key(a), value(a)] as const);
       const dict = new Dict();
-      for (const [key, value] of pairs) dict.set(key(a), value(a));
+      for (const [key, value] of values) dict.set(key, value);
       return dict;
     });
   }
@@ -343,12 +358,27 @@ export class ExpressionCompiler {
     return this.located(node.at, (a) => getItem(a.ctx, inner(a), key(a)));
   }
 
+  /** Python refuses a keyword given twice, unless one is a word of Python's own: then Jinja2 spells them as a dict. */
+  private refuseRepeated(node: n.Args): void {
+    const seen = new Set<string>();
+    if (node.kwargs.some(({ key }) => PYTHON_WORDS.has(key))) return;
+    for (const { key, value } of node.kwargs) {
+      if (seen.has(key))
+        throw locate(
+          new TemplateSyntaxError(`keyword argument repeated: ${key}`, 'SyntaxError'),
+          this.place(value.at),
+        );
+      seen.add(key);
+    }
+  }
+
   /** Arguments in call order; `caller` is handed on by {% call %}. */
   private args(
     node: n.Args,
     frame: Frame,
     caller: Evaluate | null,
   ): { args: (a: Activation) => Value[]; kwargs: (a: Activation) => Kwargs | null } {
+    this.refuseRepeated(node);
     const positional = node.args.map((arg) => this.expression(arg, frame));
     const named = node.kwargs.map(({ key, value }) => ({
       key,
@@ -444,47 +474,70 @@ export class ExpressionCompiler {
         return invoke(a.ctx, node.name, fn, value(a), args(a), kwargs(a));
       };
     }
-    // The order of arguments is known now, so that a render only evaluates them.
-    let bound: (Evaluate | undefined)[];
+    this.refuseRepeated(node);
+    // Where each argument goes is known now, so that a render only evaluates them: in the order they are written.
+    const written = [...node.args, ...node.kwargs.map((kw) => kw.value)].map((arg) =>
+      this.expression(arg, frame),
+    );
+    let positions: number[];
     try {
-      const named: Kwargs = new Map(
-        node.kwargs.map((kw) => [kw.key, this.expression(kw.value, frame)]),
-      );
-      bound = bind(
-        node.name,
-        fn,
-        node.args.map((arg) => this.expression(arg, frame)),
-        named,
-      ) as (Evaluate | undefined)[];
+      const named: Kwargs = new Map(node.kwargs.map((kw, i) => [kw.key, node.args.length + i]));
+      positions = bind(node.name, fn, [...node.args.keys()], named) as number[];
     } catch (error) {
       if (!(error instanceof TemplateRuntimeError)) throw error;
-      return () => {
+      // Python evaluates what a call is given before it finds that the call is wrong.
+      return (a) => {
+        value(a);
+        for (const arg of written) arg(a);
         throw error;
       };
     }
-    const [first, second] = bound;
-    if (bound.length === 0)
+    const inOrder = node.kwargs.length === 0;
+    const [first, second] = written;
+    if (written.length === 0)
       return (a) => {
         a.ctx.budget.step(1);
         return run(a.ctx, value(a));
       };
-    if (bound.length === 1 && first !== undefined)
+    if (inOrder && first !== undefined && second === undefined)
       return (a) => {
         a.ctx.budget.step(1);
         return run(a.ctx, value(a), first(a));
       };
-    if (bound.length === 2 && first !== undefined && second !== undefined)
+    if (inOrder && written.length === 2 && first !== undefined && second !== undefined)
       return (a) => {
         a.ctx.budget.step(1);
         return run(a.ctx, value(a), first(a), second(a));
       };
-    const all = Array.from(bound);
     return (a) => {
       a.ctx.budget.step(1);
-      return run(a.ctx, value(a), ...all.map((arg) => arg?.(a)));
+      const subject = value(a);
+      const given = written.map((arg) => arg(a));
+      return run(a.ctx, subject, ...positions.map((position) => given[position]));
     };
   }
 }
+
+/** `inf` or `nan`, whichever stands first in the Python spelling of a constant. */
+function findNonFinite(value: Value): string | null {
+  if (value instanceof Float || typeof value === 'number') {
+    const number = toFloat(value);
+    return Number.isNaN(number) ? 'nan' : Number.isFinite(number) ? null : 'inf';
+  }
+  if (isDict(value)) return findNonFinite(dictEntries(value).flat());
+  const items = Array.isArray(value) ? value : value instanceof Tuple ? value.items : [];
+  for (const item of items) {
+    const found = findNonFinite(item);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+const PYTHON_WORDS = new Set(
+  'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield'.split(
+    ' ',
+  ),
+);
 
 const isNegative = (value: number | bigint | boolean | Float): boolean =>
   typeof value === 'bigint' ? value < 0n : toFloat(value) < 0 || Object.is(toFloat(value), -0);
@@ -496,6 +549,7 @@ function spread(ctx: Context, value: Value): Value[] {
 }
 
 function spreadKwargs(kwargs: Kwargs, value: Value): void {
+  if (value instanceof Undefined) value.fail();
   if (!isDict(value))
     throw typeError(`argument after ** must be a mapping, not ${typeName(value)}`);
   for (const [key, item] of dictEntries(value)) {

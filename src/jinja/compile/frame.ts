@@ -28,7 +28,7 @@ export class Frame {
 
   /** The same frame under a condition. */
   soft(): Frame {
-    const copy = new Frame(this.symbols.copy());
+    const copy = new Frame(this.symbols);
     copy.requireOutputCheck = this.requireOutputCheck;
     copy.toplevel = this.toplevel;
     copy.inLoop = this.inLoop;

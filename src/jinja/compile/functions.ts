@@ -1,6 +1,6 @@
 // The statements that make functions: for loops (plain, filtered, recursive), macros and call blocks. Top of the compiler.
 import type { Environment } from '../environment.ts';
-import { locate } from '../errors.ts';
+import { locate, TemplateSyntaxError } from '../errors.ts';
 import { Activation, LoopContext, Macro, type MacroCode } from '../runtime.ts';
 import type * as n from '../syntax/nodes.ts';
 import { descendants } from '../syntax/nodes.ts';
@@ -71,7 +71,7 @@ class FunctionCompiler extends StatementCompiler {
   }
 
   private recursiveLoop(node: n.For, frame: Frame): Execute {
-    const scope = new FunctionScope(frame.symbols.scope);
+    const scope = new FunctionScope(frame.symbols.scope, this.work);
     const iter = this.expression(node.iter, frame);
     const loop = this.loop(node, frame, scope);
     const otherwise = this.elseBody(node, frame, scope);
@@ -222,7 +222,7 @@ class FunctionCompiler extends StatementCompiler {
     frame: Frame,
     around: FunctionScope | undefined,
   ): (a: Activation, iterable: Value) => Value {
-    const scope = new FunctionScope(around ?? frame.symbols.scope);
+    const scope = new FunctionScope(around ?? frame.symbols.scope, this.work);
     const inner = frame.inner(scope);
     analyze(inner.symbols, [node.target], true);
     analyze(inner.symbols, [node.test!]);
@@ -280,11 +280,23 @@ class FunctionCompiler extends StatementCompiler {
   }
 
   private macroCode(node: n.Macro | n.CallBlock, name: string | null, around: Frame): MacroCode {
-    const scope = new FunctionScope(around.symbols.scope);
+    const scope = new FunctionScope(around.symbols.scope, this.work);
     const frame = around.inner(scope);
     const everything = [...node.args, ...node.defaults, ...node.body];
     analyze(frame.symbols, everything);
     const params = node.args.map((arg) => arg.name);
+    const seen = new Set<string>();
+    for (const arg of node.args) {
+      if (seen.has(arg.name))
+        throw locate(
+          new TemplateSyntaxError(
+            `duplicate argument '${arg.name}' in function definition`,
+            'SyntaxError',
+          ),
+          this.place(arg.at),
+        );
+      seen.add(arg.name);
+    }
     const undeclared = findUndeclared(node.body, ['caller', 'kwargs', 'varargs']);
     const explicitCaller = params.indexOf('caller');
     if (

@@ -1,5 +1,5 @@
 // Statements to closures: output, conditions, assignments, scopes, blocks and inheritance. Loops and macros are in functions.ts.
-import type { BlockCode, Context } from '../context.ts';
+import type { BlockCode, Context, Lookup } from '../context.ts';
 import {
   locate,
   TemplateRuntimeError,
@@ -27,6 +27,9 @@ export const CONTINUE: Signal = 2;
 
 export type Execute = (a: Activation) => Signal;
 
+/** How the variables around a place are read, by name. */
+type Reads = Map<string, (a: Activation) => Value | undefined>;
+
 export interface CompiledTemplate {
   readonly root: (ctx: Context) => void;
   readonly blocks: Map<string, BlockCode>;
@@ -35,6 +38,8 @@ export interface CompiledTemplate {
 export abstract class StatementCompiler extends ExpressionCompiler {
   private extendsSoFar = 0;
   private hasKnownExtends = false;
+  /** By frame: all includes of one see the same variables. */
+  private readonly reads = new Map<Symbols, Reads>();
   /** Set when nothing after a statement can run. */
   private deadCode = false;
 
@@ -60,7 +65,7 @@ export abstract class StatementCompiler extends ExpressionCompiler {
   }
 
   private root(body: n.Stmt[], hasExtends: boolean): (ctx: Context) => void {
-    const scope = new FunctionScope(null);
+    const scope = new FunctionScope(null, this.work);
     const frame = new Frame(new Symbols(null, scope));
     const self = findUndeclared(body, ['self']).has('self')
       ? frame.symbols.declareParameter('self')
@@ -90,7 +95,7 @@ export abstract class StatementCompiler extends ExpressionCompiler {
   }
 
   private blockFunction(name: string, node: n.Block): BlockCode {
-    const scope = new FunctionScope(null);
+    const scope = new FunctionScope(null, this.work);
     const frame = new Frame(new Symbols(null, scope));
     const undeclared = findUndeclared(node.body, ['self', 'super']);
     const self = undeclared.has('self') ? frame.symbols.declareParameter('self') : null;
@@ -342,17 +347,20 @@ export abstract class StatementCompiler extends ExpressionCompiler {
     const body = this.body(node.body, inner);
     const captured = this.captured(body);
     const wrap = this.wrapsBlocks();
-    const filter = this.filter(node.filter, inner, (a) => {
-      const { text } = captured(a);
-      return wrap(a) ? new Markup(text) : text;
-    });
+    let content: string | Markup = '';
+    const filter = this.filter(node.filter, inner, () => content);
     const write = this.writer(['', ''], [this.located(node.at, (a) => this.joinable(filter(a)))]);
     const leave = this.leave(inner);
     return (a) => {
       enter(a);
-      write(a);
+      const { text, signal } = captured(a);
+      // A break or continue in the body leaves the block before its text is written.
+      if (signal === NEXT) {
+        content = wrap(a) ? new Markup(text) : text;
+        write(a);
+      }
       leave(a);
-      return NEXT;
+      return signal;
     };
   }
 
@@ -547,19 +555,19 @@ export abstract class StatementCompiler extends ExpressionCompiler {
   }
 
   /** The variables set in templates around here, for what is given a context of its own. */
-  private locals(frame: Frame): (a: Activation) => Map<string, Value> {
-    const reads = [...frame.symbols.visibleStores()].map(([name, slot]) => ({
-      name,
-      read: this.read(slot, frame),
-    }));
-    return (a) => {
-      const out = new Map<string, Value>();
-      for (const { name, read } of reads) {
-        const value = read(a);
-        if (value !== undefined) out.set(name, value);
-      }
-      return out;
-    };
+  private locals(frame: Frame): (a: Activation) => Lookup {
+    const reads = this.readsOf(frame);
+    return (a) => ({ get: (name) => reads.get(name)?.(a) });
+  }
+
+  private readsOf(frame: Frame): Reads {
+    const known = this.reads.get(frame.symbols);
+    if (known !== undefined) return known;
+    const reads: Reads = new Map();
+    for (const [name, slot] of frame.symbols.visibleStores())
+      reads.set(name, this.read(slot, frame));
+    this.reads.set(frame.symbols, reads);
+    return reads;
   }
 
   private extendsStatement(node: n.Extends, frame: Frame): Execute {
@@ -582,6 +590,7 @@ export abstract class StatementCompiler extends ExpressionCompiler {
       try {
         const template = this.env.templateFor(a.ctx, name(a));
         a.vars[parent.index] = template;
+        a.ctx.budget.step(template.compiled.blocks.size * 4);
         for (const [block, code] of template.compiled.blocks) {
           const stack = a.ctx.blocks.get(block);
           if (stack === undefined) a.ctx.blocks.set(block, [code]);
@@ -611,7 +620,7 @@ export abstract class StatementCompiler extends ExpressionCompiler {
           ignoreMissing,
         );
         if (template === null) return NEXT;
-        if (withContext) template.renderInto(a.ctx, a.ctx.visible(locals(a)));
+        if (withContext) template.renderInto(a.ctx, a.ctx.seenWith(locals(a)));
         else {
           // Jinja2 forgets that it may be inside a {% filter %} or {% set %} block here and writes past it.
           const { body } = template.moduleFor(a.ctx) as TemplateModule;
@@ -627,7 +636,13 @@ export abstract class StatementCompiler extends ExpressionCompiler {
 
   private imported(node: n.Import | n.FromImport, frame: Frame): (a: Activation) => TemplateModule {
     const name = this.expression(node.template, frame);
-    const locals = this.locals(frame);
+    const reads = this.readsOf(frame);
+    const locals = (a: Activation): Map<string, Value> => {
+      a.ctx.budget.step(reads.size * 4);
+      const out = new Map<string, Value>();
+      for (const [name, read] of reads) out.set(name, read(a));
+      return out;
+    };
     const { withContext } = node;
     const place = this.place(node.at);
     return (a) => {
@@ -635,7 +650,7 @@ export abstract class StatementCompiler extends ExpressionCompiler {
         const template = this.env.templateFor(a.ctx, name(a));
         return (
           withContext
-            ? template.makeModule(a.ctx, a.ctx.visible(locals(a)))
+            ? template.makeModule(a.ctx, a.ctx.snapshotWith(locals(a)))
             : template.moduleFor(a.ctx)
         ) as TemplateModule;
       } catch (error) {

@@ -1,14 +1,20 @@
 // Which variable a name means where: Jinja2's scoping rules (its idtracking module), resolved while compiling.
 // A name is looked up in the context once per frame; a store makes a variable of the frame; inner frames see outer ones.
+import type { Budget } from '../budget.ts';
+import { TemplateRuntimeError } from '../errors.ts';
 import type { Node, Stmt } from '../syntax/nodes.ts';
 import { children } from '../syntax/nodes.ts';
+import { quote } from '../values/repr.ts';
 
 /** The variables of one function (template root, block, macro, recursive loop), each in a slot. */
 export class FunctionScope {
   readonly outer: FunctionScope | null;
+  /** What compiling the template may cost: many names under many ifs would take forever. */
+  readonly work: Budget;
   private readonly slots = new Map<string, number>();
-  constructor(outer: FunctionScope | null) {
+  constructor(outer: FunctionScope | null, work: Budget) {
     this.outer = outer;
+    this.work = work;
   }
   get size(): number {
     return this.slots.size;
@@ -70,11 +76,17 @@ export class Symbols {
   /** The variable of a name that analysis has seen. */
   ref(name: string): Slot {
     const slot = this.find(name);
-    if (slot === null) throw new Error(`name ${name} was not analysed`);
+    // Jinja2 does not look at the filter of a {% set %} block before it compiles it; there a name may be unknown.
+    if (slot === null)
+      throw new TemplateRuntimeError(
+        `Tried to resolve a name to a reference that was unknown to the frame (${quote(name)})`,
+        'AssertionError',
+      );
     return slot;
   }
 
-  copy(): Symbols {
+  private copy(): Symbols {
+    this.scope.work.step(this.refs.size * 4);
     const copy = new Symbols(this.parent, this.scope, this.level);
     copy.refs = new Map(this.refs);
     copy.loads = new Map(this.loads);
@@ -99,7 +111,14 @@ export class Symbols {
   }
 
   /** Merges what the branches of an if did: a name only some of them set may still be the outer one. */
-  branchUpdate(branches: Symbols[]): void {
+  branchUpdate(bodies: readonly (readonly Stmt[])[]): void {
+    const branches = bodies
+      .filter((body) => body.length > 0)
+      .map((body) => {
+        const branch = this.copy();
+        analyze(branch, body);
+        return branch;
+      });
     const stored = new Set<string>();
     for (const branch of branches)
       for (const name of branch.stores) if (!this.stores.has(name)) stored.add(name);
@@ -122,7 +141,10 @@ export class Symbols {
   visibleStores(): Map<string, Slot> {
     const out = new Map<string, Slot>();
     for (let node: Symbols | null = this; node !== null; node = node.parent)
-      for (const name of node.stores) if (!out.has(name)) out.set(name, this.ref(name));
+      for (const name of node.stores) {
+        this.scope.work.step(4);
+        if (!out.has(name)) out.set(name, this.ref(name));
+      }
     return out;
   }
 }
@@ -144,12 +166,7 @@ function visit(symbols: Symbols, node: Node, asParam: boolean): void {
       return;
     case 'If': {
       visit(symbols, node.test, asParam);
-      const branch = (body: readonly Stmt[]): Symbols => {
-        const copy = symbols.copy();
-        analyze(copy, body);
-        return copy;
-      };
-      symbols.branchUpdate([branch(node.body), branch(node.elif), branch(node.else_)]);
+      symbols.branchUpdate([node.body, node.elif, node.else_]);
       return;
     }
     case 'Macro':

@@ -28,7 +28,7 @@ function abs(_ctx: Context, value: Value): Value {
   return Number(value) < 0 ? negate(value) : value;
 }
 
-function toInt(_ctx: Context, value: Value, fallback: Value = 0, base: Value = 10): Value {
+function toInt(ctx: Context, value: Value, fallback: Value = 0, base: Value = 10): Value {
   if (value instanceof Undefined) return value.fail();
   if (isInt(value)) return int(toBigInt(value));
   if (isFloat(value)) {
@@ -37,6 +37,7 @@ function toInt(_ctx: Context, value: Value, fallback: Value = 0, base: Value = 1
   }
   if (typeof value !== 'string' && !(value instanceof Markup)) return fallback;
   const text = String(value);
+  ctx.budget.step(text.length >> 3);
   const radix = toIndex(base);
   const whole = radix === 0 || (radix >= 2 && radix <= 36) ? readInt(text, radix) : null;
   if (whole !== null) return whole;
@@ -44,11 +45,13 @@ function toInt(_ctx: Context, value: Value, fallback: Value = 0, base: Value = 1
   return number === null || !Number.isFinite(number) ? fallback : truncate(number);
 }
 
-function toFloatFilter(_ctx: Context, value: Value, fallback: Value = float(0)): Value {
+function toFloatFilter(ctx: Context, value: Value, fallback: Value = float(0)): Value {
   if (value instanceof Undefined) return value.fail();
   if (isNumber(value)) return float(toFloat(value));
   if (typeof value !== 'string' && !(value instanceof Markup)) return fallback;
-  const number = readFloat(String(value));
+  const text = String(value);
+  ctx.budget.step(text.length >> 3);
+  const number = readFloat(text);
   return number === null ? fallback : float(number);
 }
 

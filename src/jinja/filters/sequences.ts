@@ -175,6 +175,7 @@ function sort(
   attribute?: Value,
 ): Value {
   const items = toList(ctx.budget, value);
+  const backwards = toIndex(reverse) !== 0;
   const lower = !truthy(caseSensitive);
   const parts =
     typeof attribute === 'string' || attribute instanceof Markup
@@ -186,7 +187,7 @@ function sort(
     ctx.budget,
     items,
     items.map((item) => getters.map((get) => get(item))),
-    truthy(reverse),
+    backwards,
   );
 }
 
@@ -200,6 +201,7 @@ function dictsort(
   if (by !== 'key' && by !== 'value')
     throw filterArgumentError('You can only sort by either "key" or "value"');
   const pairs = pairsOf(ctx, value);
+  const backwards = toIndex(reverse) !== 0;
   const position = by === 'key' ? 0 : 1;
   const keys = pairs.map((pair) =>
     truthy(caseSensitive) ? pair[position] : ignoreCase(pair[position]),
@@ -209,7 +211,7 @@ function dictsort(
     ctx.budget,
     pairs.map((pair) => new Tuple(pair)),
     keys,
-    truthy(reverse),
+    backwards,
   );
 }
 
@@ -434,8 +436,8 @@ function items(ctx: Context, value: Value): Value {
       if (source === null) {
         if (!(value instanceof Undefined) && !isDict(value))
           throw typeError('Can only get item pairs from a mapping.');
-        const pairs =
-          value instanceof Undefined ? [] : dictEntries(value).map((pair) => new Tuple(pair));
+        // The view's own iterator, which notices when the dict changes underneath.
+        const pairs = value instanceof Undefined ? [] : new DictView('items', value);
         source = iterator(ctx.budget, pairs);
       }
       return source.next();

@@ -5,9 +5,10 @@ import { formatPercent } from '../format/percent.ts';
 import { type Native, native, variadic } from '../methods/signature.ts';
 import { center, replace } from '../methods/str.ts';
 import { slice } from '../values/access.ts';
+import { ordered } from '../values/compare.ts';
 import { length, truthy } from '../values/iterate.ts';
 import { isInt, toIndex } from '../values/numbers.ts';
-import { add } from '../values/operators.ts';
+import { add, subtract } from '../values/operators.ts';
 import { escapeText, escapeValue, isHtml, str } from '../values/repr.ts';
 import * as text from '../values/text.ts';
 import {
@@ -42,6 +43,7 @@ const WORD_START =
 function title(ctx: Context, value: Value): string {
   const whole = String(soft(ctx, value));
   ctx.budget.text(whole.length);
+  ctx.budget.step(whole.length >> 2);
   return whole
     .split(WORD_START)
     .map((word) => {
@@ -83,11 +85,20 @@ function indent(
   const lines = text.splitLines(`${String(value)}\n`);
   budget.text(String(value).length + lines.length * by.length);
   const all = truthy(blank);
+  // Markup before plain text escapes it and makes the whole Markup; str.join forgets that again, Markup.join does not.
+  const escapes = width instanceof Markup && !markup;
+  const escaped = (line: string) => (escapes ? escapeText(line) : line);
   const body = lines
-    .map((line, i) => (i > 0 && (all || line !== '') ? by + line : line))
+    .map((line, i) => {
+      if (i === 0) return all ? escaped(line) : line;
+      return all || line !== '' ? by + escaped(line) : line;
+    })
     .join('\n');
-  const result = truthy(first) ? by + body : body;
-  return markup ? new Markup(result) : result;
+  budget.text(body.length);
+  const isMarkup = markup || (escapes && all);
+  if (!truthy(first)) return isMarkup ? new Markup(body) : body;
+  const result = by + (isMarkup ? body : escaped(body));
+  return isMarkup || escapes ? new Markup(result) : result;
 }
 
 function truncate(
@@ -99,18 +110,19 @@ function truncate(
   leeway?: Value,
 ): Value {
   const { budget } = ctx;
-  const limit = toIndex(size);
-  const slack = leeway === undefined || leeway === null ? 5 : toIndex(leeway);
+  const slack = leeway === undefined || leeway === null ? 5 : leeway;
   const endLength = length(budget, end);
-  if (limit < endLength)
-    throw new TemplateRuntimeError(
-      `expected length >= ${endLength}, got ${limit}`,
-      'AssertionError',
-    );
-  if (slack < 0)
-    throw new TemplateRuntimeError(`expected leeway >= 0, got ${slack}`, 'AssertionError');
-  if (length(budget, value) <= limit + slack) return value;
-  const cut = slice(ctx, value, 0, limit - endLength, null);
+  const atLeast = (what: string, given: Value, least: number) => {
+    if (!ordered(budget, '>=', given, least))
+      throw new TemplateRuntimeError(
+        `expected ${what} >= ${least}, got ${str(budget, given)}`,
+        'AssertionError',
+      );
+  };
+  atLeast('length', size, endLength);
+  atLeast('leeway', slack, 0);
+  if (ordered(budget, '<=', length(budget, value), add(budget, size, slack))) return value;
+  const cut = slice(ctx, value, null, subtract(budget, size, endLength), null);
   if (truthy(killwords)) return add(budget, cut, end);
   if (typeof cut !== 'string' && !(cut instanceof Markup))
     throw attributeError(`'${typeName(cut)}' object has no attribute 'rsplit'`);

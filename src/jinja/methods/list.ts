@@ -1,9 +1,10 @@
 // The methods of list, tuple and range.
 
+import { callValue } from '../calls.ts';
 import type { Context } from '../context.ts';
-import { indexError, typeError, valueError } from '../errors.ts';
+import { indexError, valueError } from '../errors.ts';
 import { equals, sortBy } from '../values/compare.ts';
-import { toList, truthy } from '../values/iterate.ts';
+import { toList } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
 import { repr } from '../values/repr.ts';
 import { orNone, type Range, type Tuple, type Value } from '../values/types.ts';
@@ -81,9 +82,12 @@ export const listMethods: MethodTable = table({
   }),
   sort: native('? key reverse', (ctx, list: Value[], key, reverse) => {
     ctx.budget.mutate();
-    if (key !== undefined && key !== null)
-      throw typeError('list.sort() with a key is not available in templates');
-    const sorted = sortBy(ctx.budget, list, list, reverse !== undefined && truthy(reverse));
+    const backwards = reverse !== undefined && toIndex(reverse) !== 0;
+    const keys =
+      key === undefined || key === null
+        ? list
+        : list.map((item) => callValue(ctx, key, [orNone(item)], null));
+    const sorted = sortBy(ctx.budget, list, keys, backwards);
     list.splice(0, list.length, ...sorted);
     return null;
   }),

@@ -9,6 +9,8 @@ import { escapeValue } from '../values/repr.ts';
 import * as text from '../values/text.ts';
 import {
   Bytes,
+  Dict,
+  dictEntries,
   dictGet,
   isDict,
   type Kwargs,
@@ -262,6 +264,36 @@ function expandTabs(ctx: Context, whole: string, tabsize: Value): string {
   return out;
 }
 
+/** str.maketrans(): the table translate() takes, from a dict or from letters and what becomes of them. */
+function translationTable(ctx: Context, from: Value, to?: Value, drop?: Value): Dict {
+  const made = new Dict();
+  const codes = (value: Value, i: number) => {
+    const whole = textOf(value, `maketrans() argument ${i}`);
+    ctx.budget.list(whole.length);
+    return Array.from(whole, (char) => char.codePointAt(0)!);
+  };
+  if (to === undefined) {
+    if (!isDict(from))
+      throw typeError('if you give only one argument to maketrans it must be a dict');
+    for (const [key, value] of dictEntries(from)) {
+      ctx.budget.step(4);
+      if (typeof key !== 'string') made.set(key, value);
+      else if (text.textLength(key) === 1) made.set(key.codePointAt(0)!, value);
+      else throw valueError('string keys in translate table must be of length 1');
+    }
+    return made;
+  }
+  if (typeof from !== 'string')
+    throw typeError('first maketrans argument must be a string if there is a second argument');
+  const source = codes(from, 1);
+  const target = codes(to, 2);
+  if (source.length !== target.length)
+    throw valueError('the first two maketrans arguments must have equal length');
+  for (const [i, code] of source.entries()) made.set(code, target[i]);
+  if (drop !== undefined) for (const code of codes(drop, 3)) made.set(code, null);
+  return made;
+}
+
 function translate(ctx: Context, whole: string, map: Value): string {
   if (!isDict(map)) throw typeError(`'${typeName(map)}' object is not subscriptable`);
   ctx.budget.step(whole.length);
@@ -432,6 +464,9 @@ const shared: Record<string, Native> = {
   isspace: predicate(text.isSpace),
   istitle: positional('', (ctx, self: string | Markup) => text.isTitle(slow(ctx, asText(self)))),
   isupper: predicate(text.isUpper),
+  maketrans: positional('x ? y z', (ctx, _self, from, to, drop) =>
+    translationTable(ctx, from, to, drop),
+  ),
   rfind: positional('sub ? start end', (ctx, self, sub, start, end) =>
     find(ctx, asText(self), sub, start, end, true),
   ),
@@ -555,7 +590,10 @@ export const markupMethods: MethodTable = table({
     (ctx, self: Markup, mapping) =>
       new Markup(String(formatFields(ctx, self.text, [], mapping, true))),
   ),
-  unescape: positional('', (ctx, self: Markup) => unescapeHtml(ctx.budget, self.text)),
+  unescape: positional('', (ctx, self: Markup) => {
+    ctx.budget.step(self.text.length >> 3);
+    return unescapeHtml(self.text);
+  }),
   striptags: positional('', (ctx, self: Markup) => striptags(ctx.budget, self.text)),
   escape: positional(
     's',

@@ -208,7 +208,6 @@ export class ExpressionParser {
     options: {
       simplified?: boolean;
       withCondexpr?: boolean;
-      extraEndRules?: string[];
       explicitParentheses?: boolean;
       withNamespace?: boolean;
     } = {},
@@ -218,7 +217,7 @@ export class ExpressionParser {
     let isTuple = false;
     for (;;) {
       if (items.length > 0) this.stream.expect('comma');
-      if (this.isTupleEnd(options.extraEndRules)) break;
+      if (this.isTupleEnd()) break;
       items.push(
         options.simplified
           ? this.parsePrimary(options.withNamespace)
@@ -237,14 +236,9 @@ export class ExpressionParser {
     return { type: 'Tuple', items, at };
   }
 
-  private isTupleEnd(extra: string[] | undefined): boolean {
+  private isTupleEnd(): boolean {
     const { type } = this.stream.current;
-    return (
-      type === 'variable_end' ||
-      type === 'block_end' ||
-      type === 'rparen' ||
-      (extra?.some((rule) => this.stream.is(rule)) ?? false)
-    );
+    return type === 'variable_end' || type === 'block_end' || type === 'rparen';
   }
 
   private parseList(): n.Expr {

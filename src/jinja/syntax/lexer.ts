@@ -2,7 +2,7 @@
 import { locate, TemplateSyntaxError } from '../errors.ts';
 import { readInt } from '../values/numbers.ts';
 import { quote } from '../values/repr.ts';
-import { isIdentifier, isSpaceCode, stripEnd, stripStart } from '../values/text.ts';
+import { isIdentifier, isSpaceCode, stripEnd, stripStart, textLength } from '../values/text.ts';
 import { float, type Value } from '../values/types.ts';
 import { decodeString } from './literals.ts';
 
@@ -205,7 +205,7 @@ export function* tokenize(source: string, syntax: Syntax, name: string | null): 
       const token =
         literal() ??
         fail(
-          `unexpected char ${quote(String.fromCodePoint(source.codePointAt(at)!))} at ${at}`,
+          `unexpected char ${quote(String.fromCodePoint(source.codePointAt(at)!))} at ${textLength(source.slice(0, at))}`,
           at,
         );
       if (token.type === 'operator') {

@@ -187,10 +187,8 @@ class Parser extends ExpressionParser {
     return this.stream.fail(message.join(' '), at);
   }
 
-  private parseAssignTarget(
-    options: { extraEndRules?: string[]; withNamespace?: boolean } = {},
-  ): n.Expr {
-    const target = this.parseTuple({ simplified: true, ...options });
+  private parseAssignTarget(withNamespace: boolean): n.Expr {
+    const target = this.parseTuple({ simplified: true, withNamespace });
     this.setStore(target, 'store');
     const wrong = cannotAssign(target);
     if (wrong !== null) this.stream.fail(`can't assign to ${quote(wrong)}`, target.at);
@@ -212,7 +210,7 @@ class Parser extends ExpressionParser {
 
   private parseSet(): n.Stmt {
     const { at } = this.stream.next();
-    const target = this.parseAssignTarget({ withNamespace: true });
+    const target = this.parseAssignTarget(true);
     if (this.stream.skipIf('assign'))
       return { type: 'Assign', target, node: this.parseTuple(), at };
     const filter = this.parseFilter(null);
@@ -227,9 +225,9 @@ class Parser extends ExpressionParser {
 
   private parseFor(): n.Stmt {
     const { at } = this.stream.next();
-    const target = this.parseAssignTarget({ extraEndRules: ['name:in'] });
+    const target = this.parseAssignTarget(false);
     this.stream.expect('name:in');
-    const iter = this.parseTuple({ withCondexpr: false, extraEndRules: ['name:recursive'] });
+    const iter = this.parseTuple({ withCondexpr: false });
     const test = this.stream.skipIf('name:if') ? this.parseExpression() : null;
     const recursive = this.stream.skipIf('name:recursive');
     const body = this.parseStatements(['name:endfor', 'name:else']);
@@ -262,7 +260,7 @@ class Parser extends ExpressionParser {
     const values: n.Expr[] = [];
     while (this.stream.current.type !== 'block_end') {
       if (targets.length > 0) this.stream.expect('comma');
-      const target = this.parseAssignTarget();
+      const target = this.parseAssignTarget(false);
       this.setStore(target, 'param');
       targets.push(target);
       this.stream.expect('assign');

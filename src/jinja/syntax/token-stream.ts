@@ -4,7 +4,7 @@ import { quote } from '../values/repr.ts';
 import { describeExpectation, describeToken, type Token } from './lexer.ts';
 
 /** Compiling is not metered like rendering, so what it is given is: this many take some 50 ms and 30 MB. */
-const MAX_TOKENS = 60_000;
+const MAX_TOKENS = 15_000;
 
 export class TokenStream {
   current: Token = { type: 'initial', value: '', at: 0 };

@@ -46,7 +46,8 @@ export function elements(budget: Budget, value: Value): Value[] | null {
   }
   if (value instanceof Undefined) return value.kind === 'strict' ? value.fail() : [];
   if (value instanceof DictView) {
-    budget.list(dictSize(value.dict));
+    // Every item becomes a tuple of its own.
+    budget.list(dictSize(value.dict) * (value.part === 'items' ? 4 : 1));
     return value.list();
   }
   if (isDict(value)) {
@@ -168,8 +169,7 @@ export function truthy(value: Value): boolean {
       if (value === null) return false;
       if (Array.isArray(value)) return value.length > 0;
       if (value instanceof PyObject) return truthyObject(value);
-      for (const key in value) if (Object.hasOwn(value, key)) return true;
-      return false;
+      return dictSize(value as Record<string, Value>) > 0;
     default:
       return value !== undefined;
   }

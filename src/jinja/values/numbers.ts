@@ -1,6 +1,7 @@
 // Python's int and float: arithmetic, conversion and parsing. Called by operators.ts, the number filters and methods.
 import type { Budget } from '../budget.ts';
 import { LimitExceeded, overflowError, typeError, valueError, zeroDivision } from '../errors.ts';
+import { complexPower } from './complex.ts';
 import { precisePower } from './power.ts';
 import { asciiDigits, strip } from './text.ts';
 import { Float, float, typeName, Undefined, type Value } from './types.ts';
@@ -158,9 +159,8 @@ export const power: Arithmetic = (budget, a, b) => {
   const base = toFloat(a);
   const exponent = toFloat(b);
   if (base === 0 && exponent < 0) throw zeroDivision('0.0 cannot be raised to a negative power');
-  // Python answers with a complex number here, a type templates have no other use for.
   if (base < 0 && Number.isFinite(base) && Number.isFinite(exponent) && !Number.isInteger(exponent))
-    throw valueError('a negative number cannot be raised to a fractional power');
+    return complexPower(base, exponent);
   // 1 ** nan and (-1) ** inf are 1 in C and NaN in JavaScript.
   if (base === 1 || (base === -1 && !Number.isFinite(exponent) && !Number.isNaN(exponent)))
     return float(1);

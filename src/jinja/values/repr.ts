@@ -241,12 +241,26 @@ function escapeLong(text: string): string {
 export function escapeValue(budget: Budget, value: Value): string {
   if (typeof value === 'string') {
     budget.print(value.length);
-    return escapeText(value);
+    return value.length > LONG ? escapeInParts(budget, value) : escapeText(value);
   }
   if (value instanceof Markup) return value.text;
   if (typeof value === 'number') return numberText(value);
   if (value instanceof PyObject && 'html' in value) return (value as { html(): string }).html();
   return escapeText(str(budget, value));
+}
+
+const LONG = 32_768;
+
+/** Long text in parts, each paid for as it is made: escaped it may be five times as long. */
+function escapeInParts(budget: Budget, text: string): string {
+  let out = '';
+  for (let at = 0; at < text.length; at += LONG) {
+    const part = escapeText(text.slice(at, at + LONG));
+    out += part;
+    budget.scan(part.length);
+    if (out.length > budget.limits.outputBytes) budget.print(out.length);
+  }
+  return out;
 }
 
 /** True for what has __html__: text that must not be escaped again. */

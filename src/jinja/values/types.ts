@@ -2,7 +2,13 @@
 // list and dict; the classes here are what Python has and JavaScript has not. Everything else in values/ works on these.
 import type { Budget } from '../budget.ts';
 import type { Context } from '../context.ts';
-import { SecurityError, type TemplateError, typeError, UndefinedError } from '../errors.ts';
+import {
+  LimitExceeded,
+  SecurityError,
+  type TemplateError,
+  typeError,
+  UndefinedError,
+} from '../errors.ts';
 
 /**
  * None is null, int is a safe-integer number or a bigint, float is any other number or a Float, str is a string,
@@ -65,6 +71,8 @@ export class Markup extends PyObject {
 
 export class Tuple extends PyObject {
   readonly items: Value[];
+  /** Its hash key, once it was asked for: what is in it does not change. */
+  hash: string | null = null;
   constructor(items: Value[]) {
     super();
     this.items = items;
@@ -191,9 +199,15 @@ export function hashKey(key: Value): unknown {
 const objectIds = new WeakMap<object, number>();
 let lastObjectId = 0;
 
+/** Tuples of tuples of tuples can be small in memory and endless when spelled out. */
+const MAX_TUPLE_KEY = 65_536;
+
 function tupleKey(tuple: Tuple): string {
+  if (tuple.hash !== null) return tuple.hash;
   let text = '\u0000(';
   for (const item of tuple.items) {
+    if (text.length > MAX_TUPLE_KEY)
+      throw new LimitExceeded('stringLength', 'tuple too large to be the key of a dictionary');
     const key = hashKey(item);
     if (typeof key === 'object' && key !== null) {
       let id = objectIds.get(key);
@@ -205,7 +219,8 @@ function tupleKey(tuple: Tuple): string {
     } else
       text += typeof key === 'string' ? `s${key.length}:${key},` : `${typeof key}${String(key)},`;
   }
-  return `${text})`;
+  tuple.hash = `${text})`;
+  return tuple.hash;
 }
 
 /** A dictionary that keeps insertion order and any hashable key. */
@@ -274,10 +289,26 @@ export function dictGet(dict: Dict | Record<string, Value>, key: Value): Value |
   const name = hashKey(key);
   return typeof name === 'string' && Object.hasOwn(dict, name) ? dict[name] : undefined;
 }
+/** The keys of the caller's large objects: V8 lists them anew for every question, even whether there are any. */
+let largeObjects = new WeakMap<object, string[]>();
+
+/** For the start of a render: while it lasts, the caller's data does not change. */
+export function forgetObjects(): void {
+  largeObjects = new WeakMap();
+}
+
+function ownKeys(record: Record<string, Value>): string[] {
+  const known = largeObjects.get(record);
+  if (known !== undefined) return known;
+  const keys = Object.keys(record);
+  if (keys.length > 100) largeObjects.set(record, keys);
+  return keys;
+}
+
 export const dictSize = (dict: Dict | Record<string, Value>): number =>
-  dict instanceof Dict ? dict.size : Object.keys(dict).length;
+  dict instanceof Dict ? dict.size : ownKeys(dict).length;
 export const dictKeys = (dict: Dict | Record<string, Value>): Value[] =>
-  dict instanceof Dict ? dict.keys() : Object.keys(dict);
+  dict instanceof Dict ? dict.keys() : ownKeys(dict).slice();
 export const dictValues = (dict: Dict | Record<string, Value>): Value[] =>
   dict instanceof Dict ? dict.valueList() : Object.values(dict).map(orNone);
 export const dictEntries = (dict: Dict | Record<string, Value>): [Value, Value][] =>

@@ -76,8 +76,8 @@ CREATE FUNCTION uuid_at(p_at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS 
           || right(replace(gen_random_uuid()::text, '-', ''), 16))::uuid
 $$;
 
--- As before, and with the webhook rows of the events that were new. One call is one statement of one transaction: no event
--- without its rows, no row without its event.
+-- Records a batch of events: event rows, the message's status and sequence, and the webhook rows, together. Answers the
+-- positions that were new. One call is one statement of one transaction: no event without its rows, no row without its event.
 CREATE OR REPLACE FUNCTION record_events(
   p_account bigint[], p_message uuid[], p_event uuid[], p_kind text[], p_status text[], p_hook text[],
   p_recipients text[], p_detail text[], p_relay_id text[]
