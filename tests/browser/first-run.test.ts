@@ -1,6 +1,7 @@
 // First run: the owner sets the service up, makes the quickstart's call and watches the mail until it is opened.
 // Also the door afterwards: sign in, sign out, what a session that ended looks like, and a forgotten password.
-import { afterAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addIdentity } from '../../src/accounts/identities.ts';
 import { showUuid } from '../../src/ids.ts';
 import { captured } from '../support/captured.ts';
@@ -11,10 +12,14 @@ const dashboard = await openDashboard();
 afterAll(() => dashboard?.stop());
 
 describe.skipIf(!dashboard)('First run', () => {
-  it('goes from the set-up link to the first opened mail, then out and in again', async () => {
-    const { service, open } = dashboard!;
-    const page = await open();
+  let page: Page;
 
+  beforeAll(async () => {
+    page = await dashboard!.open();
+  });
+
+  it('goes from the set-up link to the quickstart', async () => {
+    const { service } = dashboard!;
     await page.goto('/');
     await page.getByText('The service printed a link').waitFor();
     await page.goto(service.service.setUpUrl!);
@@ -27,25 +32,32 @@ describe.skipIf(!dashboard)('First run', () => {
     await page.getByRole('button', { name: 'Create the account' }).click();
 
     await page.getByText('Waiting for your first mail').waitFor();
+  });
+
+  it('makes the quickstart’s call and watches the mail until it is opened', async () => {
+    const { service } = dashboard!;
     const [account] = await service.database.query<{ id: number }>('SELECT id FROM accounts');
     await addIdentity(service.database, account!.id, 'example.com', true);
     await page.reload();
     await page.getByRole('button', { name: 'Create a key' }).click();
-    const key = await page.getByTestId('secret').textContent();
+    const key = (await page.getByTestId('secret').textContent())!;
     const call = await page.getByRole('region', { name: 'curl call' }).textContent();
     expect(call).toContain(`X-API-Key: ${key}`);
     await look(page, 'quickstart');
 
     // What the quickstart says, exactly.
     const body = /-d '([^']*)'/.exec(call!)![1]!;
-    const sent = await service.send(key!, JSON.parse(body) as Record<string, unknown>);
+    const sent = await service.send(key, JSON.parse(body) as Record<string, unknown>);
     expect(sent.status).toBe(202);
     await page.locator('[data-event=opened]').waitFor();
     await look(page, 'quickstart-arrived');
     await page.getByRole('button', { name: 'Go to the overview' }).click();
     await page.getByRole('heading', { name: 'Volume' }).waitFor();
     await page.getByText('Hello from Sandmartin').waitFor();
+  });
 
+  it('goes out and in again, to where one was', async () => {
+    const { service } = dashboard!;
     await page.getByRole('button', { name: 'Ada' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -68,7 +80,6 @@ describe.skipIf(!dashboard)('First run', () => {
 
   it('lets somebody in again who forgot the password', async () => {
     const { service, open } = dashboard!;
-    const page = await open();
     await page.goto('/sign-in');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await page.getByLabel('E-mail').fill('ada@example.com');

@@ -36,7 +36,7 @@ describe.skipIf(!dashboard)('Searching messages', () => {
     await page.getByText('70 messages, that is all').waitFor();
   });
 
-  it('finds mails by recipient, subject, tag, id and status', async () => {
+  it('finds mails by recipient, tag and status', async () => {
     await page.goto('/messages');
     await page.getByRole('searchbox').fill('reader33@example.net');
     await page.getByText('One message, that is all').waitFor();
@@ -44,6 +44,12 @@ describe.skipIf(!dashboard)('Searching messages', () => {
     await page.goto('/messages?tag=rare');
     await page.getByText('One message, that is all').waitFor();
     await page.getByText('Letter 7', { exact: true }).waitFor();
+    await page.goto('/messages?status=complained');
+    await page.getByText('Nothing matches').waitFor();
+    await look(page, 'messages-none');
+  });
+
+  it('finds mails by subject and id', async () => {
     await page.goto('/messages');
     await page.locator('input[aria-label="Search by"]').click();
     await page.getByRole('option', { name: 'Subject' }).click();
@@ -54,9 +60,6 @@ describe.skipIf(!dashboard)('Searching messages', () => {
     await page.goto(`/messages?id=${id}`);
     await page.getByText('One message, that is all').waitFor();
     await page.getByText('Letter 50').waitFor();
-    await page.goto('/messages?status=complained');
-    await page.getByText('Nothing matches').waitFor();
-    await look(page, 'messages-none');
   });
 
   it('finds mails by when they were sent', async () => {

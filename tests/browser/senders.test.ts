@@ -1,5 +1,6 @@
 // Senders: a domain becomes verified when its records stand in DNS; an address when its link is followed.
-import { afterAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { showUuid } from '../../src/ids.ts';
 import { captured } from '../support/captured.ts';
 import { startDns } from '../support/dns-server.ts';
@@ -16,10 +17,15 @@ afterAll(async () => {
 });
 
 describe.skipIf(!dashboard)('Senders', () => {
-  it('adds a domain, tells what is missing, and verifies it', async () => {
+  let page: Page;
+
+  beforeAll(async () => {
     const { service, open } = dashboard!;
     const account = await service.account({ identities: [] });
-    const page = await open({ accountId: account.id, role: 'developer' });
+    page = await open({ accountId: account.id, role: 'developer' });
+  });
+
+  it('adds a domain and tells what is missing', async () => {
     await page.goto('/senders');
     await page.getByText('No domain yet').waitFor();
     await look(page, 'senders-empty');
@@ -29,7 +35,9 @@ describe.skipIf(!dashboard)('Senders', () => {
     await page.getByText('Not verified').waitFor();
     await page.getByRole('button', { name: 'Check now' }).click();
     await page.getByText('Missing').first().waitFor();
+  });
 
+  it('verifies it once its records stand in DNS', async () => {
     await page.getByRole('button', { name: 'Copy the value for ownership' }).click();
     const copied = await page.evaluate('navigator.clipboard.readText()');
     const rows = page.getByRole('region', { name: 'DNS records' }).locator('tbody tr');
@@ -45,7 +53,9 @@ describe.skipIf(!dashboard)('Senders', () => {
     await look(page, 'senders');
     await page.getByRole('button', { name: 'Check now' }).click();
     await page.getByText('Verified', { exact: true }).waitFor();
+  });
 
+  it('removes it after asking', async () => {
     await page.getByRole('button', { name: 'Remove mail.example.com' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Remove mail.example.com' }).click();
@@ -57,9 +67,6 @@ describe.skipIf(!dashboard)('Senders', () => {
   it('adds an address that waits for its link, and removes it after asking', async () => {
     const { service, open } = dashboard!;
     await service.account({ identities: ['service.example'] });
-    const account = await service.account({ identities: [] });
-    const page = await open({ accountId: account.id, role: 'developer' });
-    await page.goto('/senders');
     await page.getByRole('button', { name: 'Add an address' }).click();
     await page.getByRole('dialog').getByLabel('Address').fill('ada@example.org');
     await page.getByRole('button', { name: 'Mail the link' }).click();

@@ -1,25 +1,35 @@
 // Team: an owner invites somebody, who joins by the link, gets another role and is removed.
-import { afterAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { look, openDashboard, PASSWORD } from './dashboard.ts';
 
 const dashboard = await openDashboard();
 afterAll(() => dashboard?.stop());
 
 describe.skipIf(!dashboard)('Team', () => {
-  it('invites, joins, changes the role, removes', async () => {
+  let owner: Page;
+  let guest: Page;
+  let link: string;
+
+  beforeAll(async () => {
     const { service, open } = dashboard!;
     const account = await service.account();
-    const owner = await open({ accountId: account.id, role: 'owner' });
+    owner = await open({ accountId: account.id, role: 'owner' });
+    guest = await open();
+  });
+
+  it('invites somebody', async () => {
     await owner.goto('/team');
     await owner.getByRole('button', { name: 'Invite' }).click();
     await owner.getByLabel('E-mail').fill('grace@example.org');
     await owner.getByRole('dialog').getByRole('button', { name: 'Invite' }).click();
-    const link = (await owner.getByTestId('secret').textContent())!;
+    link = (await owner.getByTestId('secret').textContent())!;
     await look(owner, 'team-invited');
     await owner.getByRole('button', { name: 'Done' }).click();
     await owner.getByRole('cell', { name: 'grace@example.org' }).waitFor();
+  });
 
-    const guest = await open();
+  it('lets them join by the link', async () => {
     await guest.goto(link);
     await guest.getByRole('heading', { name: 'Join Test' }).waitFor();
     await look(guest, 'invitation');
@@ -28,7 +38,9 @@ describe.skipIf(!dashboard)('Team', () => {
     await guest.getByRole('button', { name: 'Join' }).click();
     // The invitation was no first mail of this account.
     await guest.getByText('Waiting for your first mail').waitFor();
+  });
 
+  it('changes their role', async () => {
     await owner.reload();
     await owner.locator('input[aria-label="Role of Grace"]').click();
     await owner.getByRole('option', { name: 'Viewer' }).click();
@@ -37,7 +49,9 @@ describe.skipIf(!dashboard)('Team', () => {
     await guest.goto('/keys');
     await guest.getByRole('heading', { name: 'API keys' }).waitFor();
     expect(await guest.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
+  });
 
+  it('removes them after asking', async () => {
     await owner.getByRole('button', { name: 'Remove Grace' }).click();
     await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await owner.getByText('Grace was removed').waitFor();

@@ -2,9 +2,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
-import { mail } from '../support/service.ts';
+import { mail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { look, openDashboard } from './dashboard.ts';
 
@@ -27,10 +27,16 @@ afterAll(async () => {
 });
 
 describe.skipIf(!dashboard)('Webhooks', () => {
-  it('fails, is retried by hand, is delivered', async () => {
+  let account: TestAccount;
+  let page: Page;
+
+  beforeAll(async () => {
     const { service, open } = dashboard!;
-    const account = await service.account();
-    const page = await open({ accountId: account.id, role: 'developer' });
+    account = await service.account();
+    page = await open({ accountId: account.id, role: 'developer' });
+  });
+
+  it('begin with an address, and a secret that is shown once', async () => {
     const url = hookUrl();
     await page.goto('/webhooks');
     await page.getByText('No endpoints').waitFor();
@@ -42,7 +48,10 @@ describe.skipIf(!dashboard)('Webhooks', () => {
     await look(page, 'webhook-secret');
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('link', { name: url }).click();
+  });
 
+  it('fail, are retried by hand, are delivered', async () => {
+    const { service } = dashboard!;
     await service.send(account.key, mail({ to: ['delivered@simulator.test'] }));
     // Nobody reloads.
     const failed = page.getByRole('button', { name: /Pending.*answered 500 · 1 attempt/ });
@@ -61,9 +70,23 @@ describe.skipIf(!dashboard)('Webhooks', () => {
     await fact(page, 'Waiting', '0').waitFor();
     expect(JSON.parse(received.at(-1)!)).toMatchObject({ event_type: 'delivery' });
   });
+});
+
+describe.skipIf(!dashboard)('An endpoint that works', () => {
+  let page: Page;
+  let secret: string;
+
+  beforeAll(async () => {
+    ({ page, secret } = await openEndpoint());
+  });
+
+  const dialog = (): Locator => page.getByRole('dialog');
+  const more = async (name: string): Promise<void> => {
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name }).click();
+  };
 
   it('gets test events and replays what it had', async () => {
-    const { page } = await openEndpoint();
     await page.getByRole('button', { name: 'Send a test event' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('Taken with 200').waitFor();
@@ -77,28 +100,25 @@ describe.skipIf(!dashboard)('Webhooks', () => {
     await look(page, 'webhook-replay');
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page.getByText('One event is posted again').waitFor();
+    await dialog().waitFor({ state: 'detached' });
   });
 
-  it('is changed, gets another secret, is switched off and removed', async () => {
-    const { page, secret } = await openEndpoint();
-    const more = async (name: string) => {
-      await page.getByRole('button', { name: 'More' }).click();
-      await page.getByRole('menuitem', { name }).click();
-    };
+  it('is changed', async () => {
     await more('Edit');
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Address').fill('http://10.0.0.1/inside');
-    await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByRole('alert').waitFor();
-    await dialog.getByLabel('Address').fill(`${hookUrl()}?changed`);
-    await dialog.getByLabel('In order, one at a time').click();
+    await dialog().getByLabel('Address').fill('http://10.0.0.1/inside');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().getByRole('alert').waitFor();
+    await dialog().getByLabel('Address').fill(`${hookUrl()}?changed`);
+    await dialog().getByLabel('In order, one at a time').click();
     await look(page, 'webhook-edit');
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog().getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: `${hookUrl()}?changed` }).waitFor();
     await fact(page, 'Order', 'One at a time, in order').waitFor();
+  });
 
+  it('gets another secret, shown once', async () => {
     await more('Rotate the secret');
-    await dialog.getByRole('button', { name: 'Replace it' }).click();
+    await dialog().getByRole('button', { name: 'Replace it' }).click();
     const fresh = (await page.getByTestId('secret').textContent())!;
     expect(fresh).toMatch(/^whsec_/);
     expect(fresh).not.toBe(secret);
@@ -109,14 +129,16 @@ describe.skipIf(!dashboard)('Webhooks', () => {
     await page.reload();
     await page.getByText('Old secret signs too').waitFor();
     expect(await page.content()).not.toContain(fresh);
+  });
 
+  it('is switched off, and removed after asking', async () => {
     await more('Switch off');
     await fact(page, 'State', 'Off').waitFor();
     await more('Remove');
-    await dialog.getByText('cannot be undone').waitFor();
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog().getByText('cannot be undone').waitFor();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
     await more('Remove');
-    await dialog.getByRole('button', { name: 'Remove the endpoint' }).click();
+    await dialog().getByRole('button', { name: 'Remove the endpoint' }).click();
     await page.getByText('No endpoints').waitFor();
   });
 });
