@@ -1,8 +1,9 @@
 // Branding: mails change as one edits, a colour that is hard to read is told, and sends use what was saved.
 import { readFileSync } from 'node:fs';
-import { afterAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { captured } from '../support/captured.ts';
-import { mail } from '../support/service.ts';
+import { mail, type TestAccount } from '../support/service.ts';
 import { look, openDashboard } from './dashboard.ts';
 
 const sample = readFileSync('catalog/account/welcome/sample.json', 'utf8');
@@ -11,10 +12,15 @@ const dashboard = await openDashboard();
 afterAll(() => dashboard?.stop());
 
 describe.skipIf(!dashboard)('Branding', () => {
-  it('previews several mails at once, warns, saves', async () => {
-    const { service, open } = dashboard!;
-    const account = await service.account();
-    const page = await open({ accountId: account.id, role: 'developer' });
+  let account: TestAccount;
+  let page: Page;
+
+  beforeAll(async () => {
+    account = await dashboard!.service.account();
+    page = await dashboard!.open({ accountId: account.id, role: 'developer' });
+  });
+
+  it('changes several mails as one edits', async () => {
     await page.goto('/branding');
     const first = page.frameLocator('iframe[title="welcome in your branding"]');
     const order = page.frameLocator('iframe[title="order-confirmation in your branding"]');
@@ -23,7 +29,9 @@ describe.skipIf(!dashboard)('Branding', () => {
     await order.getByText('Nest & Co').first().waitFor();
     // However narrow, words stay whole.
     expect(await order.getByText('Confirmed', { exact: true }).evaluate(countLines)).toBe(1);
+  });
 
+  it('warns of colours that are hard to read, and of what cannot be', async () => {
     await page.getByRole('textbox', { name: 'Primary colour' }).fill('#ffee00');
     await page
       .getByText(/Hard to read on white \(1\.\d/)
@@ -40,8 +48,15 @@ describe.skipIf(!dashboard)('Branding', () => {
       .getByText(/privacy_policy_url/)
       .waitFor();
     await page.getByLabel('Privacy policy').fill('https://example.com/privacy');
-    await first.getByText('Privacy Policy').waitFor();
+    await page
+      .frameLocator('iframe[title="welcome in your branding"]')
+      .getByText('Privacy Policy')
+      .waitFor();
     await look(page, 'branding');
+  });
+
+  it('goes into every send once it is saved', async () => {
+    const { service } = dashboard!;
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved as version 1').waitFor();
 
