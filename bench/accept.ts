@@ -1,6 +1,6 @@
 // npm run bench accept: sends accepted per second beside one prepared INSERT of the same mail per transaction at 16 clients.
-// All over the same PostgreSQL in alternating rounds: one API process (one thread of JavaScript), two of them, and the
-// INSERTs. The goal is a ratio of at least 0.8.
+// In alternating rounds over the same PostgreSQL: one API process (one thread of JavaScript), two of them, the INSERTs, and a
+// bare node:http server that does nothing at all, to see what is ours. The goal is a ratio of at least 0.8.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,8 +20,17 @@ import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 10);
 const SECONDS = 2;
-const CONNECTIONS = 64;
+const CONNECTIONS = Number(process.env.CONNECTIONS ?? 64);
 const PORT = 38_471;
+
+const FIGURES: [what: string, figure: keyof Round, digits: number][] = [
+  ['sends accepted per second', 'rate', 0],
+  ['latency p50, ms', 'p50', 1],
+  ['latency p99, ms', 'p99', 1],
+  ['CPU per send, Node, µs', 'nodeUs', 0],
+  ['CPU per send, PostgreSQL, µs', 'postgresUs', 0],
+  ['mean batch size', 'batch', 1],
+];
 
 const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
 const embedded = await openEmbedded(join(folder, 'data'), { as: 'owner', log: () => undefined });
@@ -34,8 +43,11 @@ const requestFile = join(folder, 'request');
 writeFileSync(requestFile, await makeRequest());
 
 const servers = [await startServer(PORT), await startServer(PORT + 1)];
+const bareServer = await startBare(PORT + 2);
 const one = openArrangement('one API process', servers.slice(0, 1));
 const two = openArrangement('two API processes', servers);
+const bare = openArrangement('one bare node:http process that only answers', [bareServer]);
+const arrangements = [one, two, bare];
 const postmaster = Number(
   readFileSync(findFile(join(folder, 'data'), 'postmaster.pid'), 'utf8').split('\n')[0],
 );
@@ -44,59 +56,33 @@ const baseline = await openBaseline();
 try {
   // Until the optimising compiler has seen it all.
   for (let warm = 0; warm < 5; warm++) await two.round();
+  await bare.round();
   await baseline.round();
   for (let round = 1; round <= ROUNDS; round++) {
-    const rates = [await one.round(), await two.round()].map((it) => it.rate.toFixed(0));
+    const rates: string[] = [];
+    for (const arrangement of arrangements) rates.push((await arrangement.round()).rate.toFixed(0));
     const inserts = (await baseline.round()).toFixed(0);
     process.stdout.write(
-      `round ${round}: ${rates[0]} sends/s with one process, ${rates[1]} with two, ${inserts} inserts/s\n`,
+      `round ${round}: ${rates[0]} sends/s with one process, ${rates[1]} with two, ${rates[2]} bare, ${inserts} inserts/s\n`,
     );
   }
   const inserts = baseline.rates.slice(1);
   report(baseline.name, summarise(inserts), 0);
-  for (const { name, rounds } of [one, two]) {
+  for (const { name, rounds } of arrangements) {
     const measured = rounds.slice(-ROUNDS);
-    const of = (pick: (round: Round) => number) => summarise(measured.map(pick));
     process.stdout.write(`\n${name}\n`);
     report(
       'ratio (goal ≥ 0.8)',
       summarise(measured.map(({ rate }, index) => rate / inserts[index]!)),
     );
-    report(
-      'sends accepted per second',
-      of((round) => round.rate),
-      0,
-    );
-    report(
-      'latency p50, ms',
-      of((round) => round.p50),
-      1,
-    );
-    report(
-      'latency p99, ms',
-      of((round) => round.p99),
-      1,
-    );
-    report(
-      'CPU per send, Node, µs',
-      of((round) => round.nodeUs),
-      0,
-    );
-    report(
-      'CPU per send, PostgreSQL, µs',
-      of((round) => round.postgresUs),
-      0,
-    );
-    report(
-      'mean batch size',
-      of((round) => round.batch),
-      1,
-    );
+    for (const [what, figure, digits] of FIGURES) {
+      const summary = summarise(measured.map((round) => round[figure]));
+      if (Number.isFinite(summary.median)) report(what, summary, digits);
+    }
   }
 } finally {
-  for (const child of [one.load, two.load, ...servers.map((server) => server.child)]) {
-    await stop(child);
-  }
+  for (const { load } of arrangements) await stop(load);
+  for (const { child } of [...servers, bareServer]) await stop(child);
   await database.close();
   await embedded.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -129,6 +115,16 @@ async function startServer(port: number): Promise<Server> {
       throw new Error('the server did not start');
     }),
   ]);
+  return { port, child };
+}
+
+async function startBare(port: number): Promise<Server> {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', 'bench/support/bare-http.ts', String(port)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  await once(child.stdout!, 'data');
   return { port, child };
 }
 
@@ -189,7 +185,8 @@ function openArrangement(name: string, over: Server[]): Arrangement {
 
 async function countBatches(over: Server[]): Promise<number> {
   let count = 0;
-  for (const { port } of over) {
+  for (const { port, child } of over) {
+    if (child === bareServer.child) continue;
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     count += Number(/^sandmartin_accept_batch_size_count (\S+)/m.exec(metrics)?.[1]);
   }

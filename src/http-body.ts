@@ -21,9 +21,13 @@ export interface ReadBody {
 
 const nothingToRelease = (): void => undefined;
 
-export function readBody(request: IncomingMessage, budget: ByteBudget): Promise<ReadBody> {
+export function readBody(
+  request: IncomingMessage,
+  budget: ByteBudget,
+  mostBytes = MOST_BODY_BYTES,
+): Promise<ReadBody> {
   const announced = Number(request.headers['content-length'] ?? Number.NaN);
-  if (announced > MOST_BODY_BYTES) return Promise.reject(tooLarge());
+  if (announced > mostBytes) return Promise.reject(tooLarge(mostBytes));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -31,16 +35,16 @@ export function readBody(request: IncomingMessage, budget: ByteBudget): Promise<
 
     async function waitForRoom(): Promise<void> {
       request.pause();
-      release = await budget.take(Number.isNaN(announced) ? MOST_BODY_BYTES : announced);
+      release = await budget.take(Number.isNaN(announced) ? mostBytes : announced);
       if (request.destroyed) release();
       else request.resume();
     }
     function onData(chunk: Buffer): void {
       size += chunk.length;
-      if (size > MOST_BODY_BYTES) {
+      if (size > mostBytes) {
         stop();
         release?.();
-        reject(tooLarge());
+        reject(tooLarge(mostBytes));
         return;
       }
       chunks.push(chunk);
@@ -84,8 +88,10 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-const tooLarge = (): Problem =>
+const tooLarge = (mostBytes: number): Problem =>
   new Problem(
     'invalid',
-    'The request is larger than 25 MB (26,214,400 bytes), attachments included. Send smaller files, or links to them.',
+    mostBytes === MOST_BODY_BYTES
+      ? 'The request is larger than 25 MB (26,214,400 bytes), attachments included. Send smaller files, or links to them.'
+      : `The body is larger than ${mostBytes / 1024} KB.`,
   );

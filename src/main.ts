@@ -289,6 +289,7 @@ async function startRoles(
     encryptionKey: deriveKey('encryption'),
     resetKey: deriveKey('password-reset'),
     systemSender: config.systemSender,
+    inSandbox: () => config.relayUrl === undefined,
     baseUrl: () => baseUrl,
     service: () => ({
       version: VERSION,

@@ -11,7 +11,6 @@ import {
 } from '../accounts/domains.ts';
 import {
   addIdentity,
-  findSandboxSender,
   getIdentity,
   type Identity,
   listIdentities,
@@ -159,9 +158,6 @@ async function askTheAddress(
   const metrics = createMetrics();
   const log = createLog('silent');
   const directory = openDirectory({ database, clock: systemClock, log });
-  const inSandbox = config.relayUrl === undefined;
-  const systemSender =
-    config.systemSender ?? (inSandbox ? await findSandboxSender(database, accountId) : undefined);
   const batcher = openBatcher({
     database,
     metrics,
@@ -177,7 +173,8 @@ async function askTheAddress(
         batcher,
         render: () => Promise.reject(new Error('no template is used')),
         relayRetryAfterSeconds: () => 1,
-        systemSender,
+        systemSender: config.systemSender,
+        inSandbox: () => config.relayUrl === undefined,
         baseUrl: () => config.baseUrl,
       },
       accountId,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
 import { readTimeline } from '../events/timeline.ts';
 import { readUuid } from '../ids.ts';
-import { findMessage, listMessages } from '../messages/message.ts';
+import { findMessage, listMessages, type MessageDetail } from '../messages/message.ts';
 import { findWaiting, type Waiting } from '../queue/due.ts';
 import { accountNumber, print, table, wholeNumber, withDatabase, withJson } from './command.ts';
 
@@ -62,6 +62,8 @@ export function registerMessage(program: Command): void {
           `To       ${found.recipients.join(', ')}`,
           `Subject  ${found.subject}`,
           `Account  ${found.accountId}, through ${found.door}`,
+          ...(found.template === null ? [] : [`Template ${templateOf(found)}`]),
+          ...(found.delay === null ? [] : [`Delayed  ${delayOf(found.delay)}`]),
           '',
           `${found.createdAt.replace('Z', '   ')}  queued`,
           ...events.map(
@@ -77,4 +79,13 @@ function describeWaiting({ attempts, dueAt, remaining, lastResponse }: Waiting):
   const whom = remaining === null ? '' : ` to ${remaining.join(', ')}`;
   const after = attempts === 0 ? '' : ` after ${attempts} tries, the last answer: ${lastResponse}`;
   return `waiting to be handed over${whom}, due ${dueAt}${after}`;
+}
+
+function templateOf({ template, templateVersion, brandingVersion }: MessageDetail): string {
+  const version = templateVersion === null ? 'of the catalogue' : `version ${templateVersion}`;
+  return `${template}, ${version}, branding version ${brandingVersion ?? 0}`;
+}
+
+function delayOf({ at, recipients, smtp_response }: NonNullable<MessageDetail['delay']>): string {
+  return `${recipients.join(', ')}: ${smtp_response || 'no reason given'} (reported ${at})`;
 }

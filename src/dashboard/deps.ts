@@ -25,6 +25,7 @@ export interface DashboardDeps extends AcceptDeps {
   resetKey: Buffer;
   /** From which the service itself writes; undefined: it cannot. */
   systemSender: Mailbox | undefined;
+  inSandbox: () => boolean;
   /** Under which address people reach the service. */
   baseUrl: () => string;
   service: () => Service;

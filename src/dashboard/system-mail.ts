@@ -3,7 +3,7 @@
 import { formatMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import { acceptSend } from '../sending/accept.ts';
-import { findSender } from '../sending/verification-mail.ts';
+import { accountOfSender } from '../sending/verification-mail.ts';
 import { createRenderer } from '../templates/rendering.ts';
 import { openSystemResolution } from '../templates/resolution.ts';
 import type { DashboardDeps } from './deps.ts';
@@ -37,9 +37,10 @@ async function senderOf(
   deps: DashboardDeps,
   accountIds: readonly number[],
 ): Promise<{ from: string; accountId: number }> {
-  if (deps.systemSender !== undefined) {
-    const { sender, senderAccount } = await findSender(deps);
-    return { from: formatMailbox(sender), accountId: senderAccount };
+  const sender = deps.systemSender;
+  if (sender !== undefined) {
+    const accountId = await accountOfSender(deps.database, sender);
+    return { from: formatMailbox(sender), accountId };
   }
   for (const accountId of accountIds) {
     const own = await ownSender(deps.database, accountId);

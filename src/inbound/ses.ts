@@ -7,7 +7,7 @@ import type { Matcher } from '../feedback/match.ts';
 import type { ReportRecorder } from '../feedback/record.ts';
 import { readSes, type SesEvent } from '../feedback/ses.ts';
 import { subscribeUrl, verifySns } from '../feedback/sns.ts';
-import { type ReadBody, readBody } from '../http-body.ts';
+import { readBody } from '../http-body.ts';
 import { showId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { STATUS_OF } from '../operations/status.ts';
@@ -37,9 +37,7 @@ export async function answerSes(
   try {
     if (request.method !== 'POST') throw new Problem('invalid', 'Amazon SNS posts here.');
     if (deps.topics.length === 0) throw new Problem('forbidden', 'SES_TOPICS allows no topic.');
-    if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
-    const body: ReadBody = await readBody(request, noBudget);
-    if (body.bytes.length > MOST_BYTES) throw tooLarge();
+    const body = await readBody(request, noBudget, MOST_BYTES);
     await take(deps, body.bytes.toString());
     response.writeHead(200).end();
   } catch (error) {
@@ -53,8 +51,6 @@ export async function answerSes(
     response.end(JSON.stringify({ detail }));
   }
 }
-
-const tooLarge = (): Problem => new Problem('invalid', 'The body is larger than 300 KB.');
 
 async function take(deps: SesDeps, body: string): Promise<void> {
   const message = await verifySns(

@@ -1,7 +1,7 @@
 // The mail that proves an address: a one-time link, sent through our own path by the account that SYSTEM_SENDER belongs to.
 // Asked for by the CLI and the dashboard when an address is added; inbound/verify.ts is where the link leads.
 import { makeAddressToken, VERIFY_PATH } from '../accounts/address-verification.ts';
-import { normaliseIdentity } from '../accounts/identities.ts';
+import { findSandboxSender, normaliseIdentity } from '../accounts/identities.ts';
 import { addressKey, formatMailbox, type Mailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import type { Database } from '../store/pool.ts';
@@ -11,6 +11,8 @@ export interface VerificationDeps extends AcceptDeps {
   database: Database;
   /** SYSTEM_SENDER. */
   systemSender: Mailbox | undefined;
+  /** No mail leaves, so any verified sender will do where SYSTEM_SENDER is not set. */
+  inSandbox: () => boolean;
   baseUrl: () => string;
 }
 
@@ -21,9 +23,9 @@ export async function sendVerificationMail(
   text: string,
 ): Promise<string> {
   const address = normaliseIdentity(text);
-  const { sender, senderAccount } = await findSender(deps);
+  const sender = await chooseSender(deps, accountId);
   const link = `${deps.baseUrl()}${VERIFY_PATH}${await makeAddressToken(deps.database, accountId, address)}`;
-  const caller = await deps.directory.member(senderAccount);
+  const caller = await deps.directory.member(await accountOfSender(deps.database, sender));
   const { answer } = await acceptSend(
     deps,
     caller,
@@ -39,27 +41,27 @@ export async function sendVerificationMail(
   return answer.id;
 }
 
-/** Also of invitations. */
-export async function findSender(
-  deps: VerificationDeps,
-): Promise<{ sender: Mailbox; senderAccount: number }> {
-  const sender = deps.systemSender;
-  if (sender === undefined) {
-    throw new Problem(
-      'unavailable',
-      'No verification mail was sent: SYSTEM_SENDER is not set. Set it to an address the service may write from, or mark the address as verified with "sandmartin identity verify".',
-    );
-  }
-  const [row] = await deps.database.query<{ id: number }>(
+async function chooseSender(deps: VerificationDeps, accountId: number): Promise<Mailbox> {
+  const sandboxSender = () =>
+    deps.inSandbox() ? findSandboxSender(deps.database, accountId) : undefined;
+  const sender = deps.systemSender ?? (await sandboxSender());
+  if (sender !== undefined) return sender;
+  throw new Problem(
+    'unavailable',
+    'No verification mail was sent: SYSTEM_SENDER is not set. Set it to an address the service may write from, or mark the address as verified with "sandmartin identity verify".',
+  );
+}
+
+/** The account that sends what SYSTEM_SENDER writes; also asked for invitations. */
+export async function accountOfSender(database: Database, sender: Mailbox): Promise<number> {
+  const [row] = await database.query<{ id: number }>(
     `SELECT a.id FROM accounts a JOIN identities i ON i.account_id = a.id
      WHERE i.value IN ($1, $2) AND i.verified_at IS NOT NULL AND a.plan = 'paid' ORDER BY a.id LIMIT 1`,
     [addressKey(sender.address), sender.domain],
   );
-  if (row === undefined) {
-    throw new Problem(
-      'unavailable',
-      `No verification mail was sent: SYSTEM_SENDER is ${sender.address}, which is no verified identity of a paying account. Verify it first.`,
-    );
-  }
-  return { sender, senderAccount: row.id };
+  if (row !== undefined) return row.id;
+  throw new Problem(
+    'unavailable',
+    `No verification mail was sent: SYSTEM_SENDER is ${sender.address}, which is no verified identity of a paying account. Verify it first.`,
+  );
 }

@@ -34,6 +34,9 @@ describe('the first start', () => {
       const { quickstart } = await client.call('getOverview', { query: {} });
       expect(quickstart).toEqual({ waiting: true, from: 'hello@demo.example', keys: 1 });
       expect(service.output()).toContain(`Dashboard  ${service.url}/`);
+      // In the sandbox a link is mailed although nobody set SYSTEM_SENDER.
+      const body = { address: 'me@elsewhere.example' };
+      expect(await client.call('addAddress', { body })).toMatchObject({ note: null });
     } finally {
       await service.end('SIGTERM');
     }

@@ -253,6 +253,16 @@ describe('what is not let in', () => {
     expect(await post(signed({}), `${service.url}/inbound/ses`)).toBe(403);
     expect((await fetch(`${service.url}/inbound/ses`)).status).toBe(400);
   });
+
+  it('more than 300 KB, announced or not', async () => {
+    const body = 'x'.repeat(301 * 1024);
+    const stream = new Blob([body]).stream();
+    for (const init of [{ body }, { body: stream, duplex: 'half' }]) {
+      const answer = await fetch(url, { method: 'POST', ...init } as RequestInit);
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toEqual({ detail: 'The body is larger than 300 KB.' });
+    }
+  });
 });
 
 describe('subscriptions', () => {

@@ -83,18 +83,27 @@ it('account, identity, key: from nothing to a mail and its story', async () => {
     key: expect.stringMatching(/^sm_live_/),
   });
 
-  const sent = await request(`${service.url}/v1/send`, {
-    method: 'POST',
-    headers: { 'x-api-key': key.key, 'content-type': 'application/json' },
-    body: JSON.stringify(mail({ from_email: 'hi@acme.example' })),
-  });
+  const send = (fields: Parameters<typeof mail>[0]) =>
+    request(`${service.url}/v1/send`, {
+      method: 'POST',
+      headers: { 'x-api-key': key.key, 'content-type': 'application/json' },
+      body: JSON.stringify(mail({ from_email: 'hi@acme.example', ...fields })),
+    });
+  const sent = await send({});
+  const late = await send({ to: ['delayed@simulator.test'] });
   expect(sent.status).toBe(202);
   const shown = await until(async () => {
     const message = await json('message', 'show', sent.body.id);
     return message.status === 'delivered' && message;
   }, 60_000);
   expect(shown.events.map((event: { type: string }) => event.type)).toEqual(['sent', 'delivered']);
-  expect((await json('message', 'list', '--account', id))[0].id).toBe(sent.body.id);
+  expect(shown).toMatchObject({ template: null, templateVersion: null, delay: null });
+  const { delay } = await until(async () => {
+    const message = await json('message', 'show', late.body.id);
+    return message.delay !== null && message;
+  }, 60_000);
+  expect(delay).toMatchObject({ recipients: ['delayed@simulator.test'] });
+  expect((await json('message', 'list', '--account', id))[1].id).toBe(sent.body.id);
   expect((await json('sandbox', 'show', sent.body.id)).raw).toContain('hi@acme.example');
 
   await json('key', 'revoke', key.id);
