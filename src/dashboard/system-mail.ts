@@ -39,7 +39,7 @@ async function senderOf(
 ): Promise<{ from: string; accountId: number }> {
   const sender = deps.systemSender;
   if (sender !== undefined) {
-    const accountId = await accountOfSender(deps.database, sender);
+    const accountId = await accountOfSender(deps.database, sender, accountIds[0] ?? 0);
     return { from: formatMailbox(sender), accountId };
   }
   for (const accountId of accountIds) {

@@ -25,7 +25,9 @@ export async function sendVerificationMail(
   const address = normaliseIdentity(text);
   const sender = await chooseSender(deps, accountId);
   const link = `${deps.baseUrl()}${VERIFY_PATH}${await makeAddressToken(deps.database, accountId, address)}`;
-  const caller = await deps.directory.member(await accountOfSender(deps.database, sender));
+  const caller = await deps.directory.member(
+    await accountOfSender(deps.database, sender, accountId),
+  );
   const { answer } = await acceptSend(
     deps,
     caller,
@@ -52,12 +54,20 @@ async function chooseSender(deps: VerificationDeps, accountId: number): Promise<
   );
 }
 
-/** The account that sends what SYSTEM_SENDER writes; also asked for invitations. */
-export async function accountOfSender(database: Database, sender: Mailbox): Promise<number> {
+/**
+ * The account that sends what SYSTEM_SENDER writes; also asked for invitations. Several can share a domain: then it is the one
+ * that asks, so that its mails do not stand in the lists of another.
+ */
+export async function accountOfSender(
+  database: Database,
+  sender: Mailbox,
+  asking: number,
+): Promise<number> {
   const [row] = await database.query<{ id: number }>(
     `SELECT a.id FROM accounts a JOIN identities i ON i.account_id = a.id
-     WHERE i.value IN ($1, $2) AND i.verified_at IS NOT NULL AND a.plan = 'paid' ORDER BY a.id LIMIT 1`,
-    [addressKey(sender.address), sender.domain],
+     WHERE i.value IN ($1, $2) AND i.verified_at IS NOT NULL AND a.plan = 'paid'
+     ORDER BY a.id <> $3, a.id LIMIT 1`,
+    [addressKey(sender.address), sender.domain, asking],
   );
   if (row !== undefined) return row.id;
   throw new Problem(
