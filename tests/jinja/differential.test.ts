@@ -67,6 +67,17 @@ function same(ours: Answer, theirs: Answer): boolean {
   return ours.error!.split(':')[0] === theirs.error.split(':')[0];
 }
 
+/**
+ * What Jinja2 itself answers otherwise in every process says nothing about us: a printed address that filters took
+ * apart character by character, or the order of a set. Three fresh processes are asked again, only where we differ.
+ */
+async function isRepeatable(line: string, first: Answer, oracle: string): Promise<boolean> {
+  const again = await Promise.all(
+    [1, 2, 3].map(() => answersOf('python3', ['-W', 'ignore', oracle], line)),
+  );
+  return again.every(([answer]) => JSON.stringify(answer) === JSON.stringify(first));
+}
+
 it.skipIf(!hasJinja2)(
   `renders ${count} templates of seed ${seed} as Jinja2 does`,
   // The same seed gives the same answers: trying again would only take time.
@@ -88,11 +99,12 @@ it.skipIf(!hasJinja2)(
     ]);
     expect(ours.length).toBe(count);
     expect(theirs.length).toBe(count);
-    const differences = jobs.flatMap((job, i) =>
-      same(ours[i]!, theirs[i]!)
-        ? []
-        : [{ templates: job.templates, options: job.options, ours: ours[i], theirs: theirs[i] }],
-    );
+    const differences = [];
+    for (const [i, job] of jobs.entries()) {
+      if (same(ours[i]!, theirs[i]!)) continue;
+      if (await isRepeatable(lines[i]!, theirs[i]!, oracle))
+        differences.push({ ...job, ours: ours[i], theirs: theirs[i] });
+    }
     const worded = jobs.filter(
       (_, i) => theirs[i]!.error !== undefined && comparable(ours[i]!) !== comparable(theirs[i]!),
     );

@@ -59,7 +59,7 @@ export function methodsOf(value: Value): MethodTable | null {
   if (value instanceof Markup) return markupMethods;
   if (value instanceof Tuple) return tupleMethods;
   if (value instanceof Float) return floatMethods;
-  if (value instanceof DictView) return viewMethods;
+  if (value instanceof DictView) return value.part === 'values' ? null : viewMethods;
   if (value instanceof Range) return rangeMethods;
   return value instanceof Bytes ? bytesMethods : null;
 }

@@ -1,0 +1,70 @@
+// Small cases of what random templates and walks through Python's corners found; each answer is that of real Jinja2 3.1.
+import { describe, expect, it } from 'vitest';
+import { Environment, TemplateError } from '../../src/jinja/index.ts';
+
+/** The text, or the error as Python names it. */
+function rendered(source: string): string {
+  try {
+    return new Environment({ autoescape: false })
+      .fromString(source)
+      .render({ d: { a: 1, b: [1, 2] }, x: 5 });
+  } catch (error) {
+    if (error instanceof TemplateError) return `${error.typeName}: ${error.message}`;
+    throw error;
+  }
+}
+
+const GROUPS: Record<string, [source: string, answer: string][]> = {
+  'rows and columns of odd sizes': [
+    ['{{ [1, 2, 3]|batch(1.5, "?")|list }}', '[[1, 2, 3]]'],
+    [
+      '{{ [1, 2, 3]|batch(2.0, "?")|list }}',
+      "TypeError: can't multiply sequence by non-int of type 'float'",
+    ],
+    [
+      '{{ [1]|batch("z", "?")|list }}',
+      "TypeError: '<' not supported between instances of 'int' and 'str'",
+    ],
+    ['{{ [1]|batch(nope, "?")|list }}', "UndefinedError: 'nope' is undefined"],
+    ['{{ [1]|slice(0.0)|list }}', 'ZeroDivisionError: float floor division by zero'],
+    ['{{ [1]|slice(1.5)|list }}', "TypeError: 'float' object cannot be interpreted as an integer"],
+    ['{{ [1]|slice(nope)|list }}', "UndefinedError: 'nope' is undefined"],
+  ],
+  'views of a dict as sets': [
+    ['{{ d.keys() - ["a"] }}', "{'b'}"],
+    ['{{ d.keys() - d }}', 'set()'],
+    ['{{ [1] - d.keys() }}', '{1}'],
+    ['{{ (d.keys() - nope)|sort }}', "['a', 'b']"],
+    ['{{ d.keys() - 5 }}', "TypeError: 'int' object is not iterable"],
+    ['{{ d.items() - d }}', "TypeError: unhashable type: 'list'"],
+    [
+      '{{ d.values() - d }}',
+      "TypeError: unsupported operand type(s) for -: 'dict_values' and 'dict'",
+    ],
+    [
+      '{{ (d.keys() - ["a"]) - ["b"] }}',
+      "TypeError: unsupported operand type(s) for -: 'set' and 'list'",
+    ],
+    ['{{ d.keys() - ["a"] < d.keys() }}', 'True'],
+    ['{{ d.items() <= d.items() }}', 'True'],
+    [
+      '{{ d.values().isdisjoint([]) }}',
+      "UndefinedError: 'dict_values object' has no attribute 'isdisjoint'",
+    ],
+  ],
+  'wrong arguments for what Python writes in C': [
+    ['{{ 1|abs(zork=1) }}', 'TypeError: abs() takes no keyword arguments'],
+    ['{{ "a"|length(1) }}', 'TypeError: len() takes exactly one argument (2 given)'],
+    ['{{ "a"|e(1) }}', 'TypeError: escape() takes 1 positional argument but 2 were given'],
+    ['{{ x is eq }}', 'TypeError: eq expected 2 arguments, got 1'],
+    ['{{ x is eq(a=1) }}', 'TypeError: _operator.eq() takes no keyword arguments'],
+    ['{{ [1]|select("lt", 1, 2)|list }}', 'TypeError: lt expected 2 arguments, got 3'],
+    ['{{ x is callable(2) }}', 'TypeError: callable() takes exactly one argument (2 given)'],
+  ],
+};
+
+describe.each(Object.entries(GROUPS))('%s', (_group, cases) => {
+  it.each(cases)('%s', (source, answer) => {
+    expect(rendered(source)).toBe(answer);
+  });
+});
