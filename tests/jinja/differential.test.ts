@@ -67,6 +67,23 @@ function same(ours: Answer, theirs: Answer): boolean {
   return ours.error!.split(':')[0] === theirs.error.split(':')[0];
 }
 
+const FLOAT = /\d+\.\d+(?:e[+-]\d+)?|\d+e[+-]\d+/g;
+
+/**
+ * The last bit of a float power is the C library's choice and depends on the processor: where the exact result is
+ * close to the middle of two floats its pow() takes either. Ours is the nearer one; nothing but that bit may differ.
+ */
+function differsByPower(templates: Record<string, string>, ours: Answer, theirs: Answer): boolean {
+  if (!Object.values(templates).some((source) => source.includes('**'))) return false;
+  if (ours.output === undefined || theirs.output === undefined) return false;
+  if (ours.output.replace(FLOAT, '#') !== theirs.output.replace(FLOAT, '#')) return false;
+  const floats = ours.output.match(FLOAT) ?? [];
+  return (theirs.output.match(FLOAT) ?? []).every((text, i) => {
+    const [a, b] = [Number(text), Number(floats[i])];
+    return Math.abs(a - b) <= Number.EPSILON * Math.abs(a);
+  });
+}
+
 /**
  * What Jinja2 itself answers otherwise in every process says nothing about us: a printed address that filters took
  * apart character by character, or the order of a set. Three fresh processes are asked again, only where we differ.
@@ -102,6 +119,7 @@ it.skipIf(!hasJinja2)(
     const differences = [];
     for (const [i, job] of jobs.entries()) {
       if (same(ours[i]!, theirs[i]!)) continue;
+      if (differsByPower(job.templates, ours[i]!, theirs[i]!)) continue;
       if (await isRepeatable(lines[i]!, theirs[i]!, oracle))
         differences.push({ ...job, ours: ours[i], theirs: theirs[i] });
     }
