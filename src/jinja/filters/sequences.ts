@@ -2,7 +2,7 @@
 import type { Context } from '../context.ts';
 import { attributeError, filterArgumentError, TemplateRuntimeError, typeError } from '../errors.ts';
 import { invoke, type Native, native, variadic } from '../methods/signature.ts';
-import { joinTexts } from '../methods/str.ts';
+import { joinTexts } from '../methods/str-parts.ts';
 import { getItem, onlyAttribute, slice as sliceValue } from '../values/access.ts';
 import { equals, ordered, sortBy } from '../values/compare.ts';
 import { elements, isIterable, iterator, length, toList, truthy } from '../values/iterate.ts';

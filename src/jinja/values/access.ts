@@ -3,11 +3,12 @@
 import type { Budget } from '../budget.ts';
 import type { Context } from '../context.ts';
 import { indexError, keyError, typeError, valueError } from '../errors.ts';
+import { bytesMethods } from '../methods/bytes.ts';
 import { dictMethods, viewMethods } from '../methods/dict.ts';
 import { listMethods, rangeMethods, tupleMethods } from '../methods/list.ts';
 import { floatMethods, intMethods, numberAttribute } from '../methods/number.ts';
 import { BoundMethod, type MethodTable } from '../methods/signature.ts';
-import { bytesMethods, markupMethods, strMethods } from '../methods/str.ts';
+import { markupMethods, strMethods } from '../methods/str.ts';
 import { isInt, toIndex } from './numbers.ts';
 import { repr } from './repr.ts';
 import { codePoints, hasAstral, textLength, textSlice } from './text.ts';
