@@ -30,6 +30,41 @@ const GROUPS: Record<string, [source: string, answer: string][]> = {
     ['{{ [1]|slice(1.5)|list }}', "TypeError: 'float' object cannot be interpreted as an integer"],
     ['{{ [1]|slice(nope)|list }}', "UndefinedError: 'nope' is undefined"],
   ],
+  'words wrapped': [
+    ['{{ "foo bar-baz"|wordwrap(5, false, break_on_hyphens=1) }}', 'foo\nbar-baz'],
+    ['{{ "foo bar-baz"|wordwrap(5, true, break_on_hyphens=1) }}', 'foo b\nar-\nbaz'],
+    ['{{ "foo bar-baz"|wordwrap(5.5, false) }}', 'foo\nbar-\nbaz'],
+    ['{{ "foo"|wordwrap(-1.5) }}', 'ValueError: invalid width -1.5 (must be > 0)'],
+    ['{{ "foo"|wordwrap(nope) }}', "UndefinedError: 'nope' is undefined"],
+    [
+      '{{ "foo"|wordwrap(3, wrapstring=5) }}',
+      "AttributeError: 'int' object has no attribute 'join'",
+    ],
+    ['{{ "foo"|wordwrap(3, wrapstring=nope) }}', "UndefinedError: 'nope' is undefined"],
+  ],
+  'arguments of another type': [
+    ['{{ (1, 2)|indent(nope) }}', "UndefinedError: 'nope' is undefined"],
+    ['{{ [1]|map([])|list }}', "TypeError: unhashable type: 'list'"],
+    ['{{ 1|round(method=[]) }}', "TypeError: unhashable type: 'list'"],
+    ['{{ "a"|urlize(rel=1) }}', "AttributeError: 'int' object has no attribute 'split'"],
+    ['{{ "a"|urlize(trim_url_limit="x") }}', 'a'],
+    ['{{ "z"|int(7, base=none) }}', '7'],
+    ['{{ "a"|tojson(indent=[]) }}', '"a"'],
+    ['{{ 1|tojson(indent=nope) }}', "UndefinedError: 'nope' is undefined"],
+    ['{{ "a".splitlines([]) }}', "TypeError: 'list' object cannot be interpreted as an integer"],
+    ['{{ "ab".translate([1]) }}', 'ab'],
+    ['{{ "ab".count(2.0, 5) }}', 'TypeError: must be str, not float'],
+    ['{{ [1].sort(nope) }}', 'TypeError: sort() takes no positional arguments'],
+  ],
+  'slices with odd bounds, of constants and of variables': [
+    ['{{ [1, 2]["a":] }}', ''],
+    ['{{ x2["a":] }}', "UndefinedError: 'x2' is undefined"],
+    [
+      '{{ d.b["a":] }}',
+      'TypeError: slice indices must be integers or None or have an __index__ method',
+    ],
+    ['{{ [1, 2]["a"::0] }}', 'ValueError: slice step cannot be zero'],
+  ],
   // The middle of two floats is just below: the nearest is the upper one.
   'powers between two floats': [['{{ (9007199254740993 ** 2) ** 1.5 }}', '7.307508186654518e+47']],
   'views of a dict as sets': [

@@ -128,6 +128,7 @@ function registered(ctx: Context, kind: 'filter' | 'test', name: Value): Native 
   const entry =
     key === null ? undefined : (kind === 'filter' ? ctx.env.filters : ctx.env.tests).get(key);
   if (entry !== undefined) return entry.fn;
+  hashKey(name);
   let message = `No ${kind} named ${name instanceof Undefined ? 'Undefined' : repr(ctx.budget, name)}.`;
   if (name instanceof Undefined)
     message += ` (${name.error().message}; did you forget to quote the callable name?)`;

@@ -13,6 +13,7 @@ export function encode(
 ): Value {
   const whole = asText(self);
   ctx.budget.text(whole.length * 4);
+  textOf(errors, "encode() argument 'errors'");
   const name = textOf(encoding, 'encode() argument').toLowerCase().replaceAll('_', '-');
   if (name === 'utf-8' || name === 'utf8') return new Bytes(new TextEncoder().encode(whole));
   const limit = ENCODINGS[name];

@@ -9,7 +9,7 @@ import { Markup, Tuple, typeName, type Value } from '../values/types.ts';
 export function textOf(value: Value, what: string): string {
   if (typeof value === 'string') return value;
   if (value instanceof Markup) return value.text;
-  throw typeError(`${what} must be str, not ${typeName(value)}`);
+  throw typeError(`${what}${what === '' ? '' : ' '}must be str, not ${typeName(value)}`);
 }
 
 export const optionalText = (value: Value, what: string): string | null =>
@@ -41,7 +41,7 @@ export function find(
   stop: Value,
   last: boolean,
 ): number {
-  const needle = textOf(sub, 'argument');
+  const needle = textOf(sub, '');
   const [from, to] = span(whole, start, stop);
   ctx.budget.scan(whole.length);
   if (to - from < needle.length) return -1;

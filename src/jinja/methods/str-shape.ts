@@ -1,9 +1,9 @@
 // Giving a str another shape: strip, center and its kin, zfill, expandtabs, translate. Used by str.ts and the center filter.
 import type { Context } from '../context.ts';
-import { typeError, valueError } from '../errors.ts';
+import { TemplateError, typeError, valueError } from '../errors.ts';
 import { toIndex } from '../values/numbers.ts';
 import * as text from '../values/text.ts';
-import { Dict, dictEntries, dictGet, isDict, typeName, type Value } from '../values/types.ts';
+import { Dict, dictEntries, dictGet, isDict, type Value } from '../values/types.ts';
 import { optionalText, textOf } from './str-search.ts';
 
 /** strip(chars), at one end or both. */
@@ -104,12 +104,22 @@ export function translationTable(ctx: Context, from: Value, to?: Value, drop?: V
   return made;
 }
 
+/** What a character becomes; a table may be anything that answers to [ ], and what it does not have stays. */
+function mapped(ctx: Context, map: Value, code: number): Value | undefined {
+  if (isDict(map)) return dictGet(map, code);
+  try {
+    return ctx.subscript(map, code);
+  } catch (error) {
+    if (error instanceof TemplateError && error.typeName === 'IndexError') return undefined;
+    throw error;
+  }
+}
+
 export function translate(ctx: Context, whole: string, map: Value): string {
-  if (!isDict(map)) throw typeError(`'${typeName(map)}' object is not subscriptable`);
   ctx.budget.step(whole.length);
   let out = '';
   for (const char of whole) {
-    const to = dictGet(map, char.codePointAt(0)!);
+    const to = mapped(ctx, map, char.codePointAt(0)!);
     if (to === undefined) out += char;
     else if (typeof to === 'number') out += String.fromCodePoint(to);
     else if (to !== null) out += textOf(to, 'character mapping');

@@ -3,7 +3,6 @@
 import type { Context } from '../context.ts';
 import { striptags, unescapeHtml } from '../filters/unescape.ts';
 import { formatFields } from '../format/fields.ts';
-import { truthy } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
 import { escapeValue } from '../values/repr.ts';
 import * as text from '../values/text.ts';
@@ -46,12 +45,12 @@ const textMethods: Record<string, { fn: Native; escaped?: number }> = {
   lstrip: { fn: positional('? chars', (_ctx, s: string, chars) => trim(s, chars, true, false)) },
   removeprefix: {
     fn: positional('prefix', (_ctx, s: string, p) =>
-      s.startsWith(textOf(p, 'argument')) ? s.slice(textOf(p, '').length) : s,
+      s.startsWith(textOf(p, 'removeprefix() argument')) ? s.slice(textOf(p, '').length) : s,
     ),
   },
   removesuffix: {
     fn: positional('suffix', (_ctx, s: string, p) => {
-      const suffix = textOf(p, 'argument');
+      const suffix = textOf(p, 'removesuffix() argument');
       return suffix !== '' && s.endsWith(suffix) ? s.slice(0, -suffix.length) : s;
     }),
   },
@@ -87,7 +86,7 @@ const partMethods: Record<string, { fn: Native; tuple?: boolean }> = {
   splitlines: {
     fn: native('? keepends', (ctx, s: string, keep: Value = false) => {
       ctx.budget.list(s.length >> 2);
-      return text.splitLines(s, truthy(keep));
+      return text.splitLines(s, toIndex(keep) !== 0);
     }),
   },
   partition: {
@@ -110,8 +109,9 @@ const predicate = (test: (text: string) => boolean): Native =>
 const shared: Record<string, Native> = {
   count: positional('sub ? start end', (ctx, self, sub, start, end) => {
     const whole = asText(self);
+    const needle = textOf(sub, '');
     const [from, to] = span(whole, start, end);
-    return to < from ? 0 : count(ctx, whole.slice(from, to), textOf(sub, 'argument'));
+    return to < from ? 0 : count(ctx, whole.slice(from, to), needle);
   }),
   encode: native('? encoding errors', encode),
   endswith: positional('suffix ? start end', (ctx, self, wanted, start, end) =>

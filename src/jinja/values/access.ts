@@ -131,8 +131,12 @@ function item(ctx: Context, value: Value, key: Value): Value | undefined {
     return dictGet(value, key);
   }
   if (value instanceof Undefined) return value.kind === 'chainable' ? value : value.fail();
-  if (key instanceof Slice)
-    return isSequence(value) ? slice(ctx, value, key.start, key.stop, key.step) : undefined;
+  if (key instanceof Slice) {
+    const { start, stop, step } = key;
+    return isSequence(value) && (step === 0 || [start, stop, step].every(isBound))
+      ? slice(ctx, value, start, stop, step)
+      : undefined;
+  }
   if (value instanceof PyObject && 'item' in value)
     return (value as { item(key: Value): Value | undefined }).item(key);
   if (!isInt(key) || !isSequence(value)) return undefined;
@@ -208,6 +212,8 @@ export function onlyAttribute(ctx: Context, value: Value, name: Value): Value {
   return attributeOf(ctx, value, text) ?? undefinedElement(ctx, value, text);
 }
 
+const isBound = (value: Value): boolean => value === null || value === undefined || isInt(value);
+
 const sliceIndex = (value: Value): number | null => {
   if (value === null || value === undefined) return null;
   if (!isInt(value))
@@ -221,6 +227,7 @@ export function slice(ctx: Context, value: Value, start: Value, stop: Value, ste
   if (isDict(value)) throw typeError("unhashable type: 'slice'");
   if (!isSequence(value)) throw typeError(`'${typeName(value)}' object is not subscriptable`);
   const by = sliceIndex(step) ?? 1;
+  if (by === 0) throw valueError('slice step cannot be zero');
   const size = sequenceLength(value);
   const [from, to] = bounds(sliceIndex(start), sliceIndex(stop), by, size);
   const count = Math.max(0, Math.ceil((to - from) / by));
@@ -251,7 +258,6 @@ function bounds(
   step: number,
   size: number,
 ): [number, number] {
-  if (step === 0) throw valueError('slice step cannot be zero');
   const low = step < 0 ? -1 : 0;
   const high = step < 0 ? size - 1 : size;
   const clip = (index: number | null, fallback: number) =>
