@@ -1,9 +1,10 @@
 // Giving a str another shape: strip, center and its kin, zfill, expandtabs, translate. Used by str.ts and the center filter.
 import type { Context } from '../context.ts';
-import { TemplateError, typeError, valueError } from '../errors.ts';
+import { typeError, valueError } from '../errors.ts';
+import { lengthOf } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
 import * as text from '../values/text.ts';
-import { Dict, dictEntries, dictGet, isDict, type Value } from '../values/types.ts';
+import { Dict, dictEntries, dictGet, isDict, Tuple, type Value } from '../values/types.ts';
 import { optionalText, textOf } from './str-search.ts';
 
 /** strip(chars), at one end or both. */
@@ -104,22 +105,23 @@ export function translationTable(ctx: Context, from: Value, to?: Value, drop?: V
   return made;
 }
 
-/** What a character becomes; a table may be anything that answers to [ ], and what it does not have stays. */
-function mapped(ctx: Context, map: Value, code: number): Value | undefined {
-  if (isDict(map)) return dictGet(map, code);
-  try {
-    return ctx.subscript(map, code);
-  } catch (error) {
-    if (error instanceof TemplateError && error.typeName === 'IndexError') return undefined;
-    throw error;
-  }
-}
+/** How many characters a table of another kind than a dict can have an entry for; those beyond stay as they are. */
+const tableSize = (map: Value): number =>
+  typeof map === 'string' || Array.isArray(map) || map instanceof Tuple
+    ? lengthOf(map)!
+    : Number.POSITIVE_INFINITY;
 
 export function translate(ctx: Context, whole: string, map: Value): string {
   ctx.budget.step(whole.length);
+  const size = tableSize(map);
   let out = '';
   for (const char of whole) {
-    const to = mapped(ctx, map, char.codePointAt(0)!);
+    const code = char.codePointAt(0)!;
+    const to = isDict(map)
+      ? dictGet(map, code)
+      : code < size
+        ? ctx.subscript(map, code)
+        : undefined;
     if (to === undefined) out += char;
     else if (typeof to === 'number') out += String.fromCodePoint(to);
     else if (to !== null) out += textOf(to, 'character mapping');
