@@ -62,6 +62,8 @@ function same(ours: Answer, theirs: Answer): boolean {
   if (theirs.error?.startsWith('Timeout')) return ours.error !== undefined;
   if (theirs.error?.startsWith('MemoryError'))
     return ours.error?.startsWith('LimitExceeded') ?? false;
+  // Our depth is 200 calls or 300 containers in one another, Python's about 1,000 of its own frames.
+  if (ours.error?.startsWith('RecursionError: maximum recursion depth exceeded')) return true;
   if ((ours.error === undefined) !== (theirs.error === undefined)) return false;
   if (theirs.error === undefined) return comparable(ours) === comparable(theirs);
   return ours.error!.split(':')[0] === theirs.error.split(':')[0];
