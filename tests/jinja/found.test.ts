@@ -100,6 +100,13 @@ const GROUPS: Record<string, [source: string, answer: string][]> = {
   ],
 };
 
+it('adds nothing to a chainable undefined on the left of markup', () => {
+  const render = (source: string) =>
+    new Environment({ undefined: 'chainable' }).fromString(source).render();
+  expect(render('{{ "<"|e + nope.x }}')).toBe('&lt;');
+  expect(() => render('{{ nope.x + "<"|e }}')).toThrow("'nope' is undefined");
+});
+
 describe.each(Object.entries(GROUPS))('%s', (_group, cases) => {
   it.each(cases)('%s', (source, answer) => {
     expect(rendered(source)).toBe(answer);

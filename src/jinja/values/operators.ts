@@ -39,9 +39,11 @@ export function add(budget: Budget, a: Value, b: Value): Value {
   if (numbers.isNumber(a) && numbers.isNumber(b)) return numbers.addNumbers(budget, a, b);
   if (a instanceof Markup && (typeof b === 'string' || isHtml(b)))
     return markup(budget, a.text, escapeValue(budget, b));
+  // The left side is asked first: an undefined refuses before Markup on its right is.
+  if (a instanceof Undefined) return unsupported('+', a, b);
   if (b instanceof Markup && (typeof a === 'string' || isHtml(a)))
     return markup(budget, escapeValue(budget, a), b.text);
-  if (a instanceof Undefined || b instanceof Undefined) return unsupported('+', a, b);
+  if (b instanceof Undefined) return unsupported('+', a, b);
   if (Array.isArray(a) && Array.isArray(b)) {
     budget.list(a.length + b.length);
     return [...a, ...b];
