@@ -1,7 +1,7 @@
 // One compiled template: rendering it, including it, importing it. Made by Environment.
 import { Budget, type Limits } from './budget.ts';
 import { compileTemplate } from './compile/functions.ts';
-import type { CompiledTemplate } from './compile/statements.ts';
+import type { CompiledTemplate } from './compile/inheritance.ts';
 import { type Blocks, Context, DataLookup, type Lookup } from './context.ts';
 import type { Environment } from './environment.ts';
 import { locate, NeedsOwnData } from './errors.ts';

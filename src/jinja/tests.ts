@@ -105,11 +105,20 @@ const all: Record<string, Native> = {
 };
 
 /** Named as in Jinja2 for complaints; the comparisons come from Python's operator module. */
-const asInPython = (name: string, fn: Native): Native =>
-  COMPARISONS.has(fn)
-    ? fn
-    : { ...fn, python: { name: `test_${name}`, hidden: GIVEN_ENVIRONMENT.has(name) ? 2 : 1 } };
-const COMPARISONS = new Set<Native>([equal, unequal, less, lessEqual, greater, greaterEqual]);
+function asInPython(name: string, fn: Native): Native {
+  const operator = OPERATORS.get(fn);
+  if (operator !== undefined) return { ...fn, builtin: { name: operator, module: '_operator' } };
+  if (name === 'callable') return { ...fn, builtin: { name } };
+  return { ...fn, python: { name: `test_${name}`, hidden: GIVEN_ENVIRONMENT.has(name) ? 2 : 1 } };
+}
+const OPERATORS = new Map<Native, string>([
+  [equal, 'eq'],
+  [unequal, 'ne'],
+  [less, 'lt'],
+  [lessEqual, 'le'],
+  [greater, 'gt'],
+  [greaterEqual, 'ge'],
+]);
 const GIVEN_ENVIRONMENT = new Set(['filter', 'test']);
 
 export const tests: MethodTable = table(

@@ -572,6 +572,21 @@ const shapes: Attack[] = [
     expect: { error: /boom/ },
   },
   {
+    name: 'a set without a huge range',
+    template: '{{ {}.keys() - range(1000000000) }}',
+    expect: limited,
+  },
+  {
+    name: 'a set of many members',
+    template: '{% for i in range(9) %}{{ range(60000)|list - {}.keys() }}{% endfor %}',
+    expect: limited,
+  },
+  {
+    name: 'translate with a table that has nothing',
+    template: '{% for i in range(9) %}{{ ("a" * 200000).translate([])|length }}{% endfor %}',
+    expect: limited,
+  },
+  {
     name: 'strange values in data',
     template: '{{ a }}{{ b }}{{ c }}{{ d }}{{ e }}',
     data: () => ({

@@ -18,14 +18,9 @@ import {
 } from '../values/types.ts';
 import type { Evaluate, Source } from './expressions.ts';
 import type { Frame } from './frame.ts';
-import {
-  BREAK,
-  type CompiledTemplate,
-  type Execute,
-  NEXT,
-  type Signal,
-  StatementCompiler,
-} from './statements.ts';
+import { ImportCompiler } from './imports.ts';
+import type { CompiledTemplate } from './inheritance.ts';
+import { BREAK, type Execute, NEXT, type Signal } from './statements.ts';
 import { analyze, FunctionScope, findUndeclared, type Slot } from './symbols.ts';
 
 /** Compiles the body of a template. */
@@ -45,7 +40,7 @@ type RunLoop = (
   recurse: ((items: Value, depth: number) => Value) | null,
 ) => boolean;
 
-class FunctionCompiler extends StatementCompiler {
+class FunctionCompiler extends ImportCompiler {
   protected forLoop(node: n.For, frame: Frame): Execute {
     for (const name of descendants([node]))
       if (name.type === 'Name' && name.ctx === 'store' && name.name === 'loop')
@@ -76,7 +71,7 @@ class FunctionCompiler extends StatementCompiler {
     const loop = this.loop(node, frame, scope);
     const otherwise = this.elseBody(node, frame, scope);
     const slots = scope.size;
-    const wrap = this.markupHere();
+    const wrap = this.wrapsBlocks();
     const place = this.place(node.at);
     return (a) => {
       const { budget } = a.ctx;
@@ -96,12 +91,6 @@ class FunctionCompiler extends StatementCompiler {
       }
       return NEXT;
     };
-  }
-
-  private markupHere(): (a: Activation) => boolean {
-    if (this.evalCtx.volatile) return (a) => a.ctx.evalCtx.autoescape;
-    const { autoescape } = this.evalCtx;
-    return () => autoescape;
   }
 
   private elseBody(node: n.For, frame: Frame, scope: FunctionScope | undefined): Execute | null {

@@ -1,12 +1,18 @@
 // The filters that make HTML and URLs: urlize, urlencode, xmlattr, tojson, pprint.
 import type { Context } from '../context.ts';
-import { filterArgumentError, TemplateRuntimeError, typeError, valueError } from '../errors.ts';
+import {
+  attributeError,
+  filterArgumentError,
+  TemplateRuntimeError,
+  typeError,
+  valueError,
+} from '../errors.ts';
 import { type Native, native } from '../methods/signature.ts';
-import { compareText } from '../values/compare.ts';
+import { slice } from '../values/access.ts';
+import { compareText, ordered } from '../values/compare.ts';
 import { isIterable, iterator, toList, truthy } from '../values/iterate.ts';
-import { toIndex } from '../values/numbers.ts';
 import { escapeText, escapeValue, quote, str } from '../values/repr.ts';
-import { splitWords } from '../values/text.ts';
+import { splitWords, textLength } from '../values/text.ts';
 import { DictView, isDict, Markup, typeName, Undefined, type Value } from '../values/types.ts';
 import { tojson } from './json.ts';
 import { pformat } from './pprint.ts';
@@ -79,25 +85,33 @@ function urlizeFilter(
   extraSchemes?: Value,
 ): Value {
   const { budget } = ctx;
-  const optional = (given: Value): string | null =>
-    given === undefined || given === null ? null : str(budget, given);
+  const given = (value: Value): boolean => value !== undefined && truthy(value);
+  if (given(rel) && typeof rel !== 'string' && !(rel instanceof Markup))
+    throw attributeError(`'${typeName(rel)}' object has no attribute 'split'`);
   const parts = new Set([
-    ...splitWords(optional(rel) ?? ''),
+    ...splitWords(given(rel) ? String(rel) : ''),
     ...(truthy(nofollow) ? ['nofollow'] : []),
     'noopener',
   ]);
   const schemes =
     extraSchemes === undefined || extraSchemes === null
       ? []
-      : toList(budget, extraSchemes).map((s) => str(budget, s));
+      : toList(budget, extraSchemes).map((scheme) => {
+          if (typeof scheme === 'string' || scheme instanceof Markup) return String(scheme);
+          throw typeError(`expected string or bytes-like object, got '${typeName(scheme)}'`);
+        });
   for (const scheme of schemes)
     if (!/^[\p{L}\p{N}_.+-]{2,}:\/{0,2}$/u.test(scheme))
       throw filterArgumentError(`${quote(scheme)} is not a valid URI scheme prefix.`);
   const html = urlize(budget, escapeValue(budget, value), {
-    trimUrlLimit:
-      trimUrlLimit === undefined || trimUrlLimit === null ? null : toIndex(trimUrlLimit),
+    shorten: (url) =>
+      trimUrlLimit === undefined ||
+      trimUrlLimit === null ||
+      !ordered(budget, '>', textLength(url), trimUrlLimit)
+        ? url
+        : `${slice(ctx, url, null, trimUrlLimit, null)}...`,
     rel: escapeText([...parts].sort(compareText).join(' ')),
-    target: optional(target) === null ? null : escapeText(optional(target)!),
+    target: given(target) ? escapeValue(budget, target) : '',
     extraSchemes: schemes,
   });
   return ctx.evalCtx.autoescape ? new Markup(html) : html;

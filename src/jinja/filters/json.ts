@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import { tooDeep, typeError, valueError } from '../errors.ts';
 import { sortBy } from '../values/compare.ts';
 import { floatRepr } from '../values/decimal.ts';
-import { isFloat, toFloat, toIndex } from '../values/numbers.ts';
+import { isFloat, toFloat } from '../values/numbers.ts';
+import { multiply } from '../values/operators.ts';
 import { intText } from '../values/repr.ts';
 import {
   type Dict,
@@ -21,22 +22,14 @@ const MAX_NESTING = 300;
 
 export function tojson(ctx: Context, value: Value, indent?: Value): Markup {
   let unit: string | null = null;
-  if (indent !== undefined && indent !== null)
-    unit =
-      typeof indent === 'string'
-        ? indent
-        : indent instanceof Markup
-          ? indent.text
-          : blanks(ctx, toIndex(indent));
+  const isText = (given: Value) => typeof given === 'string' || given instanceof Markup;
+  // Python writes a text before it looks at the indentation.
+  if (indent !== undefined && indent !== null && !isText(value))
+    unit = isText(indent) ? String(indent) : (multiply(ctx.budget, ' ', indent) as string);
   const text = new JsonWriter(ctx, unit).write(value, 0);
   ctx.budget.text(text.length);
   return new Markup(text.replace(/[<>&']/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`));
 }
-
-const blanks = (ctx: Context, count: number): string => {
-  ctx.budget.text(Math.max(0, count));
-  return ' '.repeat(Math.max(0, count));
-};
 
 class JsonWriter {
   private readonly ctx: Context;

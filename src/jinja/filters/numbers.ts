@@ -19,7 +19,7 @@ import {
   truncate,
 } from '../values/numbers.ts';
 import { divide, multiply, power } from '../values/operators.ts';
-import { float, Markup, typeName, Undefined, type Value } from '../values/types.ts';
+import { float, hashKey, Markup, typeName, Undefined, type Value } from '../values/types.ts';
 
 function abs(_ctx: Context, value: Value): Value {
   if (!isNumber(value)) throw typeError(`bad operand type for abs(): '${typeName(value)}'`);
@@ -38,8 +38,9 @@ function toInt(ctx: Context, value: Value, fallback: Value = 0, base: Value = 10
   if (typeof value !== 'string' && !(value instanceof Markup)) return fallback;
   const text = String(value);
   ctx.budget.step(text.length >> 3);
-  const radix = toIndex(base);
-  const whole = radix === 0 || (radix >= 2 && radix <= 36) ? readInt(text, radix) : null;
+  const radix = isInt(base) ? toIndex(base) : null;
+  const whole =
+    radix === 0 || (radix !== null && radix >= 2 && radix <= 36) ? readInt(text, radix) : null;
   if (whole !== null) return whole;
   const number = readFloat(text);
   return number === null || !Number.isFinite(number) ? fallback : truncate(number);
@@ -56,7 +57,7 @@ function toFloatFilter(ctx: Context, value: Value, fallback: Value = float(0)): 
 }
 
 function round(ctx: Context, value: Value, precision: Value = 0, method: Value = 'common'): Value {
-  const how = method instanceof Markup ? method.text : method;
+  const how = hashKey(method);
   if (how !== 'common' && how !== 'ceil' && how !== 'floor')
     throw filterArgumentError('method must be common, ceil or floor');
   if (how === 'common') return roundCommon(value, precision);

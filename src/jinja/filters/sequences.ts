@@ -1,19 +1,13 @@
 // The filters that work on lists and dictionaries: selecting, sorting, grouping, joining, cutting into rows.
 import type { Context } from '../context.ts';
-import {
-  attributeError,
-  filterArgumentError,
-  TemplateRuntimeError,
-  typeError,
-  zeroDivision,
-} from '../errors.ts';
+import { attributeError, filterArgumentError, TemplateRuntimeError, typeError } from '../errors.ts';
 import { invoke, type Native, native, variadic } from '../methods/signature.ts';
-import { joinTexts } from '../methods/str.ts';
+import { joinTexts } from '../methods/str-parts.ts';
 import { getItem, onlyAttribute, slice as sliceValue } from '../values/access.ts';
 import { equals, ordered, sortBy } from '../values/compare.ts';
 import { elements, isIterable, iterator, length, toList, truthy } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
-import { add } from '../values/operators.ts';
+import { add, floorDivide, multiply, subtract } from '../values/operators.ts';
 import { escapeValue, isHtml, quote, repr, str } from '../values/repr.ts';
 import { isDigit } from '../values/text.ts';
 import {
@@ -134,6 +128,7 @@ function registered(ctx: Context, kind: 'filter' | 'test', name: Value): Native 
   const entry =
     key === null ? undefined : (kind === 'filter' ? ctx.env.filters : ctx.env.tests).get(key);
   if (entry !== undefined) return entry.fn;
+  hashKey(name);
   let message = `No ${kind} named ${name instanceof Undefined ? 'Undefined' : repr(ctx.budget, name)}.`;
   if (name instanceof Undefined)
     message += ` (${name.error().message}; did you forget to quote the callable name?)`;
@@ -392,9 +387,9 @@ function batch(ctx: Context, value: Value, size: Value, fill: Value = null): Val
       if (row.length === 0) return undefined;
       const done = row;
       row = [];
-      if (fill !== null && done.length < toIndex(size)) {
-        ctx.budget.list(toIndex(size));
-        while (done.length < toIndex(size)) done.push(fill);
+      if (fill !== null && ordered(ctx.budget, '<', done.length, size)) {
+        const missing = subtract(ctx.budget, size, done.length);
+        for (const item of multiply(ctx.budget, [fill], missing) as Value[]) done.push(item);
       }
       return done;
     },
@@ -411,8 +406,9 @@ function slice(ctx: Context, value: Value, count: Value, fill: Value = null): Va
     'generator',
     () => {
       items ??= toList(ctx.budget, value);
+      // Python divides before it counts to `count`: it decides how a wrong one is refused.
+      floorDivide(ctx.budget, items.length, count);
       const columns = toIndex(count);
-      if (columns === 0) throw zeroDivision('integer division or modulo by zero');
       if (number >= columns) return undefined;
       const size = Math.floor(items.length / columns);
       const longer = items.length - size * columns;

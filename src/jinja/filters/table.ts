@@ -15,14 +15,16 @@ const GIVEN_ONE_MORE = new Set(
 const SYNC = new Set('first groupby join list slice sum unique'.split(' '));
 const OTHER_NAMES: Record<string, string> = {
   d: 'do_default',
+  e: 'escape',
+  escape: 'escape',
   safe: 'do_mark_safe',
   string: 'soft_str',
 };
-/** Written in C, so that complaints are worded otherwise. */
-const IN_C = new Set('abs count e escape length'.split(' '));
+const BUILTINS: Record<string, string> = { abs: 'abs', count: 'len', length: 'len' };
 
 function asInPython(name: string, fn: Native): Native {
-  if (IN_C.has(name)) return fn;
+  const builtin = BUILTINS[name];
+  if (builtin !== undefined) return { ...fn, builtin: { name: builtin } };
   const python = OTHER_NAMES[name] ?? `${SYNC.has(name) ? 'sync_' : ''}do_${name}`;
   return { ...fn, python: { name: python, hidden: GIVEN_ONE_MORE.has(name) ? 2 : 1 } };
 }

@@ -3,12 +3,13 @@ import type { Context } from '../context.ts';
 import { attributeError, filterArgumentError, TemplateRuntimeError, typeError } from '../errors.ts';
 import { formatPercent } from '../format/percent.ts';
 import { type Native, native, variadic } from '../methods/signature.ts';
-import { center, replace } from '../methods/str.ts';
+import { replace } from '../methods/str-search.ts';
+import { center } from '../methods/str-shape.ts';
 import { slice } from '../values/access.ts';
 import { ordered } from '../values/compare.ts';
 import { length, truthy } from '../values/iterate.ts';
-import { isInt, toIndex } from '../values/numbers.ts';
-import { add, subtract } from '../values/operators.ts';
+import { toIndex } from '../values/numbers.ts';
+import { add, multiply, subtract } from '../values/operators.ts';
 import { escapeText, escapeValue, isHtml, str } from '../values/repr.ts';
 import * as text from '../values/text.ts';
 import {
@@ -54,10 +55,10 @@ function title(ctx: Context, value: Value): string {
     .join('');
 }
 
-/** Python's `list += "\\n"` works, and only then splitlines is missing. */
-function indentList(_ctx: Context, value: Value[]): never {
-  throw attributeError(`'${typeName(value)}' object has no attribute 'splitlines'`);
-}
+const indention = (ctx: Context, width: Value): string =>
+  typeof width === 'string' || width instanceof Markup
+    ? String(width)
+    : (multiply(ctx.budget, ' ', width) as string);
 
 function indent(
   ctx: Context,
@@ -67,20 +68,14 @@ function indent(
   blank: Value = false,
 ): Value {
   const { budget } = ctx;
+  const by = indention(ctx, width);
   if (value instanceof Undefined) return value.fail();
   const markup = value instanceof Markup;
   if (typeof value !== 'string' && !markup) {
-    if (Array.isArray(value)) return indentList(ctx, value);
+    // Python's `list += "\n"` works, and only then splitlines is missing.
+    if (Array.isArray(value)) throw attributeError("'list' object has no attribute 'splitlines'");
     if (value instanceof Tuple) throw typeError('can only concatenate tuple (not "str") to tuple');
     throw typeError(`unsupported operand type(s) for +=: '${typeName(value)}' and 'str'`);
-  }
-  let by: string;
-  if (typeof width === 'string' || width instanceof Markup) by = String(width);
-  else {
-    if (!isInt(width))
-      throw typeError(`can't multiply sequence by non-int of type '${typeName(width)}'`);
-    budget.text(Math.max(0, toIndex(width)));
-    by = ' '.repeat(Math.max(0, toIndex(width)));
   }
   const lines = text.splitLines(`${String(value)}\n`);
   budget.text(String(value).length + lines.length * by.length);
@@ -140,17 +135,21 @@ function wordwrap(
   wrapstring?: Value,
   breakOnHyphens: Value = true,
 ): Value {
-  if (value instanceof Undefined) return value.fail();
-  if (typeof value !== 'string' && !(value instanceof Markup))
-    throw attributeError(`'${typeName(value)}' object has no attribute 'splitlines'`);
   const glue =
     wrapstring === undefined || wrapstring === null ? ctx.env.newlineSequence : wrapstring;
-  const size = toIndex(width);
+  for (const [given, method] of [
+    [glue, 'join'],
+    [value, 'splitlines'],
+  ]) {
+    if (given instanceof Undefined) return given.fail();
+    if (typeof given !== 'string' && !(given instanceof Markup))
+      throw attributeError(`'${typeName(given)}' object has no attribute '${method}'`);
+  }
   const whole = String(value);
   ctx.budget.text(whole.length * 2);
   const lines = text
     .splitLines(whole)
-    .map((line) => wrap(ctx.budget, line, size, truthy(breakLongWords), truthy(breakOnHyphens)));
+    .map((line) => wrap(ctx.budget, line, width, truthy(breakLongWords), breakOnHyphens));
   const markup = glue instanceof Markup;
   const mark = String(glue);
   // The inner join escapes pieces for a Markup separator; the outer one sees Markup already.

@@ -1,7 +1,12 @@
 // textwrap.wrap() as the wordwrap filter uses it: white space kept, words broken at hyphens. Linear in the text.
 import type { Budget } from '../budget.ts';
-import { valueError } from '../errors.ts';
+import { typeError, valueError } from '../errors.ts';
+import { ordered } from '../values/compare.ts';
+import { truthy } from '../values/iterate.ts';
+import { isFloat } from '../values/numbers.ts';
+import { repr } from '../values/repr.ts';
 import { codePoints, hasAstral, strip } from '../values/text.ts';
+import { Float, type Value } from '../values/types.ts';
 
 const isWhite = (char: string | undefined): boolean =>
   char !== undefined && '\t\n\x0b\x0c\r '.includes(char);
@@ -16,7 +21,7 @@ type Chars = string | string[];
 const cut = (chars: Chars, start: number, end: number): string =>
   typeof chars === 'string' ? chars.slice(start, end) : chars.slice(start, end).join('');
 
-/** Pieces a line may be broken between: white space, em-dashes, words, parts of hyphenated words. */
+/** Pieces a line may be broken between (at hyphens, as in Python, only for True itself): white space, em-dashes, words, parts of hyphenated words. */
 function chunks(chars: Chars, onHyphens: boolean): string[] {
   const out: string[] = [];
   for (let i = 0; i < chars.length; ) {
@@ -70,14 +75,16 @@ function wordEnd(chars: Chars, start: number): number {
 export function wrap(
   budget: Budget,
   line: string,
-  width: number,
+  given: Value,
   breakWords: boolean,
-  onHyphens: boolean,
+  onHyphens: Value,
 ): string[] {
-  if (width <= 0) throw valueError(`invalid width ${width} (must be > 0)`);
+  if (ordered(budget, '<=', given, 0))
+    throw valueError(`invalid width ${repr(budget, given)} (must be > 0)`);
+  const width = given instanceof Float ? given.value : Number(given);
   budget.step(line.length >> 1);
   const astral = hasAstral(line);
-  const pieces = chunks(astral ? codePoints(line) : line, onHyphens).reverse();
+  const pieces = chunks(astral ? codePoints(line) : line, onHyphens === true).reverse();
   const size = (piece: string) => (astral ? codePoints(piece).length : piece.length);
   const blank = (piece: string) => strip(piece) === '';
   const lines: string[] = [];
@@ -90,8 +97,11 @@ export function wrap(
       used += size(pieces.at(-1)!);
       current.push(pieces.pop()!);
     }
-    if (pieces.length > 0 && size(pieces.at(-1)!) > width)
-      longWord(pieces, current, width - used, breakWords, onHyphens, astral);
+    if (pieces.length > 0 && size(pieces.at(-1)!) > width) {
+      if (breakWords && isFloat(given))
+        throw typeError('slice indices must be integers or None or have an __index__ method');
+      longWord(pieces, current, width - used, breakWords, truthy(onHyphens), astral);
+    }
     if (current.length > 0 && blank(current.at(-1)!)) current.pop();
     if (current.length > 0) lines.push(current.join(''));
   }

@@ -1,11 +1,11 @@
 // Turning addresses in text into links, word by word as Jinja2's urlize does, in time linear in the text.
 import type { Budget } from '../budget.ts';
-import { textLength, textSlice } from '../values/text.ts';
 
 interface Options {
-  trimUrlLimit: number | null;
+  /** What is shown of an address. */
+  shorten: (url: string) => string;
   rel: string;
-  target: string | null;
+  target: string;
   extraSchemes: string[];
 }
 
@@ -27,8 +27,7 @@ const MAX_WORD = 10_000;
 export function urlize(budget: Budget, text: string, options: Options): string {
   budget.step(text.length >> 1);
   const rel = options.rel === '' ? '' : ` rel="${options.rel}"`;
-  const attributes =
-    rel + (options.target === null || options.target === '' ? '' : ` target="${options.target}"`);
+  const attributes = rel + (options.target === '' ? '' : ` target="${options.target}"`);
   let out = '';
   for (const word of text.split(SPACES)) {
     out += word === '' || word.length > MAX_WORD ? word : link(word, attributes, options);
@@ -91,13 +90,9 @@ const count = (text: string, mark: string): number => text.split(mark).length - 
 
 function anchor(text: string, attributes: string, options: Options): string {
   if (HTTP.test(text)) {
-    const shown =
-      options.trimUrlLimit !== null && textLength(text) > options.trimUrlLimit
-        ? `${textSlice(text, 0, Math.max(0, options.trimUrlLimit < 0 ? textLength(text) + options.trimUrlLimit : options.trimUrlLimit))}...`
-        : text;
     const href =
       text.startsWith('https://') || text.startsWith('http://') ? text : `https://${text}`;
-    return `<a href="${href}"${attributes}>${shown}</a>`;
+    return `<a href="${href}"${attributes}>${options.shorten(text)}</a>`;
   }
   if (text.startsWith('mailto:') && isEmail(text.slice(7)))
     return `<a href="${text}">${text.slice(7)}</a>`;

@@ -12,7 +12,6 @@ import {
   isDict,
   type Kwargs,
   Tuple,
-  typeName,
   Undefined,
   type Value,
 } from '../values/types.ts';
@@ -119,10 +118,9 @@ export const dictMethods: MethodTable = table({
   values: positional('', (_ctx, dict: AnyDict) => new DictView('values', dict)),
 });
 
+/** Of keys() and items(); values() has none. */
 export const viewMethods: MethodTable = table({
   isdisjoint: positional('other', (ctx, view: DictView, other) => {
-    if (view.part === 'values')
-      throw typeError(`'${typeName(view)}' object has no attribute 'isdisjoint'`);
     const mine = view.list();
     ctx.budget.step(mine.length);
     return !toList(ctx.budget, other).some((item) => contains(ctx.budget, mine, item));

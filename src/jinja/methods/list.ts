@@ -2,13 +2,13 @@
 
 import { callValue } from '../calls.ts';
 import type { Context } from '../context.ts';
-import { indexError, valueError } from '../errors.ts';
+import { indexError, typeError, valueError } from '../errors.ts';
 import { equals, sortBy } from '../values/compare.ts';
 import { toList } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
 import { repr } from '../values/repr.ts';
-import { orNone, type Range, type Tuple, type Value } from '../values/types.ts';
-import { type MethodTable, native, positional, table } from './signature.ts';
+import { type Kwargs, orNone, type Range, type Tuple, type Value } from '../values/types.ts';
+import { invoke, type MethodTable, native, positional, table, variadic } from './signature.ts';
 
 const clip = (index: number, size: number): number =>
   index < 0 ? Math.max(0, index + size) : Math.min(index, size);
@@ -34,6 +34,18 @@ function pop(ctx: Context, list: Value[], at: Value): Value {
   if (position < 0 || position >= list.length) throw indexError('pop index out of range');
   return list.splice(position, 1)[0];
 }
+
+const sort = native('? key reverse', (ctx, list: Value[], key, reverse) => {
+  ctx.budget.mutate();
+  const backwards = reverse !== undefined && toIndex(reverse) !== 0;
+  const keys =
+    key === undefined || key === null
+      ? list
+      : list.map((item) => callValue(ctx, key, [orNone(item)], null));
+  const sorted = sortBy(ctx.budget, list, keys, backwards);
+  list.splice(0, list.length, ...sorted);
+  return null;
+});
 
 export const listMethods: MethodTable = table({
   append: positional('object', (ctx, list: Value[], item) => {
@@ -80,16 +92,9 @@ export const listMethods: MethodTable = table({
     list.reverse();
     return null;
   }),
-  sort: native('? key reverse', (ctx, list: Value[], key, reverse) => {
-    ctx.budget.mutate();
-    const backwards = reverse !== undefined && toIndex(reverse) !== 0;
-    const keys =
-      key === undefined || key === null
-        ? list
-        : list.map((item) => callValue(ctx, key, [orNone(item)], null));
-    const sorted = sortBy(ctx.budget, list, keys, backwards);
-    list.splice(0, list.length, ...sorted);
-    return null;
+  sort: variadic((ctx, list: Value[], args: Value[], kwargs: Kwargs | null) => {
+    if (args.length > 0) throw typeError('sort() takes no positional arguments');
+    return invoke(ctx, 'sort', sort, list, args, kwargs);
   }),
 });
 

@@ -19,6 +19,8 @@ export interface Native {
   readonly rest: boolean;
   /** For what Jinja2 writes in Python: the name there, and how many arguments come before the ones in `params`. */
   readonly python?: { readonly name: string; readonly hidden: number };
+  /** For functions of Python's own that are written in C: the name there, with its module where complaints show it. */
+  readonly builtin?: { readonly name: string; readonly module?: string };
   /** A method Markup inherits from str unchanged. */
   readonly shared?: boolean;
 }
@@ -56,6 +58,7 @@ export function bind(
   owner = '',
 ): Value[] {
   const { params } = fn;
+  if (fn.builtin !== undefined) return bindBuiltin(fn.builtin, params.length, args, kwargs);
   if (args.length > params.length) throw wrongCount(name, fn, args.length, owner);
   let bound = args;
   if (kwargs !== null && kwargs.size > 0) {
@@ -80,6 +83,26 @@ export function bind(
     );
   }
   return bound;
+}
+
+/** Exactly so many arguments besides the value itself, none by name. */
+function bindBuiltin(
+  { name, module }: { name: string; module?: string },
+  wanted: number,
+  args: Value[],
+  kwargs: Kwargs | null,
+): Value[] {
+  if (kwargs !== null && kwargs.size > 0)
+    throw typeError(
+      `${module === undefined ? '' : `${module}.`}${name}() takes no keyword arguments`,
+    );
+  if (args.length === wanted) return args;
+  const given = args.length + 1;
+  throw typeError(
+    wanted === 0
+      ? `${name}() takes exactly one argument (${given} given)`
+      : `${name} expected ${wanted + 1} arguments, got ${given}`,
+  );
 }
 
 /** Too many or too few arguments, in the words of functions written in Python, or in C. */

@@ -3,11 +3,12 @@
 import type { Budget } from '../budget.ts';
 import type { Context } from '../context.ts';
 import { indexError, keyError, typeError, valueError } from '../errors.ts';
+import { bytesMethods } from '../methods/bytes.ts';
 import { dictMethods, viewMethods } from '../methods/dict.ts';
 import { listMethods, rangeMethods, tupleMethods } from '../methods/list.ts';
 import { floatMethods, intMethods, numberAttribute } from '../methods/number.ts';
 import { BoundMethod, type MethodTable } from '../methods/signature.ts';
-import { bytesMethods, markupMethods, strMethods } from '../methods/str.ts';
+import { markupMethods, strMethods } from '../methods/str.ts';
 import { isInt, toIndex } from './numbers.ts';
 import { repr } from './repr.ts';
 import { codePoints, hasAstral, textLength, textSlice } from './text.ts';
@@ -59,7 +60,7 @@ export function methodsOf(value: Value): MethodTable | null {
   if (value instanceof Markup) return markupMethods;
   if (value instanceof Tuple) return tupleMethods;
   if (value instanceof Float) return floatMethods;
-  if (value instanceof DictView) return viewMethods;
+  if (value instanceof DictView) return value.part === 'values' ? null : viewMethods;
   if (value instanceof Range) return rangeMethods;
   return value instanceof Bytes ? bytesMethods : null;
 }
@@ -130,8 +131,12 @@ function item(ctx: Context, value: Value, key: Value): Value | undefined {
     return dictGet(value, key);
   }
   if (value instanceof Undefined) return value.kind === 'chainable' ? value : value.fail();
-  if (key instanceof Slice)
-    return isSequence(value) ? slice(ctx, value, key.start, key.stop, key.step) : undefined;
+  if (key instanceof Slice) {
+    const { start, stop, step } = key;
+    return isSequence(value) && (step === 0 || [start, stop, step].every(isBound))
+      ? slice(ctx, value, start, stop, step)
+      : undefined;
+  }
   if (value instanceof PyObject && 'item' in value)
     return (value as { item(key: Value): Value | undefined }).item(key);
   if (!isInt(key) || !isSequence(value)) return undefined;
@@ -207,6 +212,8 @@ export function onlyAttribute(ctx: Context, value: Value, name: Value): Value {
   return attributeOf(ctx, value, text) ?? undefinedElement(ctx, value, text);
 }
 
+const isBound = (value: Value): boolean => value === null || value === undefined || isInt(value);
+
 const sliceIndex = (value: Value): number | null => {
   if (value === null || value === undefined) return null;
   if (!isInt(value))
@@ -220,6 +227,7 @@ export function slice(ctx: Context, value: Value, start: Value, stop: Value, ste
   if (isDict(value)) throw typeError("unhashable type: 'slice'");
   if (!isSequence(value)) throw typeError(`'${typeName(value)}' object is not subscriptable`);
   const by = sliceIndex(step) ?? 1;
+  if (by === 0) throw valueError('slice step cannot be zero');
   const size = sequenceLength(value);
   const [from, to] = bounds(sliceIndex(start), sliceIndex(stop), by, size);
   const count = Math.max(0, Math.ceil((to - from) / by));
@@ -250,7 +258,6 @@ function bounds(
   step: number,
   size: number,
 ): [number, number] {
-  if (step === 0) throw valueError('slice step cannot be zero');
   const low = step < 0 ? -1 : 0;
   const high = step < 0 ? size - 1 : size;
   const clip = (index: number | null, fallback: number) =>

@@ -14,6 +14,7 @@ import {
   Markup,
   orNone,
   Range,
+  SetValue,
   Tuple,
   typeName,
   Undefined,
@@ -52,7 +53,7 @@ export function equals(budget: Budget, a: Value, b: Value, depth = 0): boolean {
   if (a instanceof Tuple) return b instanceof Tuple && equalItems(budget, a.items, b.items, depth);
   if (isDict(a)) return isDict(b) && equalDicts(budget, a, b, depth);
   if (a instanceof Range) return b instanceof Range && equalRanges(a, b);
-  if (a instanceof DictView) return b instanceof DictView && equalViews(budget, a, b);
+  if (isSet(a)) return isSet(b) && orderedSets(budget, '<=', a, b) && setSize(a) === setSize(b);
   return false;
 }
 
@@ -91,12 +92,31 @@ const equalRanges = (a: Range, b: Range): boolean =>
   (a.length === 0 || (a.start === b.start && (a.length === 1 || a.step === b.step)));
 
 /** Key views and item views are sets; value views are equal only to themselves. */
-function equalViews(budget: Budget, a: DictView, b: DictView): boolean {
-  if (a.part === 'values' || b.part === 'values') return false;
-  const left = a.list();
-  const right = b.list();
-  budget.step(1 + left.length * right.length);
-  return left.length === right.length && left.every((x) => right.some((y) => equals(budget, x, y)));
+const isSet = (value: Value): value is DictView | SetValue =>
+  value instanceof DictView ? value.part !== 'values' : value instanceof SetValue;
+const setSize = (set: DictView | SetValue): number =>
+  set instanceof DictView ? dictSize(set.dict) : set.count();
+
+function isMember(budget: Budget, set: DictView | SetValue, item: Value): boolean {
+  if (set instanceof SetValue) return set.members.has(item);
+  if (set.part === 'keys') return dictGet(set.dict, item) !== undefined;
+  if (!(item instanceof Tuple) || item.items.length !== 2) return false;
+  const value = dictGet(set.dict, item.items[0]);
+  return value !== undefined && equals(budget, value, item.items[1]);
+}
+
+/** For sets less means being a part of the other. */
+function orderedSets(
+  budget: Budget,
+  op: Order,
+  a: DictView | SetValue,
+  b: DictView | SetValue,
+): boolean {
+  if (!test(op, setSize(a), setSize(b))) return false;
+  const [part, whole] = op === '<' || op === '<=' ? [a, b] : [b, a];
+  const list = part instanceof DictView ? part.list() : part.members.keys();
+  budget.step(1 + list.length * 2);
+  return list.every((item) => isMember(budget, whole, item));
 }
 
 export type Order = '<' | '<=' | '>' | '>=';
@@ -116,6 +136,7 @@ export function ordered(budget: Budget, op: Order, a: Value, b: Value, depth = 0
   if (Array.isArray(a) && Array.isArray(b)) return orderedItems(budget, op, a, b, depth);
   if (a instanceof Tuple && b instanceof Tuple)
     return orderedItems(budget, op, a.items, b.items, depth);
+  if (isSet(a) && isSet(b)) return orderedSets(budget, op, a, b);
   throw typeError(
     `'${op}' not supported between instances of '${typeName(a)}' and '${typeName(b)}'`,
   );

@@ -16,6 +16,7 @@ import {
   orNone,
   PyObject,
   Range,
+  SetValue,
   Tuple,
   typeName,
   Undefined,
@@ -200,6 +201,7 @@ export function contains(budget: Budget, container: Value, item: Value): boolean
   }
   if (container instanceof DictView && container.part === 'keys')
     return contains(budget, container.dict, item);
+  if (container instanceof SetValue) return container.members.has(item);
   if (container instanceof Range && isInt(item)) {
     const n = Number(item);
     const inside =

@@ -2,9 +2,19 @@
 import type { Budget } from '../budget.ts';
 import { overflowError, typeError } from '../errors.ts';
 import { formatPercent } from '../format/percent.ts';
+import { iterator, toList } from './iterate.ts';
 import * as numbers from './numbers.ts';
 import { escapeText, escapeValue, isHtml, str } from './repr.ts';
-import { Float, Markup, Tuple, typeName, Undefined, type Value } from './types.ts';
+import {
+  DictView,
+  Float,
+  Markup,
+  SetValue,
+  Tuple,
+  typeName,
+  Undefined,
+  type Value,
+} from './types.ts';
 
 function unsupported(op: string, a: Value, b: Value): never {
   if (a instanceof Undefined) return a.fail();
@@ -29,9 +39,11 @@ export function add(budget: Budget, a: Value, b: Value): Value {
   if (numbers.isNumber(a) && numbers.isNumber(b)) return numbers.addNumbers(budget, a, b);
   if (a instanceof Markup && (typeof b === 'string' || isHtml(b)))
     return markup(budget, a.text, escapeValue(budget, b));
+  // The left side is asked first: an undefined refuses before Markup on its right is.
+  if (a instanceof Undefined) return unsupported('+', a, b);
   if (b instanceof Markup && (typeof a === 'string' || isHtml(a)))
     return markup(budget, escapeValue(budget, a), b.text);
-  if (a instanceof Undefined || b instanceof Undefined) return unsupported('+', a, b);
+  if (b instanceof Undefined) return unsupported('+', a, b);
   if (Array.isArray(a) && Array.isArray(b)) {
     budget.list(a.length + b.length);
     return [...a, ...b];
@@ -63,7 +75,26 @@ export function subtract(budget: Budget, a: Value, b: Value): Value {
     if (Number.isSafeInteger(difference)) return difference;
   }
   if (numbers.isNumber(a) && numbers.isNumber(b)) return numbers.subtractNumbers(budget, a, b);
+  if (isView(a) || (isView(b) && !(a instanceof Undefined))) return difference(budget, a, b);
+  if (a instanceof SetValue && b instanceof SetValue) return difference(budget, a, b);
   return unsupported('-', a, b);
+}
+
+const isView = (value: Value): boolean => value instanceof DictView && value.part !== 'values';
+
+/** What is in `a` and not in `b`; a view on either side takes anything that can be iterated on the other. */
+function difference(budget: Budget, a: Value, b: Value): SetValue {
+  const set = new SetValue();
+  for (const item of toList(budget, a)) {
+    budget.step(4);
+    set.members.set(item, null);
+  }
+  const without = iterator(budget, b);
+  for (let item = without.next(); item !== undefined; item = without.next()) {
+    budget.step(2);
+    set.members.delete(item);
+  }
+  return set;
 }
 
 export function multiply(budget: Budget, a: Value, b: Value): Value {

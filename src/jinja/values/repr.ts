@@ -14,6 +14,7 @@ import {
   orNone,
   PyObject,
   Range,
+  SetValue,
   Slice,
   Tuple,
   Undefined,
@@ -118,6 +119,10 @@ function specialText(budget: Budget, value: PyObject, parents: object[] | null):
     return `range(${value.start}, ${value.stop}${value.step === 1 ? '' : `, ${value.step}`})`;
   if (value instanceof DictView)
     return `${value.typeName}(${reprInside(budget, value.list(), [...(parents ?? []), value])})`;
+  if (value instanceof SetValue) {
+    const list = reprInside(budget, value.members.keys(), parents ?? []);
+    return value.count() === 0 ? 'set()' : `{${list.slice(1, -1)}}`;
+  }
   if (value instanceof Namespace)
     return `<Namespace ${reprInside(budget, value.attributes, [...(parents ?? []), value])}>`;
   if (value instanceof Slice)

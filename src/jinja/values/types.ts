@@ -188,6 +188,7 @@ export function hashKey(key: Value): unknown {
     key instanceof Slice ||
     key instanceof Dict ||
     key instanceof DictView ||
+    key instanceof SetValue ||
     !(key instanceof PyObject)
   )
     throw typeError(
@@ -333,6 +334,23 @@ export class DictView extends PyObject {
     if (this.part === 'keys') return dictKeys(this.dict);
     if (this.part === 'values') return dictValues(this.dict);
     return dictEntries(this.dict).map((pair) => new Tuple(pair));
+  }
+}
+
+/** A set, as `d.keys() - other` gives one. Python's order of its members is that of their hashes, ours that of the dict. */
+export class SetValue extends PyObject {
+  /** The members are its keys. */
+  readonly members = new Dict();
+  get typeName() {
+    return 'set';
+  }
+  count(): number {
+    return this.members.size;
+  }
+  iterate(): Iterator {
+    const list = this.members.keys();
+    let i = 0;
+    return new Iterator('set_iterator', () => (i < list.length ? list[i++] : undefined));
   }
 }
 

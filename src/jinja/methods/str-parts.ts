@@ -1,0 +1,103 @@
+// Taking a str apart and putting one together: split, rsplit, partition, join. Used by str.ts and the join filter.
+import type { Context } from '../context.ts';
+import { typeError, valueError } from '../errors.ts';
+import { isIterable, toList } from '../values/iterate.ts';
+import { toIndex } from '../values/numbers.ts';
+import * as text from '../values/text.ts';
+import { Markup, typeName, type Value } from '../values/types.ts';
+import { textOf } from './str-search.ts';
+
+function separator(sep: Value): string {
+  if (typeof sep !== 'string' && !(sep instanceof Markup))
+    throw typeError(`must be str or None, not ${typeName(sep)}`);
+  if (String(sep) === '') throw valueError('empty separator');
+  return String(sep);
+}
+
+export function split(ctx: Context, whole: string, sep: Value, maxsplit: Value): string[] {
+  const limit = maxsplit === undefined ? -1 : toIndex(maxsplit);
+  ctx.budget.list(whole.length >> 2);
+  if (sep === undefined || sep === null) return splitSpace(whole, limit);
+  const mark = separator(sep);
+  const parts = whole.split(mark);
+  if (limit >= 0 && parts.length > limit + 1)
+    parts.splice(limit, parts.length, parts.slice(limit).join(mark));
+  return parts;
+}
+
+function splitSpace(whole: string, limit: number): string[] {
+  if (limit < 0) return text.splitWords(whole);
+  const parts: string[] = [];
+  let at = text.stripStart(whole);
+  while (at < whole.length) {
+    if (parts.length === limit) {
+      parts.push(whole.slice(at));
+      break;
+    }
+    let end = at;
+    while (end < whole.length && !text.isSpaceCode(whole.charCodeAt(end))) end++;
+    parts.push(whole.slice(at, end));
+    at = text.stripStart(whole, end);
+  }
+  return parts;
+}
+
+export function rsplit(ctx: Context, whole: string, sep: Value, maxsplit: Value): string[] {
+  const limit = maxsplit === undefined ? -1 : toIndex(maxsplit);
+  if (limit < 0) return split(ctx, whole, sep, -1);
+  ctx.budget.list(whole.length >> 2);
+  const parts: string[] = [];
+  if (sep === undefined || sep === null) {
+    let end = text.stripEnd(whole);
+    while (end > 0) {
+      if (parts.length === limit) {
+        parts.push(whole.slice(0, end));
+        break;
+      }
+      let start = end;
+      while (start > 0 && !text.isSpaceCode(whole.charCodeAt(start - 1))) start--;
+      parts.push(whole.slice(start, end));
+      end = text.stripEnd(whole.slice(0, start));
+    }
+    return parts.reverse();
+  }
+  const mark = separator(sep);
+  const all = whole.split(mark);
+  if (all.length <= limit + 1) return all;
+  return [all.slice(0, all.length - limit).join(mark), ...all.slice(all.length - limit)];
+}
+
+export function partition(ctx: Context, whole: string, sep: Value, last: boolean): string[] {
+  const mark = textOf(sep, 'separator');
+  if (mark === '') throw valueError('empty separator');
+  ctx.budget.scan(whole.length);
+  const at = last ? whole.lastIndexOf(mark) : whole.indexOf(mark);
+  if (at === -1) return last ? ['', '', whole] : [whole, '', ''];
+  return [whole.slice(0, at), mark, whole.slice(at + mark.length)];
+}
+
+/** join(), each item passed through `convert` (escaping for Markup). */
+export function joinTexts(
+  ctx: Context,
+  mark: string,
+  values: Value,
+  convert: (item: Value, i: number) => string,
+): string {
+  if (!isIterable(values)) throw typeError('can only join an iterable');
+  const items = toList(ctx.budget, values);
+  const parts = items.map(convert);
+  let size = mark.length * Math.max(0, parts.length - 1);
+  for (const part of parts) size += part.length;
+  ctx.budget.text(size);
+  return parts.join(mark);
+}
+
+const strictItem = (item: Value, i: number): string => {
+  if (typeof item === 'string') return item;
+  if (item instanceof Markup) return item.text;
+  throw typeError(`sequence item ${i}: expected str instance, ${typeName(item)} found`);
+};
+
+/** str.join: the answer is Markup when one of the joined strings is Markup and nothing else asks for it in Python: never. */
+export const join = (ctx: Context, mark: string, values: Value): string =>
+  joinTexts(ctx, mark, values, strictItem);
