@@ -26,7 +26,7 @@ export const defaultLimits: Limits = {
   stringLength: 1024 * 1024,
   items: 250_000,
   sourceLength: 256 * 1024,
-  timeMs: 150,
+  timeMs: 125,
 };
 
 /** How many steps may pass between two looks at the clock. */
