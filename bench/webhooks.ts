@@ -27,7 +27,8 @@ import { quantile, show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 10);
 const ENDPOINTS = 16;
-const EACH = 125;
+/** Rounds of some seconds: the worker looks for new rows ten times a second. */
+const EACH = 500;
 const TOTAL = ENDPOINTS * EACH;
 /** What the worker has on its way at a time: four for each endpoint. */
 const IN_FLIGHT = ENDPOINTS * 4;

@@ -124,4 +124,6 @@ export class Context {
 export interface Modules {
   readonly templates: Map<string, Template>;
   readonly imported: Map<Template, Value>;
+  /** The names they see. */
+  readonly globals: ReadonlyMap<string, Value>;
 }

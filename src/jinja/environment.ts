@@ -202,7 +202,7 @@ export class Environment {
 
   /** A context without data, for evaluating constants. */
   bareContext(): Context {
-    const modules = { templates: new Map(), imported: new Map() };
+    const modules = { templates: new Map(), imported: new Map(), globals: this.globals };
     return new Context(
       { env: this, budget: new Budget(this.limits), modules },
       null,

@@ -33,33 +33,40 @@ export class Template {
   /** Renders the template with `data`: a plain object, or a Dict (as parseJson gives) where key order and floats matter. */
   render(
     data: Record<string, Value> | Dict = {},
-    options: { limits?: Partial<Limits> } = {},
+    options: { limits?: Partial<Limits>; globals?: Record<string, Value> } = {},
   ): string {
     const limits = { ...this.env.limits, ...options.limits };
+    const globals = options.globals
+      ? new Map([...this.env.globals, ...Object.entries(options.globals)])
+      : this.env.globals;
     forgetObjects();
     if (!this.changesData) {
       try {
-        return this.renderOnce(data, new Budget(limits));
+        return this.renderOnce(data, globals, new Budget(limits));
       } catch (error) {
         if (!(error instanceof NeedsOwnData)) throw error;
         this.changesData = true;
       }
     }
-    return this.renderOnce(data, new Budget(limits, true));
+    return this.renderOnce(data, globals, new Budget(limits, true));
   }
 
-  private renderOnce(data: Record<string, Value> | Dict, budget: Budget): string {
+  private renderOnce(
+    data: Record<string, Value> | Dict,
+    given: ReadonlyMap<string, Value>,
+    budget: Budget,
+  ): string {
     try {
-      let { globals } = this.env;
+      let globals = given;
       let own = data;
       if (budget.ownsData) {
         own = ownCopy(budget, data) as Dict;
-        globals = new Map([...globals].map(([key, value]) => [key, ownCopy(budget, value)]));
+        globals = new Map([...given].map(([key, value]) => [key, ownCopy(budget, value)]));
       }
       const shared = {
         env: this.env,
         budget,
-        modules: { templates: new Map(), imported: new Map() },
+        modules: { templates: new Map(), imported: new Map(), globals },
       };
       const ctx = new Context(
         shared,
@@ -115,7 +122,7 @@ export class Template {
   moduleFor(from: Context): TemplateModule {
     const known = from.modules.imported.get(this) as TemplateModule | undefined;
     if (known !== undefined) return known;
-    const module = this.makeModule(from, { get: (name) => this.env.globals.get(name) });
+    const module = this.makeModule(from, from.modules.globals);
     from.modules.imported.set(this, module);
     return module;
   }

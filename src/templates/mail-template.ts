@@ -60,7 +60,12 @@ export function renderMail(
     // One line: a line break in a subject would start a new header.
     const subject = oneLine(template.subject.render(context));
     const preheader = oneLine(template.preheader.render(context));
-    const html = template.html.render({ ...context, mail: { subject, preheader } });
+    // As globals too: macros imported without context see the branding all the same.
+    const { branding, dir } = context;
+    const html = template.html.render(
+      { ...context, mail: { subject, preheader } },
+      { globals: { ...(branding ? { branding } : {}), ...(dir ? { dir } : {}) } },
+    );
     return { subject, html };
   });
 }
@@ -79,9 +84,6 @@ function isText(name: string | null): boolean {
   return name?.includes(':') ?? false;
 }
 
-/** `branding` is there in every mail, so only an import without context can miss it. */
-const BLIND_MACROS = "'branding' is undefined";
-
 function asProblem<Result>(work: () => Result): Result {
   try {
     return work();
@@ -93,9 +95,7 @@ function asProblem<Result>(work: () => Result): Result {
     const what =
       fault instanceof TemplateNotFound
         ? `there is no template "${fault.message}" to extend, include or import`
-        : fault.message === BLIND_MACROS
-          ? `${fault.message}. Import it so that it sees the mail: {% import "${slug}" as ui with context %}`
-          : fault.message;
+        : fault.message;
     throw new Problem('invalid', `${where}: ${what}`, { cause: fault });
   }
 }

@@ -64,7 +64,7 @@ export async function recordReports(
   const deliveries = outcomes.map(({ delivery }) => delivery);
   const sorted = deliveries.map((delivery) => delivery.deliveryUuid).sort();
   const changes = changesOf(reports);
-  await database.query(RECORD_SQL, [
+  await database.prepared('record-reports', RECORD_SQL, [
     sorted[0] ?? null,
     sorted.at(-1) ?? null,
     int8Array(deliveries.map((delivery) => delivery.accountId)),

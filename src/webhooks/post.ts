@@ -65,7 +65,7 @@ export function postWebhook(
       clearTimeout(deadline);
       resolve({
         ok: error === undefined,
-        ...(status === undefined ? {} : { status, responseBody: toText(chunks) }),
+        ...(status === undefined ? {} : { status, responseBody: toText(chunks, room < 0) }),
         responseTruncated: room < 0,
         durationMs: Math.round(performance.now() - startedMs),
         ...(error === undefined ? {} : { error }),
@@ -123,11 +123,13 @@ export function postWebhook(
 }
 
 /** Text that a database takes, whatever the bytes are: a character cut in half is left out, and PostgreSQL knows no NUL. */
-function toText(chunks: Buffer[]): string {
+function toText(chunks: Buffer[], truncated: boolean): string {
   if (chunks.length === 0) return '';
-  return new TextDecoder()
-    .decode(Buffer.concat(chunks), { stream: true })
-    .replaceAll('\0', '\ufffd');
+  const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  const text = truncated
+    ? new TextDecoder().decode(bytes, { stream: true })
+    : bytes.toString('utf8');
+  return text.replaceAll('\0', '\ufffd');
 }
 
 function statusError(status = 0): PostError | undefined {

@@ -167,7 +167,16 @@ describe('a template of an account', () => {
     expect(() => renderMail(faulty, context)).toThrow(/^Template "mine", line 2, column \d+: /);
     const lost = compile('{% extends "no-such" %}');
     expect(() => renderMail(lost, context)).toThrow(/no-such/);
-    const blind = compile('{% import "macros.html" as ui %}{{ ui.divider() }}');
-    expect(() => renderMail(blind, context)).toThrow(/"macros.html" as ui with context/);
+  });
+
+  it('may import the macros with or without context', () => {
+    const [seeing, blind] = [' with context', ''].map((how) =>
+      renderMail(
+        compile(`{% import "macros.html" as ui${how} %}{{ ui.button('Go', '/') }}`),
+        context,
+      ),
+    );
+    expect(seeing!.html).toContain('Go');
+    expect(blind).toEqual(seeing);
   });
 });

@@ -74,7 +74,7 @@ export class Folder {
 
   private context(): Context {
     const evalCtx: EvalContext = { autoescape: this.evalCtx.autoescape };
-    const modules = { templates: new Map(), imported: new Map() };
+    const modules = { templates: new Map(), imported: new Map(), globals: this.env.globals };
     return new Context(
       { env: this.env, budget: new Budget(FOLD_LIMITS), modules },
       null,
