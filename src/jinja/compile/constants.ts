@@ -102,17 +102,14 @@ export class Folder {
       case 'Or': {
         const left = this.fold(node.left);
         if (left === NOT_CONSTANT) return NOT_CONSTANT;
-        return this.attempt(() =>
-          truthy(left) === (node.type === 'And') ? this.fold(node.right) : left,
-        );
+        // As in Jinja2, a strict undefined that is asked for its truth here fails before anything is rendered.
+        return truthy(left) === (node.type === 'And') ? this.fold(node.right) : left;
       }
       case 'CondExpr': {
         const test = this.fold(node.test);
         if (test === NOT_CONSTANT) return NOT_CONSTANT;
-        return this.attempt(() => {
-          const branch = truthy(test) ? node.expr1 : node.expr2;
-          return branch === null ? NOT_CONSTANT : this.fold(branch);
-        });
+        const branch = truthy(test) ? node.expr1 : node.expr2;
+        return branch === null ? NOT_CONSTANT : this.fold(branch);
       }
       case 'Binary':
         return this.apply([node.left, node.right], (ctx, [a, b]) =>
