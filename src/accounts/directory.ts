@@ -28,12 +28,12 @@ export interface Caller {
 }
 
 export interface Directory {
-  /** The caller behind an X-API-Key, or a Problem: unauthenticated, suspended, not-paying. */
-  authenticate(key: string | undefined): Promise<Caller>;
+  /** The caller behind an X-API-Key, at once when it is remembered, or a Problem: unauthenticated, suspended, not-paying. */
+  authenticate(key: string | undefined): Caller | Promise<Caller>;
   /** The account itself, for its people in the dashboard, or a Problem: suspended, not-paying. */
   member(accountId: number): Promise<Caller>;
   /** Whether the account may send from this mailbox: the exact address or its domain is verified. */
-  maySendFrom(caller: Caller, from: Mailbox): Promise<boolean>;
+  maySendFrom(caller: Caller, from: Mailbox): boolean | Promise<boolean>;
   /** One more thing to remember of every account: loaded when first asked for, forgotten as soon as the account changes. */
   perAccount<Value>(
     load: (accountId: number) => Promise<Value>,
@@ -53,8 +53,8 @@ interface Entry {
   suspended: string | null;
   /** By the key's own text: hashing it for every request took 2 % of a send. */
   keys: Map<string, KeyCaller>;
-  /** By address or domain. */
-  senders: Map<string, boolean>;
+  /** Verified addresses and domains that were asked for. */
+  senders: Set<string>;
   /** What perAccount remembers, by how it is loaded. */
   others: Map<unknown, Promise<unknown>>;
   confirmedAtMs: number;
@@ -79,13 +79,19 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
   const usedKeys = new Map<string, { accountId: number; atMs: number }>();
   let polling: Promise<void> | undefined;
 
-  async function entryOf(accountId: number): Promise<Entry | undefined> {
+  /** What is known of an account and may still be trusted. */
+  function remembered(accountId: number): Entry | undefined {
     const nowMs = clock.nowMs();
     const known = entries.get(accountId);
-    if (known && nowMs - known.confirmedAtMs < TRUSTED_FOR_MS) {
-      known.usedAtMs = nowMs;
-      return known;
-    }
+    if (known === undefined || nowMs - known.confirmedAtMs >= TRUSTED_FOR_MS) return undefined;
+    known.usedAtMs = nowMs;
+    return known;
+  }
+
+  async function entryOf(accountId: number): Promise<Entry | undefined> {
+    const known = remembered(accountId);
+    if (known !== undefined) return known;
+    const nowMs = clock.nowMs();
     const [row] = await database.prepared<AccountState>(
       'directory-account',
       `SELECT ${ACCOUNT_STATE} FROM accounts WHERE id = $1`,
@@ -112,7 +118,7 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       plan: row.plan,
       suspended: row.suspended,
       keys: new Map(),
-      senders: new Map(),
+      senders: new Set(),
       others: new Map(),
       confirmedAtMs,
       usedAtMs,
@@ -139,6 +145,34 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
     };
     entry.keys.set(key, caller);
     return caller;
+  }
+
+  async function lookUpKey(accountId: number, key: string): Promise<Caller> {
+    const entry = await entryOf(accountId);
+    const caller = entry && (await callerOf(entry, key));
+    if (entry === undefined || caller === undefined) throw unknownKey();
+    return admit(entry, caller);
+  }
+
+  function admit(entry: Entry, caller: KeyCaller): Caller {
+    usedKeys.set(caller.keyId, { accountId: caller.accountId, atMs: clock.nowMs() });
+    requireActive(entry);
+    return caller;
+  }
+
+  async function lookUpSender(accountId: number, from: Mailbox): Promise<boolean> {
+    const entry = await entryOf(accountId);
+    if (entry === undefined) return false;
+    if (knowsSender(entry, from)) return true;
+    const rows = await database.prepared<{ value: string }>(
+      'directory-sender',
+      'SELECT value FROM identities WHERE account_id = $1 AND value IN ($2, $3) AND verified_at IS NOT NULL',
+      [accountId, addressKey(from.address), from.domain],
+    );
+    // A covered address is remembered under its domain, so a domain with many senders takes one entry.
+    const verified = rows.find((row) => row.value === from.domain) ?? rows[0];
+    if (verified) entry.senders.add(verified.value);
+    return verified !== undefined;
   }
 
   async function poll(): Promise<void> {
@@ -185,7 +219,7 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
   }, LAST_USED_EVERY_MS);
 
   return {
-    async authenticate(key) {
+    authenticate(key) {
       if (key === undefined || key === '') {
         throw new Problem(
           'unauthenticated',
@@ -193,17 +227,10 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
         );
       }
       const accountId = accountOfKey(key);
-      const entry = accountId === undefined ? undefined : await entryOf(accountId);
-      const caller = entry && (await callerOf(entry, key));
-      if (entry === undefined || caller === undefined) {
-        throw new Problem(
-          'unauthenticated',
-          'The X-API-Key is not known. It may be mistyped or revoked; make a new key in the dashboard.',
-        );
-      }
-      usedKeys.set(caller.keyId, { accountId: caller.accountId, atMs: clock.nowMs() });
-      requireActive(entry);
-      return caller;
+      if (accountId === undefined) throw unknownKey();
+      const entry = remembered(accountId);
+      const caller = entry?.keys.get(key);
+      return entry && caller ? admit(entry, caller) : lookUpKey(accountId, key);
     },
 
     async member(accountId) {
@@ -215,21 +242,9 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       return { accountId, keyId: null, scopes: new Set(ALL_SCOPES), limits: null };
     },
 
-    async maySendFrom(caller, from) {
-      const entry = await entryOf(caller.accountId);
-      if (entry === undefined) return false;
-      const address = addressKey(from.address);
-      const known = entry.senders.get(address) ?? entry.senders.get(from.domain);
-      if (known !== undefined) return known;
-      const rows = await database.prepared<{ value: string }>(
-        'directory-sender',
-        'SELECT value FROM identities WHERE account_id = $1 AND value IN ($2, $3) AND verified_at IS NOT NULL',
-        [caller.accountId, address, from.domain],
-      );
-      // A covered address is remembered under its domain, so a domain with many senders takes one entry.
-      const verified = rows.find((row) => row.value === from.domain) ?? rows[0];
-      if (verified) entry.senders.set(verified.value, true);
-      return verified !== undefined;
+    maySendFrom({ accountId }, from) {
+      const entry = remembered(accountId);
+      return (entry && knowsSender(entry, from)) || lookUpSender(accountId, from);
     },
 
     perAccount<Value>(load: (accountId: number) => Promise<Value>) {
@@ -258,6 +273,15 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
     },
   };
 }
+
+const knowsSender = ({ senders }: Entry, from: Mailbox): boolean =>
+  senders.has(from.domain) || senders.has(addressKey(from.address));
+
+const unknownKey = (): Problem =>
+  new Problem(
+    'unauthenticated',
+    'The X-API-Key is not known. It may be mistyped or revoked; make a new key in the dashboard.',
+  );
 
 function requireActive({ suspended, plan }: Entry): void {
   if (suspended !== null) throw suspendedProblem(suspended);

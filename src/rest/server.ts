@@ -16,7 +16,7 @@ import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
 import { answerProblem, asProblem } from './errors.ts';
 import { describeApi } from './openapi.ts';
-import { type BareHandler, withSendDoor } from './send-door.ts';
+import { type BareHandler, takePlainSends, withSendDoor } from './send-door.ts';
 
 export interface RestDeps extends AcceptDeps {
   database: Database;
@@ -44,18 +44,18 @@ declare module 'fastify' {
 }
 
 export function createRestServer(deps: RestDeps): FastifyInstance {
+  // A client that stops sending must not hold its place for ever.
+  const bare = createServer({ requestTimeout: 120_000, keepAliveTimeout: 75_000 });
+  const plainSends = takePlainSends(bare, deps);
   const server = Fastify({
     serverFactory: (handler) =>
-      // A client that stops sending must not hold its place for ever.
-      createServer(
-        { requestTimeout: 120_000, keepAliveTimeout: 75_000 },
-        withSendDoor(deps, withMounts(deps.mounts, handler)),
-      ),
+      bare.on('request', withSendDoor(deps, withMounts(deps.mounts, handler))),
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true },
     requestIdHeader: 'x-request-id',
     genReqId: () => `req_${randomUUID()}`,
   });
+  server.addHook('preClose', async () => plainSends.closeIdle());
   server.decorateRequest('caller', null);
   server.decorateRequest('releaseBody', null);
   answerErrors(server, deps);

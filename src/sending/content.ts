@@ -43,22 +43,31 @@ export function checkBody(request: SendRequest): void {
   }
 }
 
-export async function makeContent(
+/** At once, unless a template has to be rendered. */
+export function makeContent(
   render: RenderTemplate,
   accountId: number,
   request: SendRequest,
-): Promise<Content> {
-  if (request.template === undefined) {
-    return {
-      subject: request.subject ?? '',
-      html: request.html ?? null,
-      text: request.text ?? null,
-      template: null,
-      templateVersion: null,
-      brandingVersion: null,
-      category: null,
-    };
+): Content | Promise<Content> {
+  if (request.template !== undefined) {
+    return renderContent(render, accountId, { ...request, template: request.template });
   }
+  return {
+    subject: request.subject ?? '',
+    html: request.html ?? null,
+    text: request.text ?? null,
+    template: null,
+    templateVersion: null,
+    brandingVersion: null,
+    category: null,
+  };
+}
+
+async function renderContent(
+  render: RenderTemplate,
+  accountId: number,
+  request: SendRequest & { template: string },
+): Promise<Content> {
   const rendered = await render(accountId, {
     slug: request.template,
     variables: request.variables ?? {},

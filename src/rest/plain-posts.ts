@@ -1,0 +1,187 @@
+// Plain POSTs, read straight off the socket: HTTP/1.1 as nearly every client speaks it, with a Content-Length, a small body and
+// nothing unusual in the head. Measured: node:http takes 70 µs of CPU to read and answer a send, this 35.
+// Whatever is not exactly so goes on to node:http with every byte of it, and its connection stays there: node:http knows all of
+// HTTP, this only has to know what it does not know. tests/rest/plain-posts.test.ts compares the two.
+import { type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+
+const MOST_HEAD_BYTES = 8 * 1024;
+const MOST_BODY_BYTES = 64 * 1024;
+/** A request that comes in more pieces than this is left to node:http, which has a clock for slow clients. */
+const MOST_PIECES = 16;
+
+export interface PlainPost {
+  fields: Fields;
+  body: Buffer;
+}
+
+/** The header fields of a request, by their lower-case names. */
+export type Fields = ReadonlyMap<string, string>;
+
+export interface HttpAnswer {
+  status: number;
+  headers: Record<string, string>;
+  json: string;
+}
+
+/** Takes plain POSTs to `path` from the server, which must not listen yet. `answer` never rejects. */
+export function takePlainPosts(
+  server: Server,
+  path: string,
+  answer: (post: PlainPost) => Promise<HttpAnswer>,
+): { closeIdle: () => void } {
+  const requestLine = `POST ${path} HTTP/1.1\r\n`;
+  const [serveByNode] = server.listeners('connection') as ((socket: Socket) => void)[];
+  const connections = new Set<{ closeWhenIdle: () => void }>();
+  const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${server.keepAliveTimeout / 1000}\r\n`;
+
+  function attend(socket: Socket): void {
+    /** What has arrived and is not answered: a part of a request, or the next one. */
+    let held: Buffer | undefined;
+    let pieces = 0;
+    let answering = false;
+    let lastOne = false;
+    const connection = {
+      closeWhenIdle: () => {
+        lastOne = true;
+        if (!answering) socket.destroy();
+      },
+    };
+
+    function onData(chunk: Buffer): void {
+      held = held === undefined ? chunk : Buffer.concat([held, chunk]);
+      if (answering) socket.pause();
+      else takeNext(held);
+    }
+
+    function takeNext(bytes: Buffer): void {
+      const post = readPost(bytes, requestLine);
+      if (post === 'incomplete') {
+        if (++pieces > MOST_PIECES) leaveToNode();
+      } else if (post === 'unusual') leaveToNode();
+      else {
+        held = post.length < bytes.length ? bytes.subarray(post.length) : undefined;
+        pieces = 0;
+        void reply(post);
+      }
+    }
+
+    async function reply(post: PlainPost): Promise<void> {
+      answering = true;
+      const { status, headers, json } = await answer(post);
+      answering = false;
+      write(socket, `${writeHead(status, headers)}${lastOne ? CLOSE : keepAlive}`, json);
+      if (lastOne) socket.end();
+      else if (held !== undefined) {
+        socket.resume();
+        takeNext(held);
+      }
+    }
+
+    function leaveToNode(): void {
+      forget();
+      socket.setTimeout(0);
+      for (const [event, listener] of Object.entries(listeners)) socket.off(event, listener);
+      if (held !== undefined) socket.unshift(held);
+      serveByNode!.call(server, socket);
+    }
+
+    function forget(): void {
+      connections.delete(connection);
+    }
+
+    const listeners = {
+      data: onData,
+      end: () => {
+        if (answering) lastOne = true;
+        else if (held === undefined) socket.end();
+        else socket.end(`HTTP/1.1 400 Bad Request\r\n${CLOSE}\r\n`);
+      },
+      timeout: () => {
+        if (answering) return;
+        if (held === undefined) socket.destroy();
+        else leaveToNode();
+      },
+      close: forget,
+      // Whoever hangs up need not be answered; the socket closes by itself.
+      error: () => undefined,
+    };
+    connections.add(connection);
+    for (const [event, listener] of Object.entries(listeners)) socket.on(event, listener);
+    socket.setTimeout(server.keepAliveTimeout);
+  }
+
+  server.off('connection', serveByNode!);
+  server.on('connection', attend);
+  return {
+    closeIdle: () => {
+      for (const connection of connections) connection.closeWhenIdle();
+    },
+  };
+}
+
+/** Name, colon, blanks, value, CRLF, in the characters that RFC 9110 allows, without blanks at the end. */
+const FIELD =
+  /([!#$%&'*+.^_`|~\w-]+): *((?:[\x21-\x7e\x80-\xff]+(?:[\t ]+[\x21-\x7e\x80-\xff]+)*)?)\r\n/y;
+/** Fields that change how a message or its connection is read. */
+const UNUSUAL = ['transfer-encoding', 'expect', 'upgrade', 'trailer'];
+
+/** One post from the beginning of the bytes, and how many of them it took. */
+function readPost(
+  bytes: Buffer,
+  requestLine: string,
+): (PlainPost & { length: number }) | 'incomplete' | 'unusual' {
+  const end = bytes.indexOf('\r\n\r\n');
+  const head = bytes.toString('latin1', 0, end < 0 ? MOST_HEAD_BYTES : end + 2);
+  if (!head.startsWith(requestLine)) return requestLine.startsWith(head) ? 'incomplete' : 'unusual';
+  if (head.length >= MOST_HEAD_BYTES) return 'unusual';
+  if (end < 0) return 'incomplete';
+  const fields = readFields(head, requestLine.length);
+  if (fields === undefined || UNUSUAL.some((name) => fields.has(name))) return 'unusual';
+  const connection = fields.get('connection');
+  if (connection !== undefined && connection.toLowerCase() !== 'keep-alive') return 'unusual';
+  const announced = fields.get('content-length');
+  if (announced === undefined || !/^\d{1,5}$/.test(announced)) return 'unusual';
+  if (Number(announced) > MOST_BODY_BYTES || !fields.has('host')) return 'unusual';
+  const begin = end + 4;
+  const length = begin + Number(announced);
+  if (bytes.length < length) return 'incomplete';
+  return { fields, body: bytes.subarray(begin, length), length };
+}
+
+/** Undefined: something in them is malformed or stands there twice. */
+function readFields(head: string, from: number): Fields | undefined {
+  const fields = new Map<string, string>();
+  FIELD.lastIndex = from;
+  let at = from;
+  for (let field = FIELD.exec(head); field !== null; field = FIELD.exec(head)) {
+    const name = field[1]!.toLowerCase();
+    if (fields.has(name)) return undefined;
+    fields.set(name, field[2]!);
+    at = FIELD.lastIndex;
+  }
+  return at === head.length ? fields : undefined;
+}
+
+const CLOSE = 'Connection: close\r\n';
+
+function writeHead(status: number, headers: Record<string, string>): string {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+  for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
+  return head;
+}
+
+function write(socket: Socket, head: string, json: string): void {
+  const length = Buffer.byteLength(json);
+  const text = `${head}Content-Length: ${length}\r\nDate: ${httpDate()}\r\n\r\n${json}`;
+  socket.write(text, length === json.length ? 'latin1' : 'utf8');
+}
+
+let dateOf = { second: 0, text: '' };
+
+/** Written once a second. */
+function httpDate(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== dateOf.second) dateOf = { second, text: new Date(second * 1000).toUTCString() };
+  return dateOf.text;
+}
