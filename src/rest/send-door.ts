@@ -18,11 +18,14 @@ export type BareHandler = (request: IncomingMessage, response: ServerResponse) =
 /** Takes POST /v1/send and leaves everything else to `otherwise`. */
 export function withSendDoor(deps: RestDeps, otherwise: BareHandler): BareHandler {
   return (request, response) => {
-    if (request.method === 'POST' && request.url === '/v1/send') {
+    if (request.method === 'POST' && SEND.test(request.url ?? '')) {
       void answerRequest(deps, request, response);
     } else otherwise(request, response);
   };
 }
+
+/** As Fastify finds its routes: with or without a slash at the end and a query. */
+const SEND = /^\/v1\/send\/?(?:\?|$)/;
 
 /** The same for posts that came the short way. */
 export const takePlainSends = (server: Server, deps: RestDeps): { closeIdle: () => void } =>
