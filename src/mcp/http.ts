@@ -8,6 +8,7 @@ import type { Caller, Directory } from '../accounts/directory.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
 import { readBody } from '../http-body.ts';
+import { closeAnswered } from '../http-stop.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { OUR_FAULT, STATUS_OF } from '../operations/status.ts';
@@ -169,7 +170,7 @@ export async function listenMcp(
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        server.closeIdleConnections();
+        closeAnswered(server);
       }),
   };
 }

@@ -6,6 +6,7 @@ import type { Caller, Directory } from '../accounts/directory.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
 import { parseJson, readBody } from '../http-body.ts';
+import { closeAnswered } from '../http-stop.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { getMessage } from '../operations/get-message.ts';
@@ -14,7 +15,7 @@ import { readInput } from '../operations/read-input.ts';
 import { OUR_FAULT } from '../operations/status.ts';
 import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
-import { answerProblem, asProblem } from './errors.ts';
+import { answerNoRequest, answerProblem, asProblem } from './errors.ts';
 import { describeApi } from './openapi.ts';
 import { type BareHandler, takePlainSends, withSendDoor } from './send-door.ts';
 
@@ -51,11 +52,17 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
     serverFactory: (handler) =>
       bare.on('request', withSendDoor(deps, withMounts(deps.mounts, handler))),
     forceCloseConnections: 'idle',
+    // A request that was begun before the stop is answered like any other.
+    return503OnClosing: false,
+    clientErrorHandler: answerNoRequest,
     routerOptions: { ignoreTrailingSlash: true },
     requestIdHeader: 'x-request-id',
     genReqId: () => `req_${randomUUID()}`,
   });
-  server.addHook('preClose', async () => plainSends.closeIdle());
+  server.addHook('preClose', async () => {
+    plainSends.closeIdle();
+    closeAnswered(bare);
+  });
   server.decorateRequest('caller', null);
   server.decorateRequest('releaseBody', null);
   answerErrors(server, deps);
