@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem } from '../errors.ts';
 import { STATUS_OF } from '../operations/status.ts';
+import { asOutage } from '../store/outage.ts';
 
 export interface ErrorAnswer {
   status: number;
@@ -29,9 +30,11 @@ export function limitHeaders(limit: NonNullable<Problem['limit']>): Record<strin
   };
 }
 
-/** What Fastify itself refuses, in the contract's words and statuses. */
+/** Also what Fastify itself refuses, in the contract's words and statuses. Undefined: a fault of ours. */
 export function asProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
+  const outage = asOutage(error);
+  if (outage !== undefined) return outage;
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new Problem('invalid', 'Send the body as JSON, with Content-Type: application/json.');

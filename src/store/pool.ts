@@ -36,6 +36,8 @@ export function openDatabase(url: string, options: PoolOptions): Database {
     // What we answer with 202 must be on disk, whatever the server's default is.
     options: '-c synchronous_commit=on -c timezone=UTC',
   });
+  // Broken between two statements of a transaction, a connection tells nobody but its listeners; the next statement fails.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   let closing = false;
   pool.on('error', (error) => {
     if (!closing) options.onIdleError(error);
