@@ -55,6 +55,14 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
     // A request that was begun before the stop is answered like any other.
     return503OnClosing: false,
     clientErrorHandler: answerNoRequest,
+    // No error handler is asked about paths that cannot be routed: badly encoded ones, and ids that are much too long.
+    frameworkErrors: (error, request, reply) =>
+      void sendProblem(
+        reply,
+        error.code === 'FST_ERR_BAD_URL'
+          ? new Problem('invalid', error.message)
+          : nothingAt(request),
+      ),
     routerOptions: { ignoreTrailingSlash: true },
     requestIdHeader: 'x-request-id',
     genReqId: () => `req_${randomUUID()}`,
@@ -152,16 +160,14 @@ function answerErrors(server: FastifyInstance, deps: RestDeps): void {
     );
     return sendProblem(reply, problem);
   });
-  server.setNotFoundHandler((request, reply) =>
-    sendProblem(
-      reply,
-      new Problem(
-        'not-found',
-        `There is nothing at ${request.method} ${request.url.slice(0, 200)}. The API is described at /openapi.json.`,
-      ),
-    ),
-  );
+  server.setNotFoundHandler((request, reply) => sendProblem(reply, nothingAt(request)));
 }
+
+const nothingAt = ({ method, url }: FastifyRequest): Problem =>
+  new Problem(
+    'not-found',
+    `There is nothing at ${method} ${url.slice(0, 200)}. The API is described at /openapi.json.`,
+  );
 
 function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const answer = answerProblem(problem);
@@ -179,7 +185,8 @@ function serveHealth(server: FastifyInstance, deps: RestDeps): void {
     }
   });
   server.get('/metrics', async (_request, reply) => {
-    await deps.refreshGauges();
+    // Without the database the gauges stay as they were: the rest is wanted most just then.
+    await deps.refreshGauges().catch((error) => deps.log.warn({ err: error }, 'gauges are old'));
     return reply
       .header('content-type', deps.metrics.registry.contentType)
       .send(await deps.metrics.registry.metrics());

@@ -40,6 +40,7 @@ it('404: template, message and path', async () => {
     404,
   );
   expectError(await service.get(account.key, '/v1/messages/msg_x'), 404);
+  expectError(await service.get(account.key, `/v1/messages/msg_${'x'.repeat(3000)}`), 404);
   expectError(await service.get(account.key, '/v1/nothing'), 404);
 });
 it.each([
@@ -52,6 +53,8 @@ it.each([
   const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
   expectError({ status: Number(head.split(' ')[1]), body: JSON.parse(body) }, status);
 });
+it('400: a path that is no URL', async () =>
+  expectError(await service.get(account.key, '/v1/messages/%E0%A4%A'), 400));
 it('429: with retry-after and ratelimit headers', async () => {
   const poor = await service.account({ dailyQuota: 0 });
   const answer = await service.send(poor.key, mail());

@@ -47,6 +47,10 @@ it('while it is away every call is answered with 503 and retry-after; then all i
     expect(answer.body.detail).toContain('database');
     expect(answer.headers.get('retry-after')).toBe('2');
   }
+  const metrics = await fetch(`${service.url}/metrics`);
+  expect(metrics.status).toBe(200);
+  expect(await metrics.text()).toContain('refused_total{code="unavailable"} 2');
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
   await door.open();
   await until(async () => (await service.send(key, mail())).status === 202);
 });
