@@ -15,13 +15,15 @@ interface Setting {
   description: string;
 }
 
-const port = z.coerce.number('must be a port number').int().min(0).max(65535);
+const wholeNumber = (least: number, most: number) =>
+  z.coerce.number(`must be a whole number from ${least} to ${most}`).int().min(least).max(most);
+const port = wholeNumber(0, 65_535);
 const list = z
   .string()
   .default('')
   .transform((text) => text.split(',').map((item) => item.trim()))
   .transform((items) => items.filter((item) => item !== ''));
-const days = z.coerce.number('must be a number of days').int().min(1).max(3650);
+const days = wholeNumber(1, 3650);
 
 /** An absent variable and an empty one mean the same: the default. */
 const settings = {
@@ -78,7 +80,7 @@ const settings = {
     description: 'The PostgreSQL server (15 or newer) to use, for any number of processes.',
   },
   DATABASE_CONNECTIONS: {
-    schema: z.coerce.number('must be a number').int().min(4).max(500).default(12),
+    schema: wholeNumber(4, 500).default(12),
     description: 'Connections one process opens to PostgreSQL at most.',
   },
   ROLES: {
@@ -99,7 +101,7 @@ const settings = {
       'The SMTP relay that mail is handed to. `smtp://` uses STARTTLS when offered, `smtps://` TLS from the first byte.',
   },
   RELAY_CONNECTIONS: {
-    schema: z.coerce.number('must be a number').int().min(1).max(200).default(8),
+    schema: wholeNumber(1, 200).default(8),
     description: 'SMTP connections one delivery process opens to the relay at most.',
   },
   RELAY_DOWN: {
@@ -128,7 +130,10 @@ const settings = {
     description: 'File with the private key (PEM) of `FEEDBACK_TLS_CERT`.',
   },
   BOUNCE_DOMAIN: {
-    schema: z.string().default('bounces.localhost'),
+    schema: z
+      .string()
+      .regex(/^[a-z\d-]+(\.[a-z\d-]+)*$/i, 'must be a domain name, in ASCII')
+      .default('bounces.localhost'),
     description:
       'Domain of the return path `bounce+…@`. Its MX, or a transport of your relay, must lead to the feedback listener.',
   },
@@ -157,7 +162,10 @@ const settings = {
       'From which address the service itself writes, such as the links that verify addresses. Must be a verified identity of a paying account, which sends it.',
   },
   DNS_SERVERS: {
-    schema: list,
+    schema: list.refine(
+      (items) => items.every(isServer),
+      'must be a list of addresses, with or without a port',
+    ),
     shownDefault: 'unset: those of the machine',
     description:
       'DNS servers to ask about domains, comma-separated, such as `192.0.2.53` or `127.0.0.1:5353`.',
@@ -293,6 +301,12 @@ function toConfig(read: Parsed): Config {
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+/** `192.0.2.53`, `192.0.2.53:5353`, `2001:db8::53` or `[2001:db8::53]:5353`. */
+function isServer(text: string): boolean {
+  const [, address] = /^\[?([^\]]*?)\]?(?::\d{1,5})?$/.exec(text) ?? [];
+  return isIP(text) > 0 || isIP(address ?? '') > 0;
+}
 
 function isNetwork(text: string): boolean {
   const [address = '', prefix, more] = text.split('/');

@@ -80,10 +80,10 @@ export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (error) {
+    // The message quotes the body: it is for the caller and not, as a cause, for the log.
     throw new Problem(
       'invalid',
       `The body is not valid JSON: ${(error as Error).message.slice(0, 200)}.`,
-      { cause: error },
     );
   }
 }

@@ -27,7 +27,7 @@ export function registerAccount(program: Command): void {
   const account = program.command('account').description('accounts: who sends, and how much');
 
   withJson(limits(account.command('create').description('make an account')))
-    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--name <name>', 'what people call it', readName)
     .requiredOption('--plan <plan>', 'paid or free', readPlan)
     .action((options: AccountOptions & { name: string; plan: Plan }) =>
       withDatabase(async (database) => {
@@ -45,7 +45,7 @@ export function registerAccount(program: Command): void {
     );
 
   withJson(limits(account.command('set <id>').description('change an account')))
-    .option('--name <name>', 'what people call it')
+    .option('--name <name>', 'what people call it', readName)
     .option('--plan <plan>', 'paid or free', readPlan)
     .action((id: string, options: AccountOptions) =>
       withDatabase(async (database) => {
@@ -84,7 +84,7 @@ export function registerAccount(program: Command): void {
 function limits(command: Command): Command {
   return command
     .option('--daily-quota <recipients>', 'recipients a day', wholeNumber('--daily-quota', 0))
-    .option('--rate <calls>', 'send calls a second', wholeNumber('--rate', 1))
+    .option('--rate <calls>', 'send calls a second', wholeNumber('--rate', 1, 1_000_000))
     .option('--track-opens <on|off>', 'a pixel tells of opens', onOrOff('--track-opens'))
     .option('--track-clicks <on|off>', 'links lead through us', onOrOff('--track-clicks'))
     .option(
@@ -113,6 +113,12 @@ function changeOf(options: AccountOptions): AccountChange {
       ? {}
       : { oneClickUnsubscribe: options.oneClickUnsubscribe }),
   };
+}
+
+function readName(text: string): string {
+  const name = text.trim();
+  if (name !== '' && name.length <= 200) return name;
+  throw new Problem('invalid', '--name must have 1 to 200 characters.');
 }
 
 function readPlan(text: string): Plan {

@@ -50,13 +50,13 @@ export function table(header: string[], rows: string[][]): string[] {
   return [line(header), ...rows.map(line)];
 }
 
-export function wholeNumber(name: string, least: number) {
+export function wholeNumber(name: string, least: number, most = 2_000_000_000) {
   return (text: string): number => {
     const value = Number(text);
-    if (!Number.isInteger(value) || value < least) {
+    if (text.trim() === '' || !Number.isInteger(value) || value < least || value > most) {
       throw new Problem(
         'invalid',
-        `${name} must be a whole number of at least ${least}, not "${text}".`,
+        `${name} must be a whole number from ${least} to ${most}, not "${text}".`,
       );
     }
     return value;

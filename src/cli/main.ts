@@ -18,6 +18,19 @@ import { registerTemplate } from './template.ts';
 import { registerUser } from './user.ts';
 import { registerWebhook } from './webhook.ts';
 
+interface Refusal extends NodeJS.ErrnoException {
+  /** Of PostgreSQL. */
+  severity?: string;
+}
+
+/** By what was tried. */
+const ADVICE: Record<string, string> = {
+  listen: 'Stop what uses it, or set HOST, PORT, FEEDBACK_PORT or MCP_PORT to something else.',
+  connect: 'Check DATABASE_URL, and that the server runs.',
+  getaddrinfo: 'Check the names in DATABASE_URL and HOST.',
+  open: 'Check FEEDBACK_TLS_CERT and FEEDBACK_TLS_KEY.',
+};
+
 const program = new Command('sandmartin')
   .description('Transactional email you run yourself.')
   .version(VERSION)
@@ -44,8 +57,17 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode;
   else {
-    const unexpected = !(error instanceof Problem);
-    process.stderr.write(`${unexpected ? (error as Error).stack : error.detail}\n`);
+    process.stderr.write(`${explain(error as Error)}\n`);
     process.exitCode = 1;
   }
+}
+
+/** What the machine, the network or the database refused is told in a sentence; only what nobody foresaw with its stack. */
+function explain(error: Error): string {
+  if (error instanceof Problem) return error.detail;
+  // Several addresses of one name were tried: the first says enough.
+  const first: Refusal = error instanceof AggregateError ? error.errors[0] : error;
+  if (first.severity === 'FATAL') return `${first.message}. ${ADVICE.connect}`;
+  const advice = ADVICE[first.syscall ?? ''];
+  return advice === undefined ? (error.stack ?? error.message) : `${first.message}. ${advice}`;
 }

@@ -80,7 +80,7 @@ export function bannerLines(config: Config, service: Service, welcome: Welcome):
       ? '  Relay      sandbox: every mail is captured, none leaves. See it with: npx sandmartin sandbox list'
       : '  Relay      the one in RELAY_URL',
     ...dashboardLines(service, welcome),
-    ...(welcome.demo === null ? laterStart() : firstStart(service.apiUrl, welcome.demo.key)),
+    ...keyLines(service.apiUrl, welcome),
     '',
   ];
 }
@@ -93,6 +93,11 @@ function dashboardLines({ apiUrl, setUpUrl }: Service, { demo, toBeSetUp }: Welc
       ? []
       : [`  Login      ${demo.email} with the password ${demo.password}   (shown this once)`]),
   ];
+}
+
+function keyLines(apiUrl: string, { demo, toBeSetUp }: Welcome): string[] {
+  if (demo !== null) return firstStart(apiUrl, demo.key);
+  return toBeSetUp ? [] : LATER_START;
 }
 
 function firstStart(apiUrl: string, key: string): string[] {
@@ -115,6 +120,6 @@ function firstStart(apiUrl: string, key: string): string[] {
   ];
 }
 
-const laterStart = (): string[] => [
+const LATER_START = [
   '  API key    as before. A new one: npx sandmartin key create --account 1 --scope email:send --scope email:read',
 ];

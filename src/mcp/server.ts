@@ -19,6 +19,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
+import { asOutage } from '../store/outage.ts';
 import { instructionsFor } from './instructions.ts';
 import { ourFault, refusal, success } from './results.ts';
 import type { Tool } from './tool.ts';
@@ -154,14 +155,15 @@ async function call<Deps>(
     return success(await tool.run(deps.toolDeps, caller, readInput(tool.input, wanted)));
   } catch (error) {
     const about = { door: 'mcp', tool: tool.name, account: caller.accountId };
-    if (!(error instanceof Problem)) {
+    const problem = error instanceof Problem ? error : asOutage(error);
+    if (problem === undefined) {
       deps.log.error({ ...about, err: error }, 'a tool failed');
       return ourFault();
     }
-    deps.metrics.refused.inc({ code: error.code });
-    deps.log.info({ ...about, code: error.code, err: error.cause }, 'refused');
-    const advice = await tool.advise?.(deps.toolDeps, caller, wanted, error).catch(() => ({}));
-    return refusal(error, advice ?? {});
+    deps.metrics.refused.inc({ code: problem.code });
+    deps.log.info({ ...about, code: problem.code, err: problem.cause }, 'refused');
+    const advice = await tool.advise?.(deps.toolDeps, caller, wanted, problem).catch(() => ({}));
+    return refusal(problem, advice ?? {});
   }
 }
 

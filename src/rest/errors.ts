@@ -1,6 +1,9 @@
 // Problems as HTTP answers. `detail` is public; the cause is only logged.
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import { Problem } from '../errors.ts';
 import { STATUS_OF } from '../operations/status.ts';
+import { asOutage } from '../store/outage.ts';
 
 export interface ErrorAnswer {
   status: number;
@@ -27,9 +30,11 @@ export function limitHeaders(limit: NonNullable<Problem['limit']>): Record<strin
   };
 }
 
-/** What Fastify itself refuses, in the contract's words and statuses. */
+/** Also what Fastify itself refuses, in the contract's words and statuses. Undefined: a fault of ours. */
 export function asProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
+  const outage = asOutage(error);
+  if (outage !== undefined) return outage;
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new Problem('invalid', 'Send the body as JSON, with Content-Type: application/json.');
@@ -40,3 +45,26 @@ export function asProblem(error: unknown): Problem | undefined {
   }
   return undefined;
 }
+
+/** What node:http gives up on before it is a request: to be answered by hand. */
+export function answerNoRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] = NO_REQUEST[error.code ?? ''] ?? NOT_HTTP;
+  const json = JSON.stringify({ detail });
+  socket.write(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
+  );
+  socket.destroySoon();
+}
+
+const NO_REQUEST: Record<string, [status: number, detail: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time. Send it again.'],
+  HPE_HEADER_OVERFLOW: [
+    431,
+    'The header fields are larger than 16 KB. Send fewer or shorter ones.',
+  ],
+};
+const NOT_HTTP: [number, string] = [400, 'This is not a whole HTTP/1.1 request.'];

@@ -36,7 +36,7 @@ export function takePlainPosts(
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${server.keepAliveTimeout / 1000}\r\n`;
 
   function attend(socket: Socket): void {
-    /** What has arrived and is not answered: a part of a request, or the next one. */
+    /** The part of a request that has arrived. What follows a whole one stays in the socket until that is answered. */
     let held: Buffer | undefined;
     let pieces = 0;
     let answering = false;
@@ -44,24 +44,31 @@ export function takePlainPosts(
     const connection = {
       closeWhenIdle: () => {
         lastOne = true;
-        if (!answering) socket.destroy();
+        if (answering) return;
+        if (held === undefined) socket.destroy();
+        else leaveToNode();
       },
     };
 
     function onData(chunk: Buffer): void {
-      held = held === undefined ? chunk : Buffer.concat([held, chunk]);
-      if (answering) socket.pause();
-      else takeNext(held);
+      // Who sends on without waiting for answers, or without reading them, is not read any further.
+      if (answering || socket.writableNeedDrain) putBack(chunk);
+      else takeNext(held === undefined ? chunk : Buffer.concat([held, chunk]));
+    }
+
+    function putBack(bytes: Buffer): void {
+      socket.pause();
+      socket.unshift(bytes);
     }
 
     function takeNext(bytes: Buffer): void {
       const post = readPost(bytes, requestLine);
-      if (post === 'incomplete') {
-        if (++pieces > MOST_PIECES) leaveToNode();
-      } else if (post === 'unusual') leaveToNode();
+      if (post === 'incomplete' && ++pieces <= MOST_PIECES) held = bytes;
+      else if (typeof post === 'string') leaveToNode(bytes);
       else {
-        held = post.length < bytes.length ? bytes.subarray(post.length) : undefined;
+        held = undefined;
         pieces = 0;
+        if (post.length < bytes.length) putBack(bytes.subarray(post.length));
         void reply(post);
       }
     }
@@ -71,18 +78,19 @@ export function takePlainPosts(
       const { status, headers, json } = await answer(post);
       answering = false;
       write(socket, `${writeHead(status, headers)}${lastOne ? CLOSE : keepAlive}`, json);
-      if (lastOne) socket.end();
-      else if (held !== undefined) {
-        socket.resume();
-        takeNext(held);
-      }
+      if (lastOne) socket.destroySoon();
+      else goOn();
     }
 
-    function leaveToNode(): void {
+    function goOn(): void {
+      if (!answering && !socket.writableNeedDrain) socket.resume();
+    }
+
+    function leaveToNode(bytes = held): void {
       forget();
       socket.setTimeout(0);
       for (const [event, listener] of Object.entries(listeners)) socket.off(event, listener);
-      if (held !== undefined) socket.unshift(held);
+      if (bytes !== undefined) socket.unshift(bytes);
       serveByNode!.call(server, socket);
     }
 
@@ -92,10 +100,11 @@ export function takePlainPosts(
 
     const listeners = {
       data: onData,
+      drain: goOn,
       end: () => {
         if (answering) lastOne = true;
         else if (held === undefined) socket.end();
-        else socket.end(`HTTP/1.1 400 Bad Request\r\n${CLOSE}\r\n`);
+        else refuseHalf(server, socket);
       },
       timeout: () => {
         if (answering) return;
@@ -111,13 +120,19 @@ export function takePlainPosts(
     socket.setTimeout(server.keepAliveTimeout);
   }
 
-  server.off('connection', serveByNode!);
-  server.on('connection', attend);
+  server.off('connection', serveByNode!).on('connection', attend);
   return {
     closeIdle: () => {
+      server.off('connection', attend).on('connection', serveByNode!);
       for (const connection of connections) connection.closeWhenIdle();
     },
   };
+}
+
+/** A request that ends in the middle is answered as node:http has it answered. */
+function refuseHalf(server: Server, socket: Socket): void {
+  const told = server.emit('clientError', new Error('The request ended in the middle.'), socket);
+  if (!told) socket.end(`HTTP/1.1 400 Bad Request\r\n${CLOSE}\r\n`);
 }
 
 /** Name, colon, blanks, value, CRLF, in the characters that RFC 9110 allows, without blanks at the end. */

@@ -9,7 +9,7 @@ import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { OUR_FAULT } from '../operations/status.ts';
-import { answerProblem, limitHeaders } from './errors.ts';
+import { answerProblem, asProblem, limitHeaders } from './errors.ts';
 import { type HttpAnswer, takePlainPosts } from './plain-posts.ts';
 import type { RestDeps } from './server.ts';
 
@@ -18,11 +18,14 @@ export type BareHandler = (request: IncomingMessage, response: ServerResponse) =
 /** Takes POST /v1/send and leaves everything else to `otherwise`. */
 export function withSendDoor(deps: RestDeps, otherwise: BareHandler): BareHandler {
   return (request, response) => {
-    if (request.method === 'POST' && request.url === '/v1/send') {
+    if (request.method === 'POST' && SEND.test(request.url ?? '')) {
       void answerRequest(deps, request, response);
     } else otherwise(request, response);
   };
 }
+
+/** As Fastify finds its routes: with or without a slash at the end and a query. */
+const SEND = /^\/v1\/send\/?(?:\?|$)/;
 
 /** The same for posts that came the short way. */
 export const takePlainSends = (server: Server, deps: RestDeps): { closeIdle: () => void } =>
@@ -90,10 +93,11 @@ function refuse(
   ids: { request: string; account: number | undefined },
   error: unknown,
 ): HttpAnswer {
-  if (error instanceof Problem) {
-    deps.metrics.refused.inc({ code: error.code });
-    deps.log.info({ ...ids, code: error.code, err: error.cause }, 'refused');
-    const { status, headers, body } = answerProblem(error);
+  const problem = asProblem(error);
+  if (problem !== undefined) {
+    deps.metrics.refused.inc({ code: problem.code });
+    deps.log.info({ ...ids, code: problem.code, err: problem.cause }, 'refused');
+    const { status, headers, body } = answerProblem(problem);
     return json(status, body, headers);
   }
   deps.log.error({ ...ids, err: error }, 'a request failed');

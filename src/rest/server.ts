@@ -6,6 +6,7 @@ import type { Caller, Directory } from '../accounts/directory.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
 import { parseJson, readBody } from '../http-body.ts';
+import { closeAnswered } from '../http-stop.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { getMessage } from '../operations/get-message.ts';
@@ -14,7 +15,7 @@ import { readInput } from '../operations/read-input.ts';
 import { OUR_FAULT } from '../operations/status.ts';
 import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
-import { answerProblem, asProblem } from './errors.ts';
+import { answerNoRequest, answerProblem, asProblem } from './errors.ts';
 import { describeApi } from './openapi.ts';
 import { type BareHandler, takePlainSends, withSendDoor } from './send-door.ts';
 
@@ -51,11 +52,25 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
     serverFactory: (handler) =>
       bare.on('request', withSendDoor(deps, withMounts(deps.mounts, handler))),
     forceCloseConnections: 'idle',
+    // A request that was begun before the stop is answered like any other.
+    return503OnClosing: false,
+    clientErrorHandler: answerNoRequest,
+    // No error handler is asked about paths that cannot be routed: badly encoded ones, and ids that are much too long.
+    frameworkErrors: (error, request, reply) =>
+      void sendProblem(
+        reply,
+        error.code === 'FST_ERR_BAD_URL'
+          ? new Problem('invalid', error.message)
+          : nothingAt(request),
+      ),
     routerOptions: { ignoreTrailingSlash: true },
     requestIdHeader: 'x-request-id',
     genReqId: () => `req_${randomUUID()}`,
   });
-  server.addHook('preClose', async () => plainSends.closeIdle());
+  server.addHook('preClose', async () => {
+    plainSends.closeIdle();
+    closeAnswered(bare);
+  });
   server.decorateRequest('caller', null);
   server.decorateRequest('releaseBody', null);
   answerErrors(server, deps);
@@ -145,16 +160,14 @@ function answerErrors(server: FastifyInstance, deps: RestDeps): void {
     );
     return sendProblem(reply, problem);
   });
-  server.setNotFoundHandler((request, reply) =>
-    sendProblem(
-      reply,
-      new Problem(
-        'not-found',
-        `There is nothing at ${request.method} ${request.url.slice(0, 200)}. The API is described at /openapi.json.`,
-      ),
-    ),
-  );
+  server.setNotFoundHandler((request, reply) => sendProblem(reply, nothingAt(request)));
 }
+
+const nothingAt = ({ method, url }: FastifyRequest): Problem =>
+  new Problem(
+    'not-found',
+    `There is nothing at ${method} ${url.slice(0, 200)}. The API is described at /openapi.json.`,
+  );
 
 function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const answer = answerProblem(problem);
@@ -172,7 +185,8 @@ function serveHealth(server: FastifyInstance, deps: RestDeps): void {
     }
   });
   server.get('/metrics', async (_request, reply) => {
-    await deps.refreshGauges();
+    // Without the database the gauges stay as they were: the rest is wanted most just then.
+    await deps.refreshGauges().catch((error) => deps.log.warn({ err: error }, 'gauges are old'));
     return reply
       .header('content-type', deps.metrics.registry.contentType)
       .send(await deps.metrics.registry.metrics());

@@ -9,7 +9,7 @@ export interface Attachment {
 }
 
 // RFC 2045 5.1: type/subtype as tokens, parameters behind them.
-const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;\s*[\x20-\x7e]*)?$/;
+const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?: *;[\x20-\x7e]*)?$/;
 const FORBIDDEN_IN_NAME = /[/\\\p{Cc}]/u;
 
 export function readAttachments(attachments: AttachmentRequest[] | undefined): Attachment[] {

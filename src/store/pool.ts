@@ -37,6 +37,8 @@ export function openDatabase(url: string, options: PoolOptions): Database {
     // the day's tables are empty, so none may count on a table being small. Wide reads lose nothing: rows lie in key order.
     options: '-c synchronous_commit=on -c timezone=UTC -c enable_seqscan=off',
   });
+  // Broken between two statements of a transaction, a connection tells nobody but its listeners; the next statement fails.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   let closing = false;
   pool.on('error', (error) => {
     if (!closing) options.onIdleError(error);

@@ -42,6 +42,16 @@ describe('the first start', () => {
     }
   }, 60_000);
 
+  it('with a relay leads to setting up, and speaks of no key: there is no account yet', async () => {
+    const service = await startProcess({ DATABASE_URL: test.url, RELAY_URL: 'smtp://127.0.0.1:1' });
+    try {
+      await until(() => service.output().includes(`${service.url}/setup#`));
+      expect(service.output()).not.toMatch(/key/i);
+    } finally {
+      await service.end('SIGTERM');
+    }
+  }, 60_000);
+
   it('makes one demo account, also when several processes start at once, and never again', async () => {
     const config = readConfig({ DATABASE_URL: test.url });
     const welcomes = await Promise.all([

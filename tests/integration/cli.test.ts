@@ -119,6 +119,9 @@ describe('faults are said in one sentence, with exit code 1', () => {
     [['key', 'create', '--account', '1', '--scope', 'email:fly'], /email:fly/],
     [['identity', 'add', 'not a domain', '--account', '1'], /neither a domain nor an address/],
     [['message', 'show', 'msg_x'], /no message msg_x/],
+    [['account', 'create', '--name', ' ', '--plan', 'paid'], /--name/],
+    [['account', 'set', '1', '--rate', '2000000000'], /--rate.*1000000/],
+    [['account', 'set', '1', '--daily-quota', '99999999999'], /--daily-quota/],
     [['serve'], /already in use/],
   ])(
     '%j',
@@ -130,6 +133,34 @@ describe('faults are said in one sentence, with exit code 1', () => {
     },
     60_000,
   );
+
+  it.each([
+    [{ DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, /ECONNREFUSED.*DATABASE_URL/],
+    [{ HOST: 'no.such.host.invalid' }, /HOST/],
+    [{ FEEDBACK_TLS_CERT: '/no/file', FEEDBACK_TLS_KEY: '/no/file' }, /\/no\/file.*FEEDBACK_TLS/],
+  ])(
+    'serve with %j',
+    async (wrong, words) => {
+      const own = { DATA_DIR: join(folder, 'other'), PORT: '0', FEEDBACK_PORT: '0' };
+      const result = await runCommand(['serve'], { ...own, LOG_LEVEL: 'silent', ...wrong });
+      expect(result.stderr).toMatch(words);
+      expect(result.stderr).not.toContain('    at ');
+      expect(result.code).toBe(1);
+    },
+    60_000,
+  );
+
+  it('serve on a port that is taken', async () => {
+    const result = await runCommand(['serve'], {
+      DATA_DIR: join(folder, 'other'),
+      LOG_LEVEL: 'silent',
+      FEEDBACK_PORT: '0',
+      PORT: new URL(service.url).port,
+    });
+    expect(result.stderr).toMatch(/EADDRINUSE.*PORT/);
+    expect(result.stderr).not.toContain('    at ');
+    expect(result.code).toBe(1);
+  }, 60_000);
 
   it('every fault of the configuration at once', async () => {
     const result = await runCommand(['serve'], {

@@ -5,6 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fields, takePlainPosts } from '../../src/rest/plain-posts.ts';
+import { until } from '../support/until.ts';
 
 /** How many posts came the short way. */
 let plain = 0;
@@ -29,6 +30,23 @@ afterAll(() => {
 
 /** Holds the short way's answers back while it is set. */
 let release: (() => Promise<void>) | undefined;
+
+function holdAnswers(): { arrived: Promise<void>; letGo: () => void } {
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = () => {
+      release = undefined;
+      resolve();
+    };
+  });
+  const arrived = new Promise<void>((resolve) => {
+    release = () => {
+      resolve();
+      return held;
+    };
+  });
+  return { arrived, letGo };
+}
 
 async function echoByNode(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await buffer(request).catch(() => undefined);
@@ -119,6 +137,36 @@ describe('taken the short way', () => {
       await expectTheSame(bytes.slice(0, at), bytes.slice(at));
     }
     expect(plain - before).toBe(bytes.length - 1);
+  });
+
+  it('several at once, from a client that has hung up on its side before the first is answered', async () => {
+    const { arrived, letGo } = holdAnswers();
+    const socket = open(short);
+    const said = text(socket);
+    socket.end(post('1') + post('2') + post('3'));
+    await arrived;
+    // Nothing says when the end of the stream was seen; a hundred turns of the loop are far more than it takes.
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    letGo();
+    expect((await said).match(/202 Accepted/g)).toHaveLength(3);
+  });
+
+  it('many at once, from a client that does not read: not more than fits on the way', async () => {
+    const serverSide = once(short, 'connection') as Promise<[Socket]>;
+    const socket = open(short);
+    const [serving] = await serverSide;
+    const before = plain;
+    const count = 6000;
+    socket.write(post('x'.repeat(4000)).repeat(count));
+    let answered = before;
+    await until(() => {
+      const rests = plain > before && plain === answered;
+      answered = plain;
+      return rests;
+    });
+    expect(serving.writableLength + serving.readableLength).toBeLessThan(1024 * 1024);
+    socket.end();
+    expect((await text(socket)).match(/202 Accepted/g)).toHaveLength(count);
   });
 
   it('one after the other on the same connection', async () => {
@@ -251,16 +299,7 @@ it('when the service stops, idle connections close and begun answers are given',
   const busy = open(short);
   idle.write(post('1'));
   await once(idle, 'data');
-  let letGo: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  const arrived = new Promise<void>((resolve) => {
-    release = () => {
-      resolve();
-      return held;
-    };
-  });
+  const { arrived, letGo } = holdAnswers();
   busy.write(post('2'));
   await arrived;
   const answer = text(busy);
@@ -269,6 +308,5 @@ it('when the service stops, idle connections close and begun answers are given',
   closeIdle();
   await idleClosed;
   letGo();
-  release = undefined;
   expect(await answer).toMatch(/202 Accepted[\s\S]*connection: close[\s\S]*"body":"2"/i);
 });

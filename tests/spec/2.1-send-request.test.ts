@@ -230,7 +230,7 @@ describe('attachments', () => {
   it.each(['../x', 'a\\b', '/etc/passwd', 'a\u0000', ' '])('refuse the name %j', (filename) =>
     refused({ attachments: [attachment({ filename })] }, /filename/),
   );
-  it.each(['text', 'text/', '/plain', 'text/plain\r\nX: y', 'té/xt'])(
+  it.each(['text', 'text/', '/plain', 'text/plain\r\nX: y', 'text/plain;\r\nX: y', 'té/xt'])(
     'refuse the media type %j',
     (content_type) => refused({ attachments: [attachment({ content_type })] }, /content_type/),
   );

@@ -113,6 +113,14 @@ describe('the body', () => {
     expect(answer.status).toBe(400);
     expect(answer.body.detail).toMatch(/JSON/);
   });
+  it.each(['/', '?from=cron', '/?a=1'])('%j behind the path changes nothing', async (more) => {
+    const answer = await request(`${service.url}/v1/send${more}`, {
+      method: 'POST',
+      headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
+      body: JSON.stringify(mail()),
+    });
+    expect(answer.status).toBe(202);
+  });
   it('another Content-Type → 400', async () => {
     const answer = await post(JSON.stringify(mail()), 'text/plain');
     expect(answer.status).toBe(400);

@@ -1,4 +1,6 @@
 // Section 7: errors. Every one is a JSON object with a `detail` that a person can act on.
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   mail,
@@ -38,8 +40,21 @@ it('404: template, message and path', async () => {
     404,
   );
   expectError(await service.get(account.key, '/v1/messages/msg_x'), 404);
+  expectError(await service.get(account.key, `/v1/messages/msg_${'x'.repeat(3000)}`), 404);
   expectError(await service.get(account.key, '/v1/nothing'), 404);
 });
+it.each([
+  ['400: no HTTP', 400, 'what is this?\r\n\r\n'],
+  ['400: half a send', 400, 'POST /v1/send HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{'],
+  ['431: a head past 16 KB', 431, `GET / HTTP/1.1\r\nx-a: ${'a'.repeat(20_000)}\r\n\r\n`],
+])('%s', async (_, status, bytes) => {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  socket.end(bytes);
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+  expectError({ status: Number(head.split(' ')[1]), body: JSON.parse(body) }, status);
+});
+it('400: a path that is no URL', async () =>
+  expectError(await service.get(account.key, '/v1/messages/%E0%A4%A'), 400));
 it('429: with retry-after and ratelimit headers', async () => {
   const poor = await service.account({ dailyQuota: 0 });
   const answer = await service.send(poor.key, mail());
