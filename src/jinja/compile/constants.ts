@@ -22,7 +22,7 @@ import {
   Tuple,
   type Value,
 } from '../values/types.ts';
-import { binary, compare, unary } from './operations.ts';
+import { binary, compare, unary } from './operator-functions.ts';
 
 export const NOT_CONSTANT = Symbol('not constant');
 type Constant = Value | typeof NOT_CONSTANT;

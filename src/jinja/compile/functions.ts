@@ -16,7 +16,7 @@ import {
   Undefined,
   type Value,
 } from '../values/types.ts';
-import type { Evaluate, Source } from './expressions.ts';
+import type { Evaluate, Source } from './compiler.ts';
 import type { Frame } from './frame.ts';
 import { ImportCompiler } from './imports.ts';
 import type { CompiledTemplate } from './inheritance.ts';
