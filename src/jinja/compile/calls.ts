@@ -3,7 +3,7 @@ import { callValue } from '../calls.ts';
 import type { Context } from '../context.ts';
 import { locate, TemplateRuntimeError, TemplateSyntaxError, typeError } from '../errors.ts';
 import { bind, invoke, type Native } from '../methods/signature.ts';
-import type { Activation } from '../runtime.ts';
+import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { getAttribute, methodsOf } from '../values/access.ts';
 import { isIterable, toList } from '../values/iterate.ts';

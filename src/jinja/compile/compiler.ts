@@ -3,7 +3,7 @@
 import { Budget } from '../budget.ts';
 import type { Environment } from '../environment.ts';
 import { type Location, locate, TemplateAssertionError, TemplateRuntimeError } from '../errors.ts';
-import type { Activation } from '../runtime.ts';
+import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { ownCopy } from '../values/copy.ts';
 import { toFloat } from '../values/numbers.ts';

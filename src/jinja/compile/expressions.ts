@@ -1,7 +1,8 @@
 // Expression trees to closures: literals, names, attributes and items; operators and calls are those of the classes before.
 // After calls.ts, before statements.ts.
 import { locate, TemplateSyntaxError } from '../errors.ts';
-import { type Activation, LoopContext } from '../runtime.ts';
+import type { Activation } from '../runtime/activation.ts';
+import { LoopContext } from '../runtime/loop.ts';
 import type * as n from '../syntax/nodes.ts';
 import { getAttribute, getItem, isDictMethod, slice } from '../values/access.ts';
 import { Dict, Markup, PyObject, Tuple, type Value } from '../values/types.ts';

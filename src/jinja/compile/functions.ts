@@ -1,7 +1,9 @@
 // The statements that make functions: for loops (plain, filtered, recursive), macros and call blocks. Top of the compiler.
 import type { Environment } from '../environment.ts';
 import { locate, TemplateSyntaxError } from '../errors.ts';
-import { Activation, LoopContext, Macro, type MacroCode } from '../runtime.ts';
+import { Activation } from '../runtime/activation.ts';
+import { LoopContext } from '../runtime/loop.ts';
+import { Macro, type MacroCode } from '../runtime/macro.ts';
 import type * as n from '../syntax/nodes.ts';
 import { descendants } from '../syntax/nodes.ts';
 import { elements, iterator } from '../values/iterate.ts';

@@ -1,7 +1,7 @@
 // Statements to closures: the order of a body, output, conditions, filter blocks, with, autoescape. After expressions.ts in the
 // chain of classes; variables.ts, inheritance.ts, imports.ts and functions.ts add the statements that are abstract here.
 import { locate, TemplateSyntaxError, typeError } from '../errors.ts';
-import type { Activation } from '../runtime.ts';
+import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { truthy } from '../values/iterate.ts';
 import { escapeValue, str } from '../values/repr.ts';

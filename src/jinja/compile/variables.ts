@@ -2,7 +2,7 @@
 // blocks, includes and importers. After statements.ts, before inheritance.ts.
 import type { Context, Lookup } from '../context.ts';
 import { locate, TemplateRuntimeError, typeError, valueError } from '../errors.ts';
-import type { Activation } from '../runtime.ts';
+import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { descendants } from '../syntax/nodes.ts';
 import { elements, isIterable, toList } from '../values/iterate.ts';
