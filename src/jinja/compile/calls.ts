@@ -6,17 +6,11 @@ import { bind, invoke, type Native } from '../methods/signature.ts';
 import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { getAttribute, methodsOf } from '../values/access.ts';
+import { dictEntries, isDict } from '../values/dict.ts';
 import { isIterable, toList } from '../values/iterate.ts';
 import { quote } from '../values/repr.ts';
-import {
-  dictEntries,
-  isDict,
-  type Kwargs,
-  typeName,
-  Undefined,
-  type Value,
-  WithAttributes,
-} from '../values/types.ts';
+import { type Kwargs, typeName, type Value, WithAttributes } from '../values/types.ts';
+import { Undefined } from '../values/undefined.ts';
 import type { Evaluate } from './compiler.ts';
 import { NOT_CONSTANT } from './constants.ts';
 import type { Frame } from './frame.ts';

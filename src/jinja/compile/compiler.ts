@@ -6,8 +6,9 @@ import { type Location, locate, TemplateAssertionError, TemplateRuntimeError } f
 import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { ownCopy } from '../values/copy.ts';
+import { dictEntries, isDict } from '../values/dict.ts';
 import { toFloat } from '../values/numbers.ts';
-import { dictEntries, Float, isDict, Tuple, type Value } from '../values/types.ts';
+import { Float, Tuple, type Value } from '../values/types.ts';
 import { Folder, isImmutable, type StaticEvalContext } from './constants.ts';
 import type { Frame } from './frame.ts';
 

@@ -6,18 +6,11 @@ import { LoopContext } from '../runtime/loop.ts';
 import { Macro, type MacroCode } from '../runtime/macro.ts';
 import type * as n from '../syntax/nodes.ts';
 import { descendants } from '../syntax/nodes.ts';
+import { DictView, isDict } from '../values/dict.ts';
 import { elements, iterator } from '../values/iterate.ts';
 import { str } from '../values/repr.ts';
-import {
-  DictView,
-  Iterator,
-  isDict,
-  Markup,
-  orNone,
-  Tuple,
-  Undefined,
-  type Value,
-} from '../values/types.ts';
+import { Iterator, Markup, orNone, Tuple, type Value } from '../values/types.ts';
+import { Undefined } from '../values/undefined.ts';
 import type { Evaluate, Source } from './compiler.ts';
 import type { Frame } from './frame.ts';
 import { ImportCompiler } from './imports.ts';
