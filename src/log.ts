@@ -19,13 +19,37 @@ export function createLog(level: string): Log {
 /** The known fields only: drivers hang connections, and with them passwords, on their errors. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const { name, message, stack, cause } = error;
+  const { name, stack, cause } = error;
   const { code } = error as { code?: unknown };
   return {
     type: name,
-    message,
+    message: messageOf(error),
     ...(code === undefined ? {} : { code }),
-    stack,
+    // Where in the code a server was missed says nothing; that it was, does.
+    ...(isConnectionFault(error) ? {} : { stack }),
     ...(cause === undefined ? {} : { cause: describeError(cause) }),
   };
+}
+
+/** A host with several addresses fails with an error for each, and an empty text over them. */
+function messageOf(error: Error): string {
+  if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
+  return error.errors.map((each) => String((each as Error).message)).join('; ');
+}
+
+const NETWORK_CODES =
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+/** SQLSTATE: class 08 (connection), 53300 (too many), 57P01 to 57P03 (the server stops or starts). */
+const CONNECTION_STATES = /^(08...|53300|57P0[123])$/;
+/** What pg and its pool say without a code. */
+const CONNECTION_TEXTS =
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+
+/** Whether a server could not be reached, or was lost: not a fault of ours, and it passes. */
+export function isConnectionFault(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string'
+    ? NETWORK_CODES.test(code) || CONNECTION_STATES.test(code)
+    : CONNECTION_TEXTS.test(error.message);
 }
