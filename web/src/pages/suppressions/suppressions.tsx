@@ -9,7 +9,7 @@ import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { PlusIcon, SearchIcon, SuppressionsIcon, TrashIcon } from '../../parts/icons.tsx';
-import { Empty, LoadingRows, Page, TableBox } from '../../parts/page.tsx';
+import { Empty, LoadingRows, Page, ShowMore, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -76,16 +76,7 @@ export function SuppressionsPage() {
           </Table>
         </TableBox>
       )}
-      {pages.hasNextPage && (
-        <Button
-          variant="default"
-          mt="md"
-          loading={pages.isFetchingNextPage}
-          onClick={() => void pages.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      )}
+      <ShowMore pages={pages} />
       <AddSuppression opened={opened} onClose={close} />
     </Page>
   );
