@@ -1,6 +1,7 @@
 // The log: pino JSON lines on standard error, so that standard output stays for answers and the banner.
 // Ids of request, account and message go in; bodies and keys never do.
 import { destination, type Logger, pino } from 'pino';
+import { isConnectionFault } from './connection-fault.ts';
 
 export type Log = Logger;
 
@@ -35,21 +36,4 @@ function describeError(error: unknown): unknown {
 function messageOf(error: Error): string {
   if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
   return error.errors.map((each) => String((each as Error).message)).join('; ');
-}
-
-const NETWORK_CODES =
-  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
-/** SQLSTATE: class 08 (connection), 53300 (too many), 57P01 to 57P03 (the server stops or starts). */
-const CONNECTION_STATES = /^(08...|53300|57P0[123])$/;
-/** What pg and its pool say without a code. */
-const CONNECTION_TEXTS =
-  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error)/;
-
-/** Whether a server could not be reached, or was lost: not a fault of ours, and it passes. */
-export function isConnectionFault(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string'
-    ? NETWORK_CODES.test(code) || CONNECTION_STATES.test(code)
-    : CONNECTION_TEXTS.test(error.message);
 }

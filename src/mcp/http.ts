@@ -6,6 +6,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import type { ByteBudget } from '../byte-budget.ts';
+import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { readBody } from '../http-body.ts';
 import type { Log } from '../log.ts';
@@ -123,13 +124,14 @@ const NOT_ACCEPTABLE = rpcError(406, -32000, 'Answers are application/json: acce
 
 /** Before the protocol begins, problems are plain HTTP as in REST. */
 function asAnswer(deps: McpHttpDeps, error: unknown): Answer {
-  if (!(error instanceof Problem)) {
+  const problem = problemOf(error);
+  if (problem === undefined) {
     deps.log.error({ door: 'mcp', err: error }, 'a request failed');
     return json(OUR_FAULT.status, { detail: OUR_FAULT.detail });
   }
-  deps.metrics.refused.inc({ code: error.code });
-  deps.log.info({ door: 'mcp', code: error.code, err: error.cause }, 'refused');
-  return json(STATUS_OF[error.code], { detail: error.detail });
+  deps.metrics.refused.inc({ code: problem.code });
+  deps.log.info({ door: 'mcp', code: problem.code, err: problem.cause }, 'refused');
+  return json(STATUS_OF[problem.code], { detail: problem.detail });
 }
 
 /** Also plain `application/json` and any star, which the package's own check would refuse. */

@@ -14,7 +14,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../accounts/directory.ts';
-import { Problem } from '../errors.ts';
+import { problemOf } from '../connection-fault.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { requireScope } from '../operations/operation.ts';
@@ -154,14 +154,15 @@ async function call<Deps>(
     return success(await tool.run(deps.toolDeps, caller, readInput(tool.input, wanted)));
   } catch (error) {
     const about = { door: 'mcp', tool: tool.name, account: caller.accountId };
-    if (!(error instanceof Problem)) {
+    const problem = problemOf(error);
+    if (problem === undefined) {
       deps.log.error({ ...about, err: error }, 'a tool failed');
       return ourFault();
     }
-    deps.metrics.refused.inc({ code: error.code });
-    deps.log.info({ ...about, code: error.code, err: error.cause }, 'refused');
-    const advice = await tool.advise?.(deps.toolDeps, caller, wanted, error).catch(() => ({}));
-    return refusal(error, advice ?? {});
+    deps.metrics.refused.inc({ code: problem.code });
+    deps.log.info({ ...about, code: problem.code, err: problem.cause }, 'refused');
+    const advice = await tool.advise?.(deps.toolDeps, caller, wanted, problem).catch(() => ({}));
+    return refusal(problem, advice ?? {});
   }
 }
 

@@ -1,4 +1,5 @@
 // Problems as HTTP answers. `detail` is public; the cause is only logged.
+import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { STATUS_OF } from '../operations/status.ts';
 
@@ -27,9 +28,10 @@ export function limitHeaders(limit: NonNullable<Problem['limit']>): Record<strin
   };
 }
 
-/** What Fastify itself refuses, in the contract's words and statuses. */
+/** Also what Fastify itself refuses, in the contract's words and statuses; undefined: the fault is ours. */
 export function asProblem(error: unknown): Problem | undefined {
-  if (error instanceof Problem) return error;
+  const known = problemOf(error);
+  if (known !== undefined) return known;
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new Problem('invalid', 'Send the body as JSON, with Content-Type: application/json.');

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
+import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { parseJson, type ReadBody, readBody } from '../http-body.ts';
 import { requireScope } from '../operations/operation.ts';
@@ -90,10 +91,11 @@ function refuse(
   ids: { request: string; account: number | undefined },
   error: unknown,
 ): HttpAnswer {
-  if (error instanceof Problem) {
-    deps.metrics.refused.inc({ code: error.code });
-    deps.log.info({ ...ids, code: error.code, err: error.cause }, 'refused');
-    const { status, headers, body } = answerProblem(error);
+  const problem = problemOf(error);
+  if (problem !== undefined) {
+    deps.metrics.refused.inc({ code: problem.code });
+    deps.log.info({ ...ids, code: problem.code, err: problem.cause }, 'refused');
+    const { status, headers, body } = answerProblem(problem);
     return json(status, body, headers);
   }
   deps.log.error({ ...ids, err: error }, 'a request failed');

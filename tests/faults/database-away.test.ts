@@ -39,9 +39,8 @@ const send = () =>
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
     body: JSON.stringify(mail({ to: ['delivered@sandbox.localhost'] })),
   });
-const statusOf = async (id: string): Promise<string> =>
-  (await request(`${service.url}/v1/messages/${id}`, { headers: { 'x-api-key': key } })).body
-    .status;
+const read = (id: string) =>
+  request(`${service.url}/v1/messages/${id}`, { headers: { 'x-api-key': key } });
 
 const lines = (): Line[] =>
   service
@@ -73,10 +72,17 @@ it('says each fault about once a second, without a stack, and recovers', async (
     expect(said.findLast(({ msg }) => msg === text)?.unsaid).toBeGreaterThan(0);
   expect(said.some(({ err }) => err?.message.includes('ECONNREFUSED'))).toBe(true);
 
+  // Nothing that is remembered may be trusted by now: neither the key nor the message can be looked up.
+  for (const answer of [await send(), await read('msg_01KA3M8Q2V7W9X4Y6Z8ABCDEFG')]) {
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('2');
+    expect(answer.body.detail).toContain('database');
+  }
+
   database = await startDatabase();
   const accepted = await until(async () => {
     const answer = await send();
     return answer.status === 202 && answer;
   }, 30_000);
-  await until(async () => (await statusOf(accepted.body.id)) === 'delivered', 30_000);
+  await until(async () => (await read(accepted.body.id)).body.status === 'delivered', 30_000);
 }, 120_000);
