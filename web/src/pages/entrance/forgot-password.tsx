@@ -26,12 +26,12 @@ export function ForgotPasswordPage() {
           {ask.data.captured && (
             <Text size="sm" c="dimmed">
               This service has no relay, so the mail was captured:{' '}
-              <Code>sandmartin sandbox list</Code> shows it.
+              <Code>npx sandmartin sandbox list</Code> shows it.
             </Text>
           )}
           <Text size="sm" c="dimmed">
             Nothing there? Whoever runs the service can set a password:{' '}
-            <Code>sandmartin user password</Code>
+            <Code>npx sandmartin user password</Code>
           </Text>
           {backToSignIn}
         </Stack>
