@@ -31,6 +31,7 @@ import { createMcpHttp, listenMcp } from './mcp/http.ts';
 import { createMcpServer } from './mcp/server.ts';
 import { createMetrics } from './metrics.ts';
 import { queueState } from './queue/due.ts';
+import { recurringFault } from './recurring-fault.ts';
 import { createRestServer } from './rest/server.ts';
 import { startSandboxRelay } from './sandbox/relay.ts';
 import { openBatcher } from './sending/batch.ts';
@@ -347,7 +348,7 @@ async function openStore(config: Config, log: Log, opened: Opened): Promise<Data
   return opened(
     openDatabase(url, {
       connections: config.databaseConnections,
-      onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
+      onIdleError: recurringFault(log, 'warn', 'a database connection broke'),
     }),
     (database) => database.close(),
   );

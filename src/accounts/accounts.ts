@@ -111,6 +111,6 @@ function toAccount(row: AccountRow): Account {
 function noAccount(id: number): never {
   throw new Problem(
     'not-found',
-    `There is no account ${id}. "sandmartin account list" shows the accounts.`,
+    `There is no account ${id}. "npx sandmartin account list" shows the accounts.`,
   );
 }

@@ -6,6 +6,7 @@ import { addressKey, type Mailbox } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { type AgentLimits, LIMIT_COLUMNS, limitsOf } from './agent-limits.ts';
 import { ALL_SCOPES, accountOfKey, hashOfKey, type Scope } from './keys.ts';
@@ -75,6 +76,8 @@ const ACCOUNT_STATE = 'version, plan, suspended_reason AS suspended';
 
 export function openDirectory(deps: { database: Database; clock: Clock; log: Log }): Directory {
   const { database, clock, log } = deps;
+  const couldNotAsk = recurringFault(log, 'warn', 'could not ask for changed accounts');
+  const couldNotNote = recurringFault(log, 'warn', 'could not note the last use of keys');
   const entries = new Map<number, Entry>();
   const usedKeys = new Map<string, { accountId: number; atMs: number }>();
   let polling: Promise<void> | undefined;
@@ -207,15 +210,13 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
 
   const pollTimer = setInterval(() => {
     polling ??= poll()
-      .catch((error) => log.warn({ err: error }, 'could not ask for changed accounts'))
+      .catch(couldNotAsk)
       .finally(() => {
         polling = undefined;
       });
   }, POLL_EVERY_MS);
   const lastUsedTimer = setInterval(() => {
-    writeLastUsed().catch((error) =>
-      log.warn({ err: error }, 'could not note the last use of keys'),
-    );
+    writeLastUsed().catch(couldNotNote);
   }, LAST_USED_EVERY_MS);
 
   return {

@@ -56,7 +56,7 @@ export async function addIdentity(
   if (row === undefined) {
     throw new Problem(
       'not-found',
-      `There is no account ${accountId}. "sandmartin account list" shows the accounts.`,
+      `There is no account ${accountId}. "npx sandmartin account list" shows the accounts.`,
     );
   }
   return toIdentity(row);
@@ -134,6 +134,6 @@ function toIdentity(row: IdentityRow): Identity {
 export function noIdentity(accountId: number, text: string): never {
   throw new Problem(
     'not-found',
-    `Account ${accountId} has no identity ${text}. "sandmartin identity list --account ${accountId}" shows its identities.`,
+    `Account ${accountId} has no identity ${text}. "npx sandmartin identity list --account ${accountId}" shows its identities.`,
   );
 }

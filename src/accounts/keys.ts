@@ -83,7 +83,7 @@ export async function createKey(
   if (made.length === 0) {
     throw new Problem(
       'not-found',
-      `There is no account ${wanted.accountId}. "sandmartin account list" shows the accounts.`,
+      `There is no account ${wanted.accountId}. "npx sandmartin account list" shows the accounts.`,
     );
   }
   return { id: showUuid('key_', uuid), key };
@@ -132,7 +132,10 @@ export async function revokeKey(
     [readUuid('key_', id) ?? null, accountId ?? null],
   );
   if (row === undefined) {
-    throw new Problem('not-found', `There is no key ${id}. "sandmartin key list" shows the keys.`);
+    throw new Problem(
+      'not-found',
+      `There is no key ${id}. "npx sandmartin key list" shows the keys.`,
+    );
   }
   return row;
 }

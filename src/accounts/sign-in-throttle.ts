@@ -40,7 +40,7 @@ async function count(database: Database, kind: Kind, name: string): Promise<void
   if (row!.tries <= MOST_TRIES[kind]) return;
   throw new Problem(
     'over-limit',
-    `Too many tries. Wait ${Math.ceil(row!.wait / 60)} minutes, or have an operator set a new password: sandmartin user password.`,
+    `Too many tries. Wait ${Math.ceil(row!.wait / 60)} minutes, or have an operator set a new password: npx sandmartin user password.`,
     { retryAfterSeconds: row!.wait },
   );
 }

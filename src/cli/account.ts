@@ -38,8 +38,8 @@ export function registerAccount(program: Command): void {
         });
         print(options.json, made, () => [
           `Account ${made.id} (${made.name}) is made.`,
-          `Next: sandmartin identity add example.com --account ${made.id} --verified`,
-          `      sandmartin key create --account ${made.id} --scope email:send --scope email:read`,
+          `Next: npx sandmartin identity add example.com --account ${made.id} --verified`,
+          `      npx sandmartin key create --account ${made.id} --scope email:send --scope email:read`,
         ]);
       }),
     );

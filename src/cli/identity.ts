@@ -199,7 +199,7 @@ async function accountsOf(
   if (accounts.length > 0) return accounts;
   throw new Problem(
     'not-found',
-    `No account has the domain ${normaliseIdentity(value)} with keys. Add it: sandmartin identity add ${value} --account ID`,
+    `No account has the domain ${normaliseIdentity(value)} with keys. Add it: npx sandmartin identity add ${value} --account ID`,
   );
 }
 
@@ -224,7 +224,7 @@ function showRecords({ domain, records }: Domain): string[] {
       `  ${value}`,
     ]),
     '',
-    `Then: sandmartin identity check ${domain}`,
+    `Then: npx sandmartin identity check ${domain}`,
   ];
 }
 

@@ -51,7 +51,7 @@ export function registerMessage(program: Command): void {
         if (uuid === undefined || found === undefined) {
           throw new Problem(
             'not-found',
-            `There is no message ${id}. "sandmartin message list" shows the newest.`,
+            `There is no message ${id}. "npx sandmartin message list" shows the newest.`,
           );
         }
         const events = (await readTimeline(database, found.accountId, uuid))?.events ?? [];

@@ -94,7 +94,7 @@ function registerDrafts(template: Command): void {
         print(options.json, { ...put, version: saved.version }, () => [
           options.publish
             ? `Version ${saved.version} of "${slug}" is saved and in use.`
-            : `Version ${saved.version} of "${slug}" is saved as a draft. Put it to use: sandmartin template publish ${slug} --account ${options.account}`,
+            : `Version ${saved.version} of "${slug}" is saved as a draft. Put it to use: npx sandmartin template publish ${slug} --account ${options.account}`,
         ]);
       }),
     );

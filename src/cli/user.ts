@@ -141,7 +141,7 @@ async function requireUser(database: Queryable, email: string): Promise<User> {
   if (found !== undefined) return found;
   throw new Problem(
     'not-found',
-    `${email} has no login. "sandmartin user list" shows who has one.`,
+    `${email} has no login. "npx sandmartin user list" shows who has one.`,
   );
 }
 

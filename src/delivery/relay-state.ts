@@ -3,6 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 
 const POLL_EVERY_MS = 300;
@@ -17,6 +18,7 @@ export interface RelayReport {
 
 /** The delivery side: tells how this process finds the relay, at once when that changes and every second as a sign of life. */
 export function openRelayReporting(deps: { database: Database; clock: Clock; log: Log }) {
+  const couldNotTell = recurringFault(deps.log, 'warn', 'could not tell how the relay is');
   const id = bytesToUuid(newIdBytes(deps.clock.nowMs()));
   let last: RelayReport = { down: false, retryAfterMs: 0, detail: null };
   let telling: Promise<void> = Promise.resolve();
@@ -32,10 +34,7 @@ export function openRelayReporting(deps: { database: Database; clock: Clock; log
              retry_at = excluded.retry_at, detail = excluded.detail`,
           [id, report.down, report.retryAfterMs, report.detail],
         )
-        .then(
-          () => undefined,
-          (error) => deps.log.warn({ err: error }, 'could not tell how the relay is'),
-        ),
+        .then(() => undefined, couldNotTell),
     );
     return telling;
   }
@@ -63,6 +62,7 @@ export interface RelayWatch {
 
 /** The API side: asks several times a second, so that asking on the hot path costs nothing. */
 export async function watchRelay(deps: { database: Database; log: Log }): Promise<RelayWatch> {
+  const couldNotAsk = recurringFault(deps.log, 'warn', 'could not ask how the relay is');
   let down = false;
   let retryAfterSeconds = 1;
   let asking: Promise<void> | undefined;
@@ -81,7 +81,7 @@ export async function watchRelay(deps: { database: Database; log: Log }): Promis
   await ask();
   const timer = setInterval(() => {
     asking ??= ask()
-      .catch((error) => deps.log.warn({ err: error }, 'could not ask how the relay is'))
+      .catch(couldNotAsk)
       .finally(() => {
         asking = undefined;
       });

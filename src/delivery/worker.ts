@@ -14,6 +14,7 @@ import {
   extendLease,
   releaseUnbegun,
 } from '../queue/due.ts';
+import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { suppressedAmong } from '../suppressions/suppressions.ts';
 import { type AttemptDeps, attempt, contentGone, type Outcome } from './attempt.ts';
@@ -51,6 +52,10 @@ export interface Worker {
 
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const { database, clock, log } = deps;
+  const couldNotLook = recurringFault(log, 'error', 'could not look for due mail');
+  const couldNotExtend = recurringFault(log, 'warn', 'could not extend a lease');
+  const couldNotLoad = recurringFault(log, 'error', 'could not load claimed mail');
+  const couldNotRecord = recurringFault(log, 'error', 'could not record what became of a mail');
   const memory = createByteBudget(MOST_BYTES_IN_HAND);
   const recorder = createGroupCommit<Outcome, void>({
     mostInFlight: 2,
@@ -71,7 +76,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
         if (deps.circuit.isOpen()) await waitForRelay();
         else if (inHand > deps.mostInHand / 2 || !(await claimSome())) await rest(POLL_EVERY_MS);
       } catch (error) {
-        log.error({ err: error }, 'could not look for due mail');
+        couldNotLook(error);
         await rest(1000);
       }
     }
@@ -91,9 +96,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
 
   async function handleClaim(claim: Claim): Promise<void> {
     const extending = setInterval(() => {
-      extendLease(database, clock.nowMs(), claim.lease, LEASE_MS).catch((error) =>
-        log.warn({ err: error }, 'could not extend a lease'),
-      );
+      extendLease(database, clock.nowMs(), claim.lease, LEASE_MS).catch(couldNotExtend);
     }, EXTEND_EVERY_MS);
     try {
       await Promise.all(groupsThatFit(claim.rows).map((group) => handleGroup(claim.lease, group)));
@@ -120,7 +123,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       );
     } catch (error) {
       // Nothing was handed over; the lease ends by itself and the mails are tried again.
-      log.error({ err: error }, 'could not load claimed mail');
+      couldNotLoad(error);
       inHand -= group.length;
     } finally {
       giveBack();
@@ -201,7 +204,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
         for (const event of outcome.events) deps.metrics.events.inc({ kind: event.kind });
         return;
       } catch (error) {
-        log.error({ err: error }, 'could not record what became of a mail');
+        couldNotRecord(error);
         if (isDataFault(error)) return;
         await new Promise((resolve) => setTimeout(resolve, 1000));
       }

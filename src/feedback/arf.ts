@@ -1,6 +1,6 @@
 // Complaints: RFC 5965 (ARF), auth-failure of RFC 6591, and Microsoft's JMRP, which forwards the mail without a report part.
 // report.ts calls it. What a complaint does (complained, suppression, nothing) is the recorder's business.
-import { fieldGroups, hostOf, type RecipientResult } from './dsn.ts';
+import { fieldGroups, hostOf, type RecipientResult, recipientResult } from './dsn.ts';
 import { type Mail, partText } from './mime.ts';
 import { type Original, parseDate } from './original.ts';
 import { bareAddress } from './report-address.ts';
@@ -53,15 +53,7 @@ function complainers(
 ): RecipientResult[] {
   const sentTo = original.recipients.filter((address) => !isRedacted(address));
   const addresses = named.length > 0 ? named : [sentTo.length === 1 ? sentTo[0]! : null];
-  return addresses.map((address) => ({
-    address,
-    action: null,
-    status: null,
-    bounce_type: null,
-    reason: null,
-    smtp_response: null,
-    reporting_mta: reportingMta,
-  }));
+  return addresses.map((address) => recipientResult(address, { reporting_mta: reportingMta }));
 }
 
 /** RFC 6590: reporters may replace addresses by something that only looks like one. */

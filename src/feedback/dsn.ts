@@ -20,6 +20,23 @@ export interface RecipientResult {
   reporting_mta: string | null;
 }
 
+/** What a report says of one recipient, where it says less than a delivery status does. */
+export function recipientResult(
+  address: string | null,
+  known: Partial<RecipientResult>,
+): RecipientResult {
+  return {
+    address,
+    action: null,
+    status: null,
+    bounce_type: null,
+    reason: null,
+    smtp_response: null,
+    reporting_mta: null,
+    ...known,
+  };
+}
+
 export interface DeliveryStatus {
   recipients: RecipientResult[];
   envelopeId: string | null;

@@ -98,7 +98,7 @@ export async function getKept(
   if (row === undefined) {
     throw new Problem(
       'not-found',
-      `No mail ${id} is kept. "sandmartin feedback list" shows those of the last ${KEPT_DAYS} days.`,
+      `No mail ${id} is kept. "npx sandmartin feedback list" shows those of the last ${KEPT_DAYS} days.`,
     );
   }
   const { raw, ...rest } = row;

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import { classify } from './classify.ts';
-import { hostOf, type RecipientResult } from './dsn.ts';
+import { hostOf, type RecipientResult, recipientResult } from './dsn.ts';
 import { type Original, OUR_HEADER, TOKEN_HEADER } from './original.ts';
 import type { Reason } from './reasons.ts';
 import { fingerprint, makeReport, type Report } from './report.ts';
@@ -180,23 +180,10 @@ function originalOf(body: SesBody): Original {
   };
 }
 
-function result(address: string, rest: Partial<RecipientResult>): RecipientResult {
-  return {
-    address,
-    action: null,
-    status: null,
-    bounce_type: null,
-    reason: null,
-    smtp_response: null,
-    reporting_mta: null,
-    ...rest,
-  };
-}
-
 function deliveries(body: SesBody): RecipientResult[] {
   const { recipients = [], smtpResponse, reportingMTA } = body.delivery ?? {};
   return recipients.map((address) =>
-    result(address, {
+    recipientResult(address, {
       action: 'delivered',
       smtp_response: smtpResponse ?? null,
       reporting_mta: hostOf(reportingMTA ?? ''),
@@ -207,7 +194,7 @@ function deliveries(body: SesBody): RecipientResult[] {
 function delays(body: SesBody): RecipientResult[] {
   const { delayedRecipients = [], reportingMTA } = body.deliveryDelay ?? {};
   return delayedRecipients.map((delayed) =>
-    result(delayed.emailAddress, {
+    recipientResult(delayed.emailAddress, {
       action: 'delayed',
       status: delayed.status ?? null,
       smtp_response: diagnostic(delayed.diagnosticCode),
@@ -236,7 +223,7 @@ function bounces(body: SesBody): RecipientResult[] {
     const verdict = classify(status, said ?? '');
     const known =
       bounceType === 'Permanent' ? 'permanent' : bounceType === 'Transient' ? 'transient' : null;
-    return result(bounced.emailAddress, {
+    return recipientResult(bounced.emailAddress, {
       action: 'failed',
       status,
       // Undetermined without any code is no ground to suppress somebody.
@@ -252,7 +239,7 @@ function bounces(body: SesBody): RecipientResult[] {
 function rejections(body: SesBody): RecipientResult[] {
   const said = body.reject?.reason ?? null;
   return body.mail.destination.map((address) =>
-    result(address, {
+    recipientResult(address, {
       action: 'failed',
       bounce_type: 'permanent',
       reason: 'content',
@@ -263,7 +250,7 @@ function rejections(body: SesBody): RecipientResult[] {
 
 function complainers(body: SesBody): RecipientResult[] {
   return (body.complaint?.complainedRecipients ?? []).map(({ emailAddress }) =>
-    result(emailAddress, {}),
+    recipientResult(emailAddress, {}),
   );
 }
 

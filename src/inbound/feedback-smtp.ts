@@ -11,6 +11,7 @@ import { type MailReference, readMailToken } from '../feedback/return-path.ts';
 import { isDataFault } from '../group-commit.ts';
 import { showId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 
 /** A bounce may carry the whole mail back, attachments and all. */
@@ -50,6 +51,8 @@ export async function startFeedbackListener(
   deps: FeedbackDeps,
   listen: ListenOptions,
 ): Promise<FeedbackListener> {
+  const couldNotLookUp = recurringFault(deps.log, 'error', 'could not look up a return path');
+  const couldNotRecord = recurringFault(deps.log, 'error', 'could not record a report');
   const hosts = countHosts();
   const server = new SMTPServer({
     name: deps.bounceDomain,
@@ -80,7 +83,7 @@ export async function startFeedbackListener(
               : null,
           ),
         (error: Error) => {
-          deps.log.error({ err: error }, 'could not look up a return path');
+          couldNotLookUp(error);
           done(refusal(451, 'could not look it up, come again'));
         },
       );
@@ -90,7 +93,7 @@ export async function startFeedbackListener(
         () => done(null, 'recorded'),
         (error: Error & { responseCode?: number }) => {
           if (error.responseCode !== undefined) return done(error);
-          deps.log.error({ err: error }, 'could not record a report');
+          couldNotRecord(error);
           done(refusal(451, 'could not record it, come again'));
         },
       );

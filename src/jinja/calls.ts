@@ -4,18 +4,17 @@ import type { Context } from './context.ts';
 import { NeedsOwnData, TemplateError, TemplateRuntimeError, typeError } from './errors.ts';
 import { type Native, variadic } from './methods/signature.ts';
 import { ownCopy } from './values/copy.ts';
+import { Dict, dictEntries } from './values/dict.ts';
 import {
   Callable,
-  Dict,
-  dictEntries,
   Float,
   type Kwargs,
   Markup,
   Tuple,
   typeName,
-  Undefined,
   type Value,
 } from './values/types.ts';
+import { Undefined } from './values/undefined.ts';
 
 /** A function of the host: gets plain JavaScript values, keyword arguments as an object at the end. */
 // biome-ignore lint/suspicious/noExplicitAny: hosts write functions with the parameters they need

@@ -4,7 +4,9 @@ import type { Budget } from './budget.ts';
 import type { Environment } from './environment.ts';
 import type { Template } from './template.ts';
 import { attributeOf, subscript } from './values/access.ts';
-import { Dict, Undefined, type Value } from './values/types.ts';
+import { Dict } from './values/dict.ts';
+import type { Value } from './values/types.ts';
+import { Undefined } from './values/undefined.ts';
 
 /** Names below the ones a template sets itself: the caller's data, the globals, what an include inherits. */
 export interface Lookup {

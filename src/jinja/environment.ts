@@ -10,16 +10,11 @@ import type { Syntax } from './syntax/lexer.ts';
 import type { Extension } from './syntax/parser.ts';
 import { Template } from './template.ts';
 import { tests } from './tests.ts';
+import { hashKey } from './values/dict.ts';
 import { isIterable, readList, truthy } from './values/iterate.ts';
 import { str } from './values/repr.ts';
-import {
-  hashKey,
-  Markup,
-  typeName,
-  Undefined,
-  type UndefinedKind,
-  type Value,
-} from './values/types.ts';
+import { Markup, typeName, type Value } from './values/types.ts';
+import { Undefined, type UndefinedKind } from './values/undefined.ts';
 
 export interface EnvironmentOptions {
   /** Finds the source of a template; undefined when there is none of that name. */

@@ -11,16 +11,9 @@ import {
   positional,
   variadic,
 } from './methods/signature.ts';
+import { Dict, Namespace } from './values/dict.ts';
 import { toIndex } from './values/numbers.ts';
-import {
-  Dict,
-  type Kwargs,
-  Namespace,
-  Range,
-  Tuple,
-  type Value,
-  WithAttributes,
-} from './values/types.ts';
+import { type Kwargs, Range, Tuple, type Value, WithAttributes } from './values/types.ts';
 
 /** A builtin class or function. */
 class Builtin extends WithAttributes {

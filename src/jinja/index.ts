@@ -15,4 +15,5 @@ export {
 export { unescapeHtml } from './filters/unescape.ts';
 export { parseJson } from './json-data.ts';
 export type { Template } from './template.ts';
-export { Dict, Float, Markup, Tuple, type Value } from './values/types.ts';
+export { Dict } from './values/dict.ts';
+export { Float, Markup, Tuple, type Value } from './values/types.ts';

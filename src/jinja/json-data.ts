@@ -1,7 +1,8 @@
 // Reading JSON the way Python does: 1 is an int and 1.0 a float, integers of any size, keys in their order.
 import { tooDeep, valueError } from './errors.ts';
+import { Dict } from './values/dict.ts';
 import { int } from './values/numbers.ts';
-import { Dict, float, type Value } from './values/types.ts';
+import { float, type Value } from './values/types.ts';
 
 const MAX_NESTING = 500;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;

@@ -5,10 +5,11 @@ import type { CompiledTemplate } from './compile/inheritance.ts';
 import { type Blocks, Context, DataLookup, type Lookup } from './context.ts';
 import type { Environment } from './environment.ts';
 import { locate, NeedsOwnData } from './errors.ts';
-import { TemplateModule } from './runtime.ts';
+import { TemplateModule } from './runtime/module.ts';
 import { parseTemplate } from './syntax/parser.ts';
 import { ownCopy } from './values/copy.ts';
-import { type Dict, forgetObjects, type Value } from './values/types.ts';
+import { type Dict, forgetObjects } from './values/dict.ts';
+import type { Value } from './values/types.ts';
 
 export class Template {
   readonly name: string | null;

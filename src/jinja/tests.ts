@@ -3,23 +3,14 @@ import type { Context } from './context.ts';
 import { type MethodTable, type Native, native, table } from './methods/signature.ts';
 import { equals, type Order, ordered } from './values/compare.ts';
 import { Complex } from './values/complex.ts';
+import { DictView, hashKey, isDict } from './values/dict.ts';
 import { contains, isIterable } from './values/iterate.ts';
 import { isFloat, isInt, isNumber } from './values/numbers.ts';
 import { modulo } from './values/operators.ts';
 import { isHtml, str } from './values/repr.ts';
 import { isLower, isUpper } from './values/text.ts';
-import {
-  Callable,
-  DictView,
-  hashKey,
-  isDict,
-  Markup,
-  Range,
-  Tuple,
-  Undefined,
-  type Value,
-  WithAttributes,
-} from './values/types.ts';
+import { Callable, Markup, Range, Tuple, type Value, WithAttributes } from './values/types.ts';
+import { Undefined } from './values/undefined.ts';
 
 const isString = (value: Value): boolean => typeof value === 'string' || value instanceof Markup;
 

@@ -6,13 +6,13 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import type { ByteBudget } from '../byte-budget.ts';
+import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { readBody } from '../http-body.ts';
 import { closeAnswered } from '../http-stop.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { OUR_FAULT, STATUS_OF } from '../operations/status.ts';
-import { asOutage } from '../store/outage.ts';
 import { authInfoOf, type McpServer } from './server.ts';
 import { readToolCall } from './tool-call.ts';
 
@@ -125,7 +125,7 @@ const NOT_ACCEPTABLE = rpcError(406, -32000, 'Answers are application/json: acce
 
 /** Before the protocol begins, problems are plain HTTP as in REST. */
 function asAnswer(deps: McpHttpDeps, error: unknown): Answer {
-  const problem = error instanceof Problem ? error : asOutage(error);
+  const problem = problemOf(error);
   if (problem === undefined) {
     deps.log.error({ door: 'mcp', err: error }, 'a request failed');
     return json(OUR_FAULT.status, { detail: OUR_FAULT.detail });

@@ -14,12 +14,11 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../accounts/directory.ts';
-import { Problem } from '../errors.ts';
+import { problemOf } from '../connection-fault.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
-import { asOutage } from '../store/outage.ts';
 import { instructionsFor } from './instructions.ts';
 import { ourFault, refusal, success } from './results.ts';
 import type { Tool } from './tool.ts';
@@ -155,7 +154,7 @@ async function call<Deps>(
     return success(await tool.run(deps.toolDeps, caller, readInput(tool.input, wanted)));
   } catch (error) {
     const about = { door: 'mcp', tool: tool.name, account: caller.accountId };
-    const problem = error instanceof Problem ? error : asOutage(error);
+    const problem = problemOf(error);
     if (problem === undefined) {
       deps.log.error({ ...about, err: error }, 'a tool failed');
       return ourFault();

@@ -1,9 +1,9 @@
 // Problems as HTTP answers. `detail` is public; the cause is only logged.
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { STATUS_OF } from '../operations/status.ts';
-import { asOutage } from '../store/outage.ts';
 
 export interface ErrorAnswer {
   status: number;
@@ -30,11 +30,10 @@ export function limitHeaders(limit: NonNullable<Problem['limit']>): Record<strin
   };
 }
 
-/** Also what Fastify itself refuses, in the contract's words and statuses. Undefined: a fault of ours. */
+/** Also what Fastify itself refuses, in the contract's words and statuses; undefined: the fault is ours. */
 export function asProblem(error: unknown): Problem | undefined {
-  if (error instanceof Problem) return error;
-  const outage = asOutage(error);
-  if (outage !== undefined) return outage;
+  const known = problemOf(error);
+  if (known !== undefined) return known;
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new Problem('invalid', 'Send the body as JSON, with Content-Type: application/json.');

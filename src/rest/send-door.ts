@@ -3,13 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
+import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { parseJson, type ReadBody, readBody } from '../http-body.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { OUR_FAULT } from '../operations/status.ts';
-import { answerProblem, asProblem, limitHeaders } from './errors.ts';
+import { answerProblem, limitHeaders } from './errors.ts';
 import { type HttpAnswer, takePlainPosts } from './plain-posts.ts';
 import type { RestDeps } from './server.ts';
 
@@ -93,7 +94,7 @@ function refuse(
   ids: { request: string; account: number | undefined },
   error: unknown,
 ): HttpAnswer {
-  const problem = asProblem(error);
+  const problem = problemOf(error);
   if (problem !== undefined) {
     deps.metrics.refused.inc({ code: problem.code });
     deps.log.info({ ...ids, code: problem.code, err: problem.cause }, 'refused');

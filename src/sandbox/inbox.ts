@@ -77,7 +77,7 @@ export async function getCaptured(
   if (row === undefined) {
     throw new Problem(
       'not-found',
-      `The sandbox has no mail ${id}. "sandmartin sandbox list" shows what it captured.`,
+      `The sandbox has no mail ${id}. "npx sandmartin sandbox list" shows what it captured.`,
     );
   }
   const { raw, ...rest } = row;

@@ -4,6 +4,7 @@ import type { Relay } from '../delivery/relay.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { composeComplaint } from './arf.ts';
 import { composeDsn, type DsnRecipient } from './dsn.ts';
@@ -69,6 +70,8 @@ interface Verdict {
 
 export function startPlayer(deps: PlayerDeps): Player {
   const { database, log } = deps;
+  const couldNotNote = recurringFault(log, 'error', 'the sandbox could not note a step');
+  const couldNotLook = recurringFault(log, 'warn', 'the sandbox could not look for steps');
   const inHand = new Set<Promise<void>>();
   let stopping = false;
   let polling: Promise<void> | undefined;
@@ -85,7 +88,7 @@ export function startPlayer(deps: PlayerDeps): Player {
     const work = playStep(deps, row)
       .then((next) => verdicts.add({ row, next }))
       // Nothing is lost: the lease ends and the step is played again.
-      .catch((error) => log.error({ err: error }, 'the sandbox could not note a step'))
+      .catch(couldNotNote)
       .finally(() => inHand.delete(work));
     inHand.add(work);
   }
@@ -98,7 +101,7 @@ export function startPlayer(deps: PlayerDeps): Player {
   const timer = setInterval(() => {
     if (stopping) return;
     polling ??= poll()
-      .catch((error) => log.warn({ err: error }, 'the sandbox could not look for steps'))
+      .catch(couldNotLook)
       .finally(() => {
         polling = undefined;
       });

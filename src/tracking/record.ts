@@ -6,6 +6,7 @@ import { createGroupCommit, isDataFault } from '../group-commit.ts';
 import { bytesToUuid } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 
 /** What waits for a database that is away; about 10 MB. Past it the newest are dropped and counted. */
@@ -40,6 +41,7 @@ export function openEngagementRecorder(deps: {
   metrics: Metrics;
 }): EngagementRecorder {
   const { database, clock, log, metrics } = deps;
+  const couldNotRecord = recurringFault(log, 'warn', 'could not record an open or click');
   const waiting = new Set<Promise<void>>();
   let closing = false;
   let dropped = 0;
@@ -62,7 +64,7 @@ export function openEngagementRecorder(deps: {
       try {
         return await group.add(event);
       } catch (error) {
-        log.warn({ err: error }, 'could not record an open or click');
+        couldNotRecord(error);
         if (isDataFault(error) || closing) return;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }

@@ -80,7 +80,7 @@ async function endpointOfDelivery(
 function noDelivery(id: string): never {
   throw new Problem(
     'not-found',
-    `There is no webhook delivery ${id.slice(0, 64)}. "sandmartin webhook deliveries" shows them.`,
+    `There is no webhook delivery ${id.slice(0, 64)}. "npx sandmartin webhook deliveries" shows them.`,
   );
 }
 
@@ -94,7 +94,7 @@ async function openFor(client: Queryable, endpoint: Endpoint): Promise<void> {
   if (opened.length > 0) return;
   throw new Problem(
     'invalid',
-    `${endpoint.id} is disabled. Enable it first: sandmartin webhook enable ${endpoint.id}`,
+    `${endpoint.id} is disabled. Enable it first: npx sandmartin webhook enable ${endpoint.id}`,
   );
 }
 

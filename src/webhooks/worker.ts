@@ -6,6 +6,7 @@ import { bytesToUuid, newIdBytes, showUuid } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createNap } from '../nap.ts';
+import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { type AttemptDeps, attempt, eventGone, failedHere, type Outcome } from './attempt.ts';
 import { eventIdOf, loadEvents, nameOf } from './event-body.ts';
@@ -48,6 +49,9 @@ export interface WebhookWorker {
 
 export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   const { database, clock, log } = deps;
+  const couldNotLook = recurringFault(log, 'error', 'could not look for due webhooks');
+  const couldNotExtend = recurringFault(log, 'warn', 'could not extend the leases of webhooks');
+  const couldNotRecord = recurringFault(log, 'error', 'could not record what became of a webhook');
   const leaseMs = deps.leaseMs ?? LEASE_MS;
   const lease = bytesToUuid(newIdBytes(clock.nowMs()));
   const lanes = new Map<string, Lane>();
@@ -74,7 +78,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
         const pauseMs = 4 * (performance.now() - startedMs);
         await rest(Math.min(Math.max(POLL_EVERY_MS, pauseMs), POLL_AT_LEAST_EVERY_MS));
       } catch (error) {
-        log.error({ err: error }, 'could not look for due webhooks');
+        couldNotLook(error);
         await rest(1000);
       }
     }
@@ -249,7 +253,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
       try {
         return await recorder.add(told);
       } catch (error) {
-        log.error({ err: error }, 'could not record what became of a webhook');
+        couldNotRecord(error);
         if (isDataFault(error)) {
           // Whatever the answer was made of, the delivery must not hang on it.
           if (told.outcome?.result == null) return;
@@ -279,7 +283,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   }
 
   const extending = setInterval(() => {
-    extend().catch((error) => log.warn({ err: error }, 'could not extend the leases of webhooks'));
+    extend().catch(couldNotExtend);
   }, leaseMs / 3);
   const running = run();
   return {

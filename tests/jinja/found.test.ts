@@ -15,6 +15,10 @@ function rendered(source: string): string {
 }
 
 const GROUPS: Record<string, [source: string, answer: string][]> = {
+  'where a long word is broken at its hyphens': [
+    ['{{ "W-o-r-l-d-&-g-t-;-"|wordwrap(5, true, "|") }}', 'W-o-|r-l-|d-&-|g-t-|;-'],
+    ['{{ "l-d-e-g-t"|wordwrap(5, true, "|") }}', 'l-d-|e-g-t'],
+  ],
   'rows and columns of odd sizes': [
     ['{{ [1, 2, 3]|batch(1.5, "?")|list }}', '[[1, 2, 3]]'],
     [

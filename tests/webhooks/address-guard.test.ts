@@ -10,7 +10,7 @@ import {
   type Resolve,
 } from '../../src/webhooks/address-guard.ts';
 import samples from '../fixtures/ssrf-urls.json' with { type: 'json' };
-import { startDnsServer } from './dns-server.ts';
+import { startDnsServer } from '../support/dns-server.ts';
 
 const publicAnswer: Resolve = async () => ['93.184.215.14', '2606:4700:4700::1111'];
 const unresolved: Resolve = async (host) => {

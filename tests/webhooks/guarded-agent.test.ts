@@ -10,8 +10,8 @@ import {
 } from '../../src/webhooks/address-guard.ts';
 import { postWebhook } from '../../src/webhooks/post.ts';
 import samples from '../fixtures/ssrf-urls.json' with { type: 'json' };
+import { startDnsServer, type Zone } from '../support/dns-server.ts';
 import { createAuthority, startReceiver } from '../support/https-receiver.ts';
-import { startDnsServer, type Zone } from './dns-server.ts';
 
 const authority = createAuthority();
 const cleanups: (() => Promise<unknown>)[] = [];

@@ -8,7 +8,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import type { MessageStatus } from '../../src/dashboard/views/common.ts';
+import type { MessageSearch } from '../../src/dashboard/views/messages.ts';
 import { NotFound, PageFault } from './parts/fault.tsx';
 import { sessionQuery } from './session.ts';
 import { Shell } from './shell/shell.tsx';
@@ -88,16 +88,9 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'OverviewPage'),
 });
 
-export interface MessagesSearch {
-  recipient?: string;
-  subject?: string;
-  tag?: string;
-  status?: MessageStatus;
-  id?: string;
-  from?: string;
-  until?: string;
-}
 const searchFields = ['recipient', 'subject', 'tag', 'status', 'id', 'from', 'until'] as const;
+/** What of a search stands in the page's address. */
+export type MessagesSearch = Pick<MessageSearch, (typeof searchFields)[number]>;
 
 const messages = createRoute({
   getParentRoute: () => inside,

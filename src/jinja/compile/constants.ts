@@ -6,14 +6,12 @@ import type { Environment } from '../environment.ts';
 import { invoke } from '../methods/signature.ts';
 import type * as n from '../syntax/nodes.ts';
 import { getAttribute, getItem } from '../values/access.ts';
+import { Dict, dictEntries, isDict } from '../values/dict.ts';
 import { toList, truthy } from '../values/iterate.ts';
 import { str } from '../values/repr.ts';
 import {
-  Dict,
-  dictEntries,
   Float,
   GroupTuple,
-  isDict,
   type Kwargs,
   Markup,
   PyObject,
@@ -22,7 +20,7 @@ import {
   Tuple,
   type Value,
 } from '../values/types.ts';
-import { binary, compare, unary } from './operations.ts';
+import { binary, compare, unary } from './operator-functions.ts';
 
 export const NOT_CONSTANT = Symbol('not constant');
 type Constant = Value | typeof NOT_CONSTANT;

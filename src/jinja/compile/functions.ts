@@ -1,22 +1,17 @@
 // The statements that make functions: for loops (plain, filtered, recursive), macros and call blocks. Top of the compiler.
 import type { Environment } from '../environment.ts';
 import { locate, TemplateSyntaxError } from '../errors.ts';
-import { Activation, LoopContext, Macro, type MacroCode } from '../runtime.ts';
+import { Activation } from '../runtime/activation.ts';
+import { LoopContext } from '../runtime/loop.ts';
+import { Macro, type MacroCode } from '../runtime/macro.ts';
 import type * as n from '../syntax/nodes.ts';
 import { descendants } from '../syntax/nodes.ts';
+import { DictView, isDict } from '../values/dict.ts';
 import { elements, iterator } from '../values/iterate.ts';
 import { str } from '../values/repr.ts';
-import {
-  DictView,
-  Iterator,
-  isDict,
-  Markup,
-  orNone,
-  Tuple,
-  Undefined,
-  type Value,
-} from '../values/types.ts';
-import type { Evaluate, Source } from './expressions.ts';
+import { Iterator, Markup, orNone, Tuple, type Value } from '../values/types.ts';
+import { Undefined } from '../values/undefined.ts';
+import type { Evaluate, Source } from './compiler.ts';
 import type { Frame } from './frame.ts';
 import { ImportCompiler } from './imports.ts';
 import type { CompiledTemplate } from './inheritance.ts';

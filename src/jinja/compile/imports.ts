@@ -1,6 +1,7 @@
 // Statements that bring in other templates: include, import, from … import. After inheritance.ts, before functions.ts.
 import { locate } from '../errors.ts';
-import type { Activation, TemplateModule } from '../runtime.ts';
+import type { Activation } from '../runtime/activation.ts';
+import type { TemplateModule } from '../runtime/module.ts';
 import type * as n from '../syntax/nodes.ts';
 import { quote } from '../values/repr.ts';
 import type { Value } from '../values/types.ts';

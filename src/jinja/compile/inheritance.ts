@@ -1,7 +1,8 @@
 // A template as a whole, its blocks, and extends. After variables.ts, before imports.ts.
 import type { BlockCode, Context } from '../context.ts';
 import { locate, TemplateRuntimeError } from '../errors.ts';
-import { Activation, superBlock, TemplateReference } from '../runtime.ts';
+import { Activation } from '../runtime/activation.ts';
+import { superBlock, TemplateReference } from '../runtime/blocks.ts';
 import type * as n from '../syntax/nodes.ts';
 import { descendants } from '../syntax/nodes.ts';
 import type { Template } from '../template.ts';

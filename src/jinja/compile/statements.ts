@@ -1,13 +1,14 @@
-// Statements to closures: the order of a body, output, conditions, filter blocks, with, autoescape. First of a chain of classes,
-// one a file: variables.ts, inheritance.ts, imports.ts and functions.ts add the statements that are abstract here.
+// Statements to closures: the order of a body, output, conditions, filter blocks, with, autoescape. After expressions.ts in the
+// chain of classes; variables.ts, inheritance.ts, imports.ts and functions.ts add the statements that are abstract here.
 import { locate, TemplateSyntaxError, typeError } from '../errors.ts';
-import type { Activation } from '../runtime.ts';
+import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { truthy } from '../values/iterate.ts';
 import { escapeValue, str } from '../values/repr.ts';
 import { Markup, typeName, type Value } from '../values/types.ts';
+import type { Evaluate } from './compiler.ts';
 import { NOT_CONSTANT } from './constants.ts';
-import { type Evaluate, ExpressionCompiler } from './expressions.ts';
+import { ExpressionCompiler } from './expressions.ts';
 import type { Frame } from './frame.ts';
 import { analyze } from './symbols.ts';
 

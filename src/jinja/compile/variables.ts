@@ -2,12 +2,13 @@
 // blocks, includes and importers. After statements.ts, before inheritance.ts.
 import type { Context, Lookup } from '../context.ts';
 import { locate, TemplateRuntimeError, typeError, valueError } from '../errors.ts';
-import type { Activation } from '../runtime.ts';
+import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { descendants } from '../syntax/nodes.ts';
+import { Namespace } from '../values/dict.ts';
 import { elements, isIterable, toList } from '../values/iterate.ts';
 import { str } from '../values/repr.ts';
-import { Markup, Namespace, orNone, typeName, type Value } from '../values/types.ts';
+import { Markup, orNone, typeName, type Value } from '../values/types.ts';
 import type { Frame } from './frame.ts';
 import { type Execute, NEXT, StatementCompiler } from './statements.ts';
 import { analyze, type Symbols } from './symbols.ts';

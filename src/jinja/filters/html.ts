@@ -10,13 +10,14 @@ import {
 import { type Native, native } from '../methods/signature.ts';
 import { slice } from '../values/access.ts';
 import { compareText, ordered } from '../values/compare.ts';
+import { DictView, isDict, pairsOf } from '../values/dict.ts';
 import { isIterable, iterator, toList, truthy } from '../values/iterate.ts';
 import { escapeText, escapeValue, quote, str } from '../values/repr.ts';
 import { splitWords, textLength } from '../values/text.ts';
-import { DictView, isDict, Markup, typeName, Undefined, type Value } from '../values/types.ts';
+import { Markup, typeName, type Value } from '../values/types.ts';
+import { Undefined } from '../values/undefined.ts';
 import { tojson } from './json.ts';
 import { pformat } from './pprint.ts';
-import { pairsOf } from './sequences.ts';
 import { urlize } from './urlize.ts';
 
 /** quote_from_bytes: letters, digits and _.-~ stay, and "/" unless for a query. */
@@ -59,7 +60,7 @@ function urlencode(ctx: Context, value: Value): string {
 
 function xmlattr(ctx: Context, value: Value, autospace: Value = true): Value {
   const parts: string[] = [];
-  for (const [key, item] of pairsOf(ctx, value)) {
+  for (const [key, item] of pairsOf(value)) {
     ctx.budget.step(4);
     if (item === null || item instanceof Undefined) continue;
     const name = typeof key === 'string' ? key : key instanceof Markup ? key.text : null;

@@ -3,20 +3,11 @@ import type { Context } from '../context.ts';
 import { tooDeep, typeError, valueError } from '../errors.ts';
 import { sortBy } from '../values/compare.ts';
 import { floatRepr } from '../values/decimal.ts';
+import { type Dict, dictEntries, isDict } from '../values/dict.ts';
 import { isFloat, toFloat } from '../values/numbers.ts';
 import { multiply } from '../values/operators.ts';
 import { intText } from '../values/repr.ts';
-import {
-  type Dict,
-  dictEntries,
-  Float,
-  isDict,
-  Markup,
-  orNone,
-  Tuple,
-  typeName,
-  type Value,
-} from '../values/types.ts';
+import { Float, Markup, orNone, Tuple, typeName, type Value } from '../values/types.ts';
 
 const MAX_NESTING = 300;
 

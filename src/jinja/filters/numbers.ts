@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { filterArgumentError, TemplateError, typeError } from '../errors.ts';
 import { type Native, native } from '../methods/signature.ts';
 import { fixedDigits, roundFloat, roundInt } from '../values/decimal.ts';
+import { hashKey } from '../values/dict.ts';
 import { truthy } from '../values/iterate.ts';
 import {
   floatOf,
@@ -19,7 +20,8 @@ import {
   truncate,
 } from '../values/numbers.ts';
 import { divide, multiply, power } from '../values/operators.ts';
-import { float, hashKey, Markup, typeName, Undefined, type Value } from '../values/types.ts';
+import { float, Markup, typeName, type Value } from '../values/types.ts';
+import { Undefined } from '../values/undefined.ts';
 
 function abs(_ctx: Context, value: Value): Value {
   if (!isNumber(value)) throw typeError(`bad operand type for abs(): '${typeName(value)}'`);

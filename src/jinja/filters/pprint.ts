@@ -2,18 +2,10 @@
 import type { Context } from '../context.ts';
 import { TemplateError, tooDeep } from '../errors.ts';
 import { ordered, sortBy } from '../values/compare.ts';
+import { type Dict, dictEntries, isDict } from '../values/dict.ts';
 import { quote, repr } from '../values/repr.ts';
 import { splitLines, textLength } from '../values/text.ts';
-import {
-  type Dict,
-  dictEntries,
-  GroupTuple,
-  isDict,
-  orNone,
-  Tuple,
-  typeName,
-  type Value,
-} from '../values/types.ts';
+import { GroupTuple, orNone, Tuple, typeName, type Value } from '../values/types.ts';
 
 const WIDTH = 80;
 const MAX_NESTING = 100;

@@ -3,7 +3,9 @@ import type { MethodTable, Native } from '../methods/signature.ts';
 import { table } from '../methods/signature.ts';
 import { htmlFilters } from './html.ts';
 import { numberFilters } from './numbers.ts';
+import { selectingFilters } from './selecting.ts';
 import { sequenceFilters } from './sequences.ts';
+import { sortingFilters } from './sorting.ts';
 import { textFilters } from './text.ts';
 
 /** Filters Jinja2 gives the environment or the escaping mode first; it shows in complaints about arguments. */
@@ -29,7 +31,14 @@ function asInPython(name: string, fn: Native): Native {
   return { ...fn, python: { name: python, hidden: GIVEN_ONE_MORE.has(name) ? 2 : 1 } };
 }
 
-const all = { ...textFilters, ...sequenceFilters, ...numberFilters, ...htmlFilters };
+const all = {
+  ...textFilters,
+  ...sequenceFilters,
+  ...selectingFilters,
+  ...sortingFilters,
+  ...numberFilters,
+  ...htmlFilters,
+};
 
 export const filters: MethodTable = table(
   Object.fromEntries(Object.entries(all).map(([name, fn]) => [name, asInPython(name, fn)])),

@@ -7,20 +7,14 @@ import { replace } from '../methods/str-search.ts';
 import { center } from '../methods/str-shape.ts';
 import { slice } from '../values/access.ts';
 import { ordered } from '../values/compare.ts';
+import { Dict } from '../values/dict.ts';
 import { length, truthy } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
 import { add, multiply, subtract } from '../values/operators.ts';
 import { escapeText, escapeValue, isHtml, str } from '../values/repr.ts';
 import * as text from '../values/text.ts';
-import {
-  Dict,
-  type Kwargs,
-  Markup,
-  Tuple,
-  typeName,
-  Undefined,
-  type Value,
-} from '../values/types.ts';
+import { type Kwargs, Markup, Tuple, typeName, type Value } from '../values/types.ts';
+import { Undefined } from '../values/undefined.ts';
 import { wrap } from './textwrap.ts';
 import { striptags } from './unescape.ts';
 

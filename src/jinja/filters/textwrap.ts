@@ -61,8 +61,7 @@ function wordEnd(chars: Chars, start: number): number {
   for (let j = start + 1; ; j++) {
     if (chars[j] === '-') {
       const afterLetters = isLetter(chars[j - 2]) && isLetter(chars[j - 1]);
-      const afterPart =
-        isLetter(chars[j - 3]) && chars[j - 2] === '-' && isWordOrPunctuation(chars[j - 1]);
+      const afterPart = isLetter(chars[j - 3]) && chars[j - 2] === '-' && isLetter(chars[j - 1]);
       const beforeLetters =
         isLetter(chars[j + 1]) && isLetter(chars[j + 2] === '-' ? chars[j + 3] : chars[j + 2]);
       if ((afterLetters || afterPart) && beforeLetters) return j + 1;

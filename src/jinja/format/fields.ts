@@ -1,8 +1,9 @@
 // str.format: replacement fields, their paths, conversions and nested specs. Called by methods/str.ts; values go to spec.ts.
 import type { Context } from '../context.ts';
 import { attributeError, indexError, keyError, typeError, valueError } from '../errors.ts';
+import { dictGet, isDict } from '../values/dict.ts';
 import { escapeText, escapeValue, isHtml, quote, repr, str } from '../values/repr.ts';
-import { dictGet, isDict, Markup, typeName, type Value } from '../values/types.ts';
+import { Markup, typeName, type Value } from '../values/types.ts';
 import { formatValue } from './spec.ts';
 
 interface Fields {

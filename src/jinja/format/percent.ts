@@ -2,6 +2,7 @@
 import type { Budget } from '../budget.ts';
 import { keyError, overflowError, typeError, valueError } from '../errors.ts';
 import { fixedDigits, formatExponent, formatGeneral } from '../values/decimal.ts';
+import { dictGet, isDict } from '../values/dict.ts';
 import {
   floatOf,
   isFloat,
@@ -14,16 +15,8 @@ import {
 } from '../values/numbers.ts';
 import { escapeText, escapeValue, intText, quote, repr, str } from '../values/repr.ts';
 import { textLength, textSlice } from '../values/text.ts';
-import {
-  dictGet,
-  isDict,
-  Markup,
-  Range,
-  Tuple,
-  typeName,
-  Undefined,
-  type Value,
-} from '../values/types.ts';
+import { Markup, Range, Tuple, typeName, type Value } from '../values/types.ts';
+import { Undefined } from '../values/undefined.ts';
 import { ascii } from './fields.ts';
 
 interface Directive {

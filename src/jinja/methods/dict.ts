@@ -1,20 +1,11 @@
 // The methods of dict and of its views.
 import type { Context } from '../context.ts';
 import { keyError, typeError, valueError } from '../errors.ts';
+import { Dict, DictView, dictEntries, dictGet, dictSize, isDict } from '../values/dict.ts';
 import { contains, isIterable, iterator, toList } from '../values/iterate.ts';
 import { repr } from '../values/repr.ts';
-import {
-  Dict,
-  DictView,
-  dictEntries,
-  dictGet,
-  dictSize,
-  isDict,
-  type Kwargs,
-  Tuple,
-  Undefined,
-  type Value,
-} from '../values/types.ts';
+import { type Kwargs, Tuple, type Value } from '../values/types.ts';
+import { Undefined } from '../values/undefined.ts';
 import { type MethodTable, positional, table, variadic } from './signature.ts';
 
 type AnyDict = Dict | Record<string, Value>;

@@ -1,10 +1,11 @@
 // Giving a str another shape: strip, center and its kin, zfill, expandtabs, translate. Used by str.ts and the center filter.
 import type { Context } from '../context.ts';
 import { typeError, valueError } from '../errors.ts';
+import { Dict, dictEntries, dictGet, isDict } from '../values/dict.ts';
 import { lengthOf } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
 import * as text from '../values/text.ts';
-import { Dict, dictEntries, dictGet, isDict, Tuple, type Value } from '../values/types.ts';
+import { Tuple, type Value } from '../values/types.ts';
 import { optionalText, textOf } from './str-search.ts';
 
 /** strip(chars), at one end or both. */

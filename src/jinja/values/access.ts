@@ -9,21 +9,16 @@ import { listMethods, rangeMethods, tupleMethods } from '../methods/list.ts';
 import { floatMethods, intMethods, numberAttribute } from '../methods/number.ts';
 import { BoundMethod, type MethodTable } from '../methods/signature.ts';
 import { markupMethods, strMethods } from '../methods/str.ts';
+import { Dict, DictView, dictGet, hashKey, isDict, Namespace } from './dict.ts';
 import { isInt, toIndex } from './numbers.ts';
 import { repr } from './repr.ts';
 import { codePoints, hasAstral, textLength, textSlice } from './text.ts';
 import {
   Bytes,
-  Dict,
-  DictView,
-  dictGet,
   Float,
   float,
   GroupTuple,
-  hashKey,
-  isDict,
   Markup,
-  Namespace,
   objectTypeRepr,
   orNone,
   PyObject,
@@ -31,10 +26,10 @@ import {
   Slice,
   Tuple,
   typeName,
-  Undefined,
   type Value,
   WithAttributes,
 } from './types.ts';
+import { Undefined } from './undefined.ts';
 
 export const isDictMethod = (name: string): boolean => dictMethods.has(name);
 

@@ -1,25 +1,11 @@
 // Equality and order of values, with Python's rules for mixed types. Used by operators, sorting and searching.
 import type { Budget } from '../budget.ts';
 import { tooDeep, typeError } from '../errors.ts';
+import { type Dict, DictView, dictEntries, dictGet, dictSize, isDict, SetValue } from './dict.ts';
 import { isNumber } from './numbers.ts';
 import { hasAstral } from './text.ts';
-import {
-  type Dict,
-  DictView,
-  dictEntries,
-  dictGet,
-  dictSize,
-  Float,
-  isDict,
-  Markup,
-  orNone,
-  Range,
-  SetValue,
-  Tuple,
-  typeName,
-  Undefined,
-  type Value,
-} from './types.ts';
+import { Float, Markup, orNone, Range, Tuple, typeName, type Value } from './types.ts';
+import { Undefined } from './undefined.ts';
 
 const MAX_NESTING = 300;
 

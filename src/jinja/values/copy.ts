@@ -1,7 +1,8 @@
 // A render's own copy of the data it was given, made when a template is about to change it (list.append, dict.update …).
 import type { Budget } from '../budget.ts';
 import { tooDeep } from '../errors.ts';
-import { Dict, dictEntries, GroupTuple, isDict, orNone, Tuple, type Value } from './types.ts';
+import { Dict, dictEntries, isDict } from './dict.ts';
+import { GroupTuple, orNone, Tuple, type Value } from './types.ts';
 
 const MAX_NESTING = 300;
 

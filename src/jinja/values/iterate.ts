@@ -2,26 +2,11 @@
 import type { Budget } from '../budget.ts';
 import { TemplateRuntimeError, typeError } from '../errors.ts';
 import { equals } from './compare.ts';
+import { Dict, DictView, dictKeys, dictSize, hashKey, isDict, SetValue } from './dict.ts';
 import { isInt } from './numbers.ts';
 import { codePoints, textLength } from './text.ts';
-import {
-  Dict,
-  DictView,
-  dictKeys,
-  dictSize,
-  hashKey,
-  Iterator,
-  isDict,
-  Markup,
-  orNone,
-  PyObject,
-  Range,
-  SetValue,
-  Tuple,
-  typeName,
-  Undefined,
-  type Value,
-} from './types.ts';
+import { Iterator, Markup, orNone, PyObject, Range, Tuple, typeName, type Value } from './types.ts';
+import { Undefined } from './undefined.ts';
 
 /** Objects of the engine that can be iterated or counted beyond the plain collections. */
 export interface IterableObject {

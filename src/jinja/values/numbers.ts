@@ -4,7 +4,8 @@ import { LimitExceeded, overflowError, typeError, valueError, zeroDivision } fro
 import { complexPower } from './complex.ts';
 import { precisePower } from './power.ts';
 import { asciiDigits, strip } from './text.ts';
-import { Float, float, typeName, Undefined, type Value } from './types.ts';
+import { Float, float, typeName, type Value } from './types.ts';
+import { Undefined } from './undefined.ts';
 
 /** Bits beyond which integers are refused: far above any price, far below what would stall multiplication. */
 const MAX_BITS = 1 << 16;

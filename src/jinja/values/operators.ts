@@ -2,19 +2,12 @@
 import type { Budget } from '../budget.ts';
 import { overflowError, typeError } from '../errors.ts';
 import { formatPercent } from '../format/percent.ts';
+import { DictView, SetValue } from './dict.ts';
 import { iterator, toList } from './iterate.ts';
 import * as numbers from './numbers.ts';
 import { escapeText, escapeValue, isHtml, str } from './repr.ts';
-import {
-  DictView,
-  Float,
-  Markup,
-  SetValue,
-  Tuple,
-  typeName,
-  Undefined,
-  type Value,
-} from './types.ts';
+import { Float, Markup, Tuple, typeName, type Value } from './types.ts';
+import { Undefined } from './undefined.ts';
 
 function unsupported(op: string, a: Value, b: Value): never {
   if (a instanceof Undefined) return a.fail();

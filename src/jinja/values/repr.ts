@@ -2,24 +2,10 @@
 import type { Budget } from '../budget.ts';
 import { tooDeep, valueError } from '../errors.ts';
 import { floatRepr } from './decimal.ts';
+import { type Dict, DictView, dictEntries, isDict, Namespace, SetValue } from './dict.ts';
 import { isPrintable } from './text.ts';
-import {
-  type Dict,
-  DictView,
-  dictEntries,
-  Float,
-  isDict,
-  Markup,
-  Namespace,
-  orNone,
-  PyObject,
-  Range,
-  SetValue,
-  Slice,
-  Tuple,
-  Undefined,
-  type Value,
-} from './types.ts';
+import { Float, Markup, orNone, PyObject, Range, Slice, Tuple, type Value } from './types.ts';
+import { Undefined } from './undefined.ts';
 
 /** Data nested deeper than this is refused, as Python's recursion limit would. */
 const MAX_NESTING = 300;

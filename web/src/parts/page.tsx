@@ -1,5 +1,5 @@
 // The frame of a page: its heading with actions, sections, empty states and the rows that stand in while it loads.
-import { Box, Center, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Box, Button, Center, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
 interface PageProps {
@@ -123,5 +123,26 @@ export function Fact({ label, children }: { label: string; children: ReactNode }
         {children}
       </Text>
     </Box>
+  );
+}
+
+interface ShowMoreProps {
+  /** What usePages answered. */
+  pages: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+}
+
+/** Below a list that is read page by page, while there is more of it. */
+export function ShowMore({ pages }: ShowMoreProps) {
+  if (!pages.hasNextPage) return null;
+  return (
+    <Group mt="md">
+      <Button
+        variant="default"
+        loading={pages.isFetchingNextPage}
+        onClick={() => void pages.fetchNextPage()}
+      >
+        Show more
+      </Button>
+    </Group>
   );
 }

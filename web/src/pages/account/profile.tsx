@@ -6,7 +6,7 @@ import { useConfirm } from '../../parts/confirm.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { useMe } from '../../session.ts';
-import { PASSWORD_RULE } from '../entrance/entrance.tsx';
+import { NewPasswordField } from '../entrance/entrance.tsx';
 
 export function ProfilePage() {
   const { user } = useMe();
@@ -56,15 +56,7 @@ function PasswordForm({ email }: { email: string }) {
             required
             withAsterisk={false}
           />
-          <PasswordInput
-            label="New password"
-            description="At least 10 characters"
-            name="password"
-            autoComplete="new-password"
-            required
-            withAsterisk={false}
-            {...PASSWORD_RULE}
-          />
+          <NewPasswordField label="New password" />
           <Group>
             <Button type="submit" loading={change.isPending}>
               Change the password

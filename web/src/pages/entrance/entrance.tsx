@@ -1,5 +1,17 @@
 // The card on which sign-in, first set-up and invitations stand.
-import { Alert, Box, Center, Paper, Stack, Text, Title } from '@mantine/core';
+import {
+  Alert,
+  Box,
+  Center,
+  Paper,
+  PasswordInput,
+  type PasswordInputProps,
+  Stack,
+  Text,
+  TextInput,
+  type TextInputProps,
+  Title,
+} from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { Mark } from '../../parts/mark.tsx';
 
@@ -46,4 +58,29 @@ export function Entrance({ title, lead, fault, children }: EntranceProps) {
 /** What follows the # in a link: it never reaches a server's log. */
 export const tokenOfLink = (): string => decodeURIComponent(window.location.hash.slice(1));
 
-export const PASSWORD_RULE = { minLength: 10, maxLength: 200 };
+/** The address somebody signs in with. */
+export const EmailField = (props: TextInputProps) => (
+  <TextInput
+    label="E-mail"
+    name="email"
+    type="email"
+    autoComplete="username"
+    required
+    withAsterisk={false}
+    {...props}
+  />
+);
+
+/** A password that is being chosen. */
+export const NewPasswordField = (props: PasswordInputProps) => (
+  <PasswordInput
+    description="At least 10 characters"
+    name="password"
+    autoComplete="new-password"
+    required
+    withAsterisk={false}
+    minLength={10}
+    maxLength={200}
+    {...props}
+  />
+);

@@ -1,8 +1,9 @@
 // Who forgot the password asks for a link. The answer never tells whether the address has a login.
-import { Button, Code, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Code, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useAction } from '../../api.ts';
-import { Entrance } from './entrance.tsx';
+import { Form } from '../../parts/form.tsx';
+import { EmailField, Entrance } from './entrance.tsx';
 
 const backToSignIn = (
   <Text size="sm" ta="center">
@@ -25,12 +26,12 @@ export function ForgotPasswordPage() {
           {ask.data.captured && (
             <Text size="sm" c="dimmed">
               This service has no relay, so the mail was captured:{' '}
-              <Code>sandmartin sandbox list</Code> shows it.
+              <Code>npx sandmartin sandbox list</Code> shows it.
             </Text>
           )}
           <Text size="sm" c="dimmed">
             Nothing there? Whoever runs the service can set a password:{' '}
-            <Code>sandmartin user password</Code>
+            <Code>npx sandmartin user password</Code>
           </Text>
           {backToSignIn}
         </Stack>
@@ -43,29 +44,17 @@ export function ForgotPasswordPage() {
       lead="We mail you a link to a new one."
       fault={ask.error}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          ask.mutate({ body: { email: String(form.get('email')).trim() } });
+      <Form
+        onSend={(field) => {
+          ask.mutate({ body: { email: field('email').trim() } });
         }}
       >
-        <Stack>
-          <TextInput
-            label="E-mail"
-            name="email"
-            type="email"
-            autoComplete="username"
-            required
-            withAsterisk={false}
-            data-autofocus
-          />
-          <Button type="submit" size="md" fullWidth loading={ask.isPending}>
-            Mail me the link
-          </Button>
-          {backToSignIn}
-        </Stack>
-      </form>
+        <EmailField data-autofocus />
+        <Button type="submit" size="md" fullWidth loading={ask.isPending}>
+          Mail me the link
+        </Button>
+        {backToSignIn}
+      </Form>
     </Entrance>
   );
 }

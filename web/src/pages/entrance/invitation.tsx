@@ -1,10 +1,11 @@
 // An invitation: whoever holds the link chooses a password (or gives theirs) and joins the account.
-import { Button, PasswordInput, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { Button, PasswordInput, Skeleton, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAction, useApi } from '../../api.ts';
+import { Form } from '../../parts/form.tsx';
 import { useEnter } from '../../shell/menus.tsx';
-import { Entrance, PASSWORD_RULE, tokenOfLink } from './entrance.tsx';
+import { Entrance, NewPasswordField, tokenOfLink } from './entrance.tsx';
 
 export function InvitationPage() {
   const [token] = useState(tokenOfLink);
@@ -38,44 +39,43 @@ export function InvitationPage() {
       lead={`${invitedBy} invited ${email} as ${role}.`}
       fault={accept.error}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
+      <Form
+        onSend={(field) => {
           accept.mutate({
             body: {
               token,
-              password: String(form.get('password')),
-              ...(known ? {} : { name: String(form.get('name')) }),
+              password: field('password'),
+              ...(known ? {} : { name: field('name') }),
             },
           });
         }}
       >
-        <Stack>
-          <TextInput label="E-mail" value={email} readOnly autoComplete="username" />
-          {!known && (
-            <TextInput
-              label="Your name"
-              name="name"
-              autoComplete="name"
-              required
-              withAsterisk={false}
-            />
-          )}
-          <PasswordInput
-            label="Password"
-            description={known ? 'The one you sign in with' : 'At least 10 characters'}
-            name="password"
-            autoComplete={known ? 'current-password' : 'new-password'}
+        <TextInput label="E-mail" value={email} readOnly autoComplete="username" />
+        {!known && (
+          <TextInput
+            label="Your name"
+            name="name"
+            autoComplete="name"
             required
             withAsterisk={false}
-            {...(known ? {} : PASSWORD_RULE)}
           />
-          <Button type="submit" size="md" fullWidth loading={accept.isPending}>
-            Join
-          </Button>
-        </Stack>
-      </form>
+        )}
+        {known ? (
+          <PasswordInput
+            label="Password"
+            description="The one you sign in with"
+            name="password"
+            autoComplete="current-password"
+            required
+            withAsterisk={false}
+          />
+        ) : (
+          <NewPasswordField label="Password" />
+        )}
+        <Button type="submit" size="md" fullWidth loading={accept.isPending}>
+          Join
+        </Button>
+      </Form>
     </Entrance>
   );
 }

@@ -1,10 +1,11 @@
 // The link that was mailed leads here: choose a new password, and be signed in with it.
-import { Button, PasswordInput, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Skeleton, Text, TextInput } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAction, useApi } from '../../api.ts';
+import { Form } from '../../parts/form.tsx';
 import { useEnter } from '../../shell/menus.tsx';
-import { Entrance, PASSWORD_RULE, tokenOfLink } from './entrance.tsx';
+import { Entrance, NewPasswordField, tokenOfLink } from './entrance.tsx';
 
 const TITLE = 'Choose a new password';
 
@@ -43,30 +44,17 @@ export function NewPasswordPage() {
       lead="You are signed in with it at once, and signed out everywhere else."
       fault={finish.error}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          finish.mutate({ body: { token, password: String(form.get('password')) } });
+      <Form
+        onSend={(field) => {
+          finish.mutate({ body: { token, password: field('password') } });
         }}
       >
-        <Stack>
-          <TextInput label="E-mail" value={reset.data.email} readOnly autoComplete="username" />
-          <PasswordInput
-            label="New password"
-            description="At least 10 characters"
-            name="password"
-            autoComplete="new-password"
-            required
-            withAsterisk={false}
-            data-autofocus
-            {...PASSWORD_RULE}
-          />
-          <Button type="submit" size="md" fullWidth loading={finish.isPending}>
-            Set the password
-          </Button>
-        </Stack>
-      </form>
+        <TextInput label="E-mail" value={reset.data.email} readOnly autoComplete="username" />
+        <NewPasswordField label="New password" data-autofocus />
+        <Button type="submit" size="md" fullWidth loading={finish.isPending}>
+          Set the password
+        </Button>
+      </Form>
     </Entrance>
   );
 }

@@ -1,9 +1,10 @@
 // First run: the owner of the service sets a name and a password. The link with the token was printed where it was started.
-import { Button, Code, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Code, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useAction } from '../../api.ts';
+import { Form } from '../../parts/form.tsx';
 import { useEnter } from '../../shell/menus.tsx';
-import { Entrance, PASSWORD_RULE, tokenOfLink } from './entrance.tsx';
+import { EmailField, Entrance, NewPasswordField, tokenOfLink } from './entrance.tsx';
 
 export function SetUpPage() {
   const [token] = useState(tokenOfLink);
@@ -24,11 +25,8 @@ export function SetUpPage() {
       lead="You will be the owner of the first account and the operator of this service."
       fault={setUp.error}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          const field = (name: string) => String(form.get(name));
+      <Form
+        onSend={(field) => {
           setUp.mutate({
             body: {
               token,
@@ -40,44 +38,27 @@ export function SetUpPage() {
           });
         }}
       >
-        <Stack>
-          <TextInput
-            label="Your name"
-            name="name"
-            autoComplete="name"
-            required
-            withAsterisk={false}
-          />
-          <TextInput
-            label="Account"
-            description="Your company or product, as your team will see it"
-            name="accountName"
-            autoComplete="organization"
-            required
-            withAsterisk={false}
-          />
-          <TextInput
-            label="E-mail"
-            name="email"
-            type="email"
-            autoComplete="username"
-            required
-            withAsterisk={false}
-          />
-          <PasswordInput
-            label="Password"
-            description="At least 10 characters"
-            name="password"
-            autoComplete="new-password"
-            required
-            withAsterisk={false}
-            {...PASSWORD_RULE}
-          />
-          <Button type="submit" size="md" fullWidth loading={setUp.isPending}>
-            Create the account
-          </Button>
-        </Stack>
-      </form>
+        <TextInput
+          label="Your name"
+          name="name"
+          autoComplete="name"
+          required
+          withAsterisk={false}
+        />
+        <TextInput
+          label="Account"
+          description="Your company or product, as your team will see it"
+          name="accountName"
+          autoComplete="organization"
+          required
+          withAsterisk={false}
+        />
+        <EmailField />
+        <NewPasswordField label="Password" />
+        <Button type="submit" size="md" fullWidth loading={setUp.isPending}>
+          Create the account
+        </Button>
+      </Form>
     </Entrance>
   );
 }

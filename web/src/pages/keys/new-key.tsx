@@ -1,6 +1,5 @@
 // The dialog that makes a key: what it may do, limits for agents, and then the key itself, this once.
 import {
-  Alert,
   Button,
   Checkbox,
   Collapse,
@@ -18,6 +17,7 @@ import type { Scope } from '../../../../src/dashboard/views/common.ts';
 import type { KeyLimits } from '../../../../src/dashboard/views/keys.ts';
 import { useAction } from '../../api.ts';
 import { Secret } from '../../parts/copy.tsx';
+import { ActionForm } from '../../parts/form.tsx';
 
 const noLimits: KeyLimits = {
   allowedRecipients: null,
@@ -70,9 +70,11 @@ function NewKeyForm({ onSecret }: { onSecret: (secret: string) => void }) {
   });
   const change = (part: Partial<KeyLimits>) => setLimits({ ...limits, ...part });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <ActionForm
+      action={create}
+      act="Create the key"
+      disabled={scopes.length === 0}
+      onSend={() => {
         create.mutate({
           body: {
             ...(name.trim() ? { name: name.trim() } : {}),
@@ -82,75 +84,63 @@ function NewKeyForm({ onSecret }: { onSecret: (secret: string) => void }) {
         });
       }}
     >
-      <Stack>
-        {create.error && (
-          <Alert color="red" role="alert">
-            {create.error.message}
-          </Alert>
-        )}
-        <TextInput
-          label="Name"
-          description="What will use it, so that you know which one to revoke"
-          placeholder="Shop, production"
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          data-autofocus
-        />
-        <Checkbox.Group label="It may" value={scopes} onChange={setScopes}>
-          <Stack gap={8} mt={8}>
-            <Checkbox value="email:send" label="Send mail" description="email:send" />
-            <Checkbox value="email:read" label="Read timelines" description="email:read" />
-            <Checkbox value="admin" label="Manage this account over the API" description="admin" />
-          </Stack>
-        </Checkbox.Group>
-        <UnstyledButton
-          className="plain-link"
-          w="fit-content"
-          fz="sm"
-          aria-expanded={limited}
-          onClick={() => setLimited(!limited)}
-        >
-          {limited ? 'Without limits' : 'Limit it, for an agent'}
-        </UnstyledButton>
-        <Collapse expanded={limited}>
-          <Stack gap="md" className="inset">
-            <TagsInput
-              label="Only to these recipients"
-              description="Addresses or domains; empty: anybody"
-              placeholder="example.com"
-              value={limits.allowedRecipients ?? []}
-              onChange={(list) => change({ allowedRecipients: list.length > 0 ? list : null })}
-            />
-            <NumberInput
-              label="At most, recipients a day"
-              description="Below the account's own quota; empty: no limit of its own"
-              min={1}
-              value={limits.dailyCap ?? ''}
-              onChange={(value) => change({ dailyCap: value === '' ? null : Number(value) })}
-            />
-            <Switch
-              label="Only with templates, never with a body of its own"
-              checked={limits.templatesOnly}
-              onChange={(event) => change({ templatesOnly: event.currentTarget.checked })}
-            />
-            <Switch
-              label="No bcc"
-              checked={limits.noBcc}
-              onChange={(event) => change({ noBcc: event.currentTarget.checked })}
-            />
-            <Switch
-              label="Sandbox only: captured, never delivered"
-              checked={limits.sandboxOnly}
-              onChange={(event) => change({ sandboxOnly: event.currentTarget.checked })}
-            />
-          </Stack>
-        </Collapse>
-        <Group justify="flex-end">
-          <Button type="submit" loading={create.isPending} disabled={scopes.length === 0}>
-            Create the key
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      <TextInput
+        label="Name"
+        description="What will use it, so that you know which one to revoke"
+        placeholder="Shop, production"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        data-autofocus
+      />
+      <Checkbox.Group label="It may" value={scopes} onChange={setScopes}>
+        <Stack gap={8} mt={8}>
+          <Checkbox value="email:send" label="Send mail" description="email:send" />
+          <Checkbox value="email:read" label="Read timelines" description="email:read" />
+          <Checkbox value="admin" label="Manage this account over the API" description="admin" />
+        </Stack>
+      </Checkbox.Group>
+      <UnstyledButton
+        className="plain-link"
+        w="fit-content"
+        fz="sm"
+        aria-expanded={limited}
+        onClick={() => setLimited(!limited)}
+      >
+        {limited ? 'Without limits' : 'Limit it, for an agent'}
+      </UnstyledButton>
+      <Collapse expanded={limited}>
+        <Stack gap="md" className="inset">
+          <TagsInput
+            label="Only to these recipients"
+            description="Addresses or domains; empty: anybody"
+            placeholder="example.com"
+            value={limits.allowedRecipients ?? []}
+            onChange={(list) => change({ allowedRecipients: list.length > 0 ? list : null })}
+          />
+          <NumberInput
+            label="At most, recipients a day"
+            description="Below the account's own quota; empty: no limit of its own"
+            min={1}
+            value={limits.dailyCap ?? ''}
+            onChange={(value) => change({ dailyCap: value === '' ? null : Number(value) })}
+          />
+          <Switch
+            label="Only with templates, never with a body of its own"
+            checked={limits.templatesOnly}
+            onChange={(event) => change({ templatesOnly: event.currentTarget.checked })}
+          />
+          <Switch
+            label="No bcc"
+            checked={limits.noBcc}
+            onChange={(event) => change({ noBcc: event.currentTarget.checked })}
+          />
+          <Switch
+            label="Sandbox only: captured, never delivered"
+            checked={limits.sandboxOnly}
+            onChange={(event) => change({ sandboxOnly: event.currentTarget.checked })}
+          />
+        </Stack>
+      </Collapse>
+    </ActionForm>
   );
 }

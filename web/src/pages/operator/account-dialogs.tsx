@@ -15,6 +15,7 @@ import type { OperatorAccount } from '../../../../src/dashboard/views/account.ts
 import type { Plan } from '../../../../src/dashboard/views/common.ts';
 import { useAction } from '../../api.ts';
 import { Secret } from '../../parts/copy.tsx';
+import { ActionForm, Form } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 
 const plans = [
@@ -22,8 +23,8 @@ const plans = [
   { value: 'paid', label: 'Paid' },
 ];
 
-const number = (value: FormDataEntryValue | null): number | undefined =>
-  value === null || value === '' ? undefined : Number(String(value).replaceAll(',', ''));
+const number = (text: string): number | undefined =>
+  text === '' ? undefined : Number(text.replaceAll(',', ''));
 
 export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [plan, setPlan] = useState<Plan>('paid');
@@ -63,46 +64,34 @@ export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose
           </Group>
         </Stack>
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            const form = new FormData(event.currentTarget);
-            const ownerEmail = String(form.get('ownerEmail')).trim();
+        <ActionForm
+          action={create}
+          act="Create"
+          onSend={(field) => {
+            const ownerEmail = field('ownerEmail').trim();
             create.mutate({
               body: {
-                name: String(form.get('name')).trim(),
+                name: field('name').trim(),
                 plan,
                 ...(ownerEmail ? { ownerEmail } : {}),
               },
             });
           }}
         >
-          <Stack>
-            {create.error && (
-              <Alert color="red" role="alert">
-                {create.error.message}
-              </Alert>
-            )}
-            <TextInput label="Name" name="name" required withAsterisk={false} data-autofocus />
-            <SegmentedControl
-              aria-label="Plan"
-              data={plans}
-              value={plan}
-              onChange={(value) => setPlan(value as Plan)}
-            />
-            <TextInput
-              label="Owner's e-mail"
-              name="ownerEmail"
-              type="email"
-              description="Gets an invitation; may be left empty"
-            />
-            <Group justify="flex-end">
-              <Button type="submit" loading={create.isPending}>
-                Create
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+          <TextInput label="Name" name="name" required withAsterisk={false} data-autofocus />
+          <SegmentedControl
+            aria-label="Plan"
+            data={plans}
+            value={plan}
+            onChange={(value) => setPlan(value as Plan)}
+          />
+          <TextInput
+            label="Owner's e-mail"
+            name="ownerEmail"
+            type="email"
+            description="Gets an invitation; may be left empty"
+          />
+        </ActionForm>
       )}
     </Modal>
   );
@@ -131,16 +120,16 @@ function EditForm({ account, onClose }: { account: OperatorAccount; onClose: () 
     },
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        const form = new FormData(event.currentTarget);
-        const dailyQuota = number(form.get('dailyQuota'));
-        const ratePerSecond = number(form.get('ratePerSecond'));
+    <ActionForm
+      action={change}
+      act="Save"
+      onSend={(field) => {
+        const dailyQuota = number(field('dailyQuota'));
+        const ratePerSecond = number(field('ratePerSecond'));
         change.mutate({
           params: { id: String(account.id) },
           body: {
-            name: String(form.get('name')).trim(),
+            name: field('name').trim(),
             plan,
             ...(dailyQuota === undefined ? {} : { dailyQuota }),
             ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
@@ -148,47 +137,35 @@ function EditForm({ account, onClose }: { account: OperatorAccount; onClose: () 
         });
       }}
     >
-      <Stack>
-        {change.error && (
-          <Alert color="red" role="alert">
-            {change.error.message}
-          </Alert>
-        )}
-        <TextInput
-          label="Name"
-          name="name"
-          defaultValue={account.name}
-          required
-          withAsterisk={false}
-          data-autofocus
-        />
-        <SegmentedControl
-          aria-label="Plan"
-          data={plans}
-          value={plan}
-          onChange={(value) => setPlan(value as Plan)}
-        />
-        <NumberInput
-          label="Recipients a day"
-          name="dailyQuota"
-          min={0}
-          thousandSeparator=","
-          defaultValue={account.dailyQuota}
-        />
-        <NumberInput
-          label="Calls a second"
-          name="ratePerSecond"
-          min={1}
-          thousandSeparator=","
-          defaultValue={account.ratePerSecond}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={change.isPending}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      <TextInput
+        label="Name"
+        name="name"
+        defaultValue={account.name}
+        required
+        withAsterisk={false}
+        data-autofocus
+      />
+      <SegmentedControl
+        aria-label="Plan"
+        data={plans}
+        value={plan}
+        onChange={(value) => setPlan(value as Plan)}
+      />
+      <NumberInput
+        label="Recipients a day"
+        name="dailyQuota"
+        min={0}
+        thousandSeparator=","
+        defaultValue={account.dailyQuota}
+      />
+      <NumberInput
+        label="Calls a second"
+        name="ratePerSecond"
+        min={1}
+        thousandSeparator=","
+        defaultValue={account.ratePerSecond}
+      />
+    </ActionForm>
   );
 }
 
@@ -206,43 +183,39 @@ export function SuspendDialog({ account, onClose }: AccountDialogProps) {
       onClose={onClose}
       title={`Suspend ${account?.name ?? ''}?`}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
+      <Form
+        onSend={(field) => {
           suspend.mutate({
             params: { id: String(account?.id) },
-            body: { reason: String(form.get('reason')).trim() },
+            body: { reason: field('reason').trim() },
           });
         }}
       >
-        <Stack>
-          {suspend.error && (
-            <Alert color="red" role="alert">
-              {suspend.error.message}
-            </Alert>
-          )}
-          <Text size="sm">
-            Its keys are refused at once. What is queued stays until it is resumed.
-          </Text>
-          <TextInput
-            label="Reason"
-            description="The account's people see it"
-            name="reason"
-            required
-            withAsterisk={false}
-            data-autofocus
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" color="red.8" loading={suspend.isPending}>
-              Suspend
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+        {suspend.error && (
+          <Alert color="red" role="alert">
+            {suspend.error.message}
+          </Alert>
+        )}
+        <Text size="sm">
+          Its keys are refused at once. What is queued stays until it is resumed.
+        </Text>
+        <TextInput
+          label="Reason"
+          description="The account's people see it"
+          name="reason"
+          required
+          withAsterisk={false}
+          data-autofocus
+        />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" color="red.8" loading={suspend.isPending}>
+            Suspend
+          </Button>
+        </Group>
+      </Form>
     </Modal>
   );
 }

@@ -1,12 +1,12 @@
 // The sandbox inbox: mail that was captured instead of delivered, and the addresses that play a part.
-import { Button, Group, Paper, Table, Text } from '@mantine/core';
+import { Button, Paper, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useAction, usePages } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { SandboxIcon, TrashIcon } from '../../parts/icons.tsx';
-import { Empty, LoadingRows, Page, Section, TableBox } from '../../parts/page.tsx';
+import { Empty, LoadingRows, Page, Section, ShowMore, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { saySize } from '../../parts/size.ts';
 import { Time } from '../../parts/time.tsx';
@@ -80,17 +80,7 @@ export function SandboxPage() {
             ))}
           </Paper>
         )}
-        {pages.hasNextPage && (
-          <Group mt="md">
-            <Button
-              variant="default"
-              loading={pages.isFetchingNextPage}
-              onClick={() => void pages.fetchNextPage()}
-            >
-              Show more
-            </Button>
-          </Group>
-        )}
+        <ShowMore pages={pages} />
       </Section>
       {simulator.length > 0 && (
         <Section

@@ -1,8 +1,9 @@
 // Senders: who this account may send as. Domains with the DNS records that prove them, and single addresses.
-import { Alert, Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Modal, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useAction, useWatched } from '../../api.ts';
 import { Fault } from '../../parts/fault.tsx';
+import { ActionForm } from '../../parts/form.tsx';
 import { PlusIcon, SendersIcon } from '../../parts/icons.tsx';
 import { Empty, LoadingRows, Page, Section } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
@@ -84,35 +85,23 @@ function AddDomain({ opened, onClose }: DialogProps) {
   });
   return (
     <Modal opened={opened} onClose={onClose} title="Add a domain">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          add.mutate({ body: { domain: String(form.get('domain')).trim() } });
+      <ActionForm
+        action={add}
+        act="Add"
+        onSend={(field) => {
+          add.mutate({ body: { domain: field('domain').trim() } });
         }}
       >
-        <Stack>
-          {add.error && (
-            <Alert color="red" role="alert">
-              {add.error.message}
-            </Alert>
-          )}
-          <TextInput
-            label="Domain"
-            name="domain"
-            placeholder="mail.example.com"
-            description="The part after the @ of your senders"
-            required
-            withAsterisk={false}
-            data-autofocus
-          />
-          <Group justify="flex-end">
-            <Button type="submit" loading={add.isPending}>
-              Add
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+        <TextInput
+          label="Domain"
+          name="domain"
+          placeholder="mail.example.com"
+          description="The part after the @ of your senders"
+          required
+          withAsterisk={false}
+          data-autofocus
+        />
+      </ActionForm>
     </Modal>
   );
 }
@@ -127,36 +116,24 @@ function AddAddress({ opened, onClose }: DialogProps) {
   });
   return (
     <Modal opened={opened} onClose={onClose} title="Add an address">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          add.mutate({ body: { address: String(form.get('address')).trim() } });
+      <ActionForm
+        action={add}
+        act="Mail the link"
+        onSend={(field) => {
+          add.mutate({ body: { address: field('address').trim() } });
         }}
       >
-        <Stack>
-          {add.error && (
-            <Alert color="red" role="alert">
-              {add.error.message}
-            </Alert>
-          )}
-          <TextInput
-            label="Address"
-            name="address"
-            type="email"
-            description="We mail it a link; whoever reads it proves that it is yours"
-            placeholder="hello@example.com"
-            required
-            withAsterisk={false}
-            data-autofocus
-          />
-          <Group justify="flex-end">
-            <Button type="submit" loading={add.isPending}>
-              Mail the link
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+        <TextInput
+          label="Address"
+          name="address"
+          type="email"
+          description="We mail it a link; whoever reads it proves that it is yours"
+          placeholder="hello@example.com"
+          required
+          withAsterisk={false}
+          data-autofocus
+        />
+      </ActionForm>
     </Modal>
   );
 }

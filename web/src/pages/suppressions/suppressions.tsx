@@ -1,16 +1,5 @@
 // Suppressions: addresses that get nothing more, why, and the way back.
-import {
-  ActionIcon,
-  Alert,
-  Badge,
-  Button,
-  Group,
-  Modal,
-  Stack,
-  Table,
-  TextInput,
-  Tooltip,
-} from '@mantine/core';
+import { ActionIcon, Badge, Button, Modal, Table, TextInput, Tooltip } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -18,8 +7,9 @@ import type { SuppressionRow } from '../../../../src/dashboard/views/suppression
 import { useAction, usePages } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
+import { ActionForm } from '../../parts/form.tsx';
 import { PlusIcon, SearchIcon, SuppressionsIcon, TrashIcon } from '../../parts/icons.tsx';
-import { Empty, LoadingRows, Page, TableBox } from '../../parts/page.tsx';
+import { Empty, LoadingRows, Page, ShowMore, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -86,16 +76,7 @@ export function SuppressionsPage() {
           </Table>
         </TableBox>
       )}
-      {pages.hasNextPage && (
-        <Button
-          variant="default"
-          mt="md"
-          loading={pages.isFetchingNextPage}
-          onClick={() => void pages.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      )}
+      <ShowMore pages={pages} />
       <AddSuppression opened={opened} onClose={close} />
     </Page>
   );
@@ -166,34 +147,22 @@ function AddSuppression({ opened, onClose }: { opened: boolean; onClose: () => v
   });
   return (
     <Modal opened={opened} onClose={onClose} title="Suppress an address">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          add.mutate({ body: { address: String(form.get('address')).trim() } });
+      <ActionForm
+        action={add}
+        act="Suppress"
+        onSend={(field) => {
+          add.mutate({ body: { address: field('address').trim() } });
         }}
       >
-        <Stack>
-          {add.error && (
-            <Alert color="red" role="alert">
-              {add.error.message}
-            </Alert>
-          )}
-          <TextInput
-            label="Address"
-            name="address"
-            type="email"
-            required
-            withAsterisk={false}
-            data-autofocus
-          />
-          <Group justify="flex-end">
-            <Button type="submit" loading={add.isPending}>
-              Suppress
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+        <TextInput
+          label="Address"
+          name="address"
+          type="email"
+          required
+          withAsterisk={false}
+          data-autofocus
+        />
+      </ActionForm>
     </Modal>
   );
 }

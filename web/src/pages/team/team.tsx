@@ -1,7 +1,6 @@
 // Team: who belongs to this account, with which role, and who was invited.
 import {
   ActionIcon,
-  Alert,
   Avatar,
   Button,
   Group,
@@ -21,6 +20,7 @@ import { useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Secret } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
+import { ActionForm } from '../../parts/form.tsx';
 import { CrossIcon, PlusIcon } from '../../parts/icons.tsx';
 import { LoadingRows, Page, Section, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
@@ -248,41 +248,29 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
           </Group>
         </Stack>
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            const form = new FormData(event.currentTarget);
-            invite.mutate({ body: { email: String(form.get('email')).trim(), role } });
+        <ActionForm
+          action={invite}
+          act="Invite"
+          onSend={(field) => {
+            invite.mutate({ body: { email: field('email').trim(), role } });
           }}
         >
-          <Stack>
-            {invite.error && (
-              <Alert color="red" role="alert">
-                {invite.error.message}
-              </Alert>
-            )}
-            <TextInput
-              label="E-mail"
-              name="email"
-              type="email"
-              required
-              withAsterisk={false}
-              data-autofocus
-            />
-            <Select
-              label="Role"
-              data={roles}
-              value={role}
-              onChange={(value) => setRole(value as Role)}
-              description={`A ${role} ${meaning[role]}`}
-            />
-            <Group justify="flex-end">
-              <Button type="submit" loading={invite.isPending}>
-                Invite
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+          <TextInput
+            label="E-mail"
+            name="email"
+            type="email"
+            required
+            withAsterisk={false}
+            data-autofocus
+          />
+          <Select
+            label="Role"
+            data={roles}
+            value={role}
+            onChange={(value) => setRole(value as Role)}
+            description={`A ${role} ${meaning[role]}`}
+          />
+        </ActionForm>
       )}
     </Modal>
   );

@@ -1,9 +1,10 @@
 // Dialogs that make a template of one's own: from nothing, or as a clone.
-import { Alert, Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
+import { Modal, Select, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Category, TemplateDetail } from '../../../../src/dashboard/views/templates.ts';
 import { useAction } from '../../api.ts';
+import { ActionForm } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { categories } from './gallery.tsx';
@@ -32,13 +33,13 @@ export function NewTemplateDialog({ opened, onClose }: DialogProps) {
   });
   return (
     <Modal opened={opened} onClose={onClose} title="New template">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          const name = String(form.get('name')).trim();
+      <ActionForm
+        action={save}
+        act="Create"
+        onSend={(field) => {
+          const name = field('name').trim();
           save.mutate({
-            params: { slug: String(form.get('slug')).trim() },
+            params: { slug: field('slug').trim() },
             body: {
               name,
               category,
@@ -60,34 +61,22 @@ export function NewTemplateDialog({ opened, onClose }: DialogProps) {
           });
         }}
       >
-        <Stack>
-          {save.error && (
-            <Alert color="red" role="alert">
-              {save.error.message}
-            </Alert>
-          )}
-          <TextInput label="Name" name="name" required withAsterisk={false} data-autofocus />
-          <TextInput
-            label="Slug"
-            name="slug"
-            description="What a send call names, such as monthly-report"
-            pattern="[a-z0-9]+(?:-[a-z0-9]+)*"
-            required
-            withAsterisk={false}
-          />
-          <Select
-            label="Category"
-            data={categories.map((value) => ({ value, label: capital(value) }))}
-            value={category}
-            onChange={(value) => setCategory(value as Category)}
-          />
-          <Group justify="flex-end">
-            <Button type="submit" loading={save.isPending}>
-              Create
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+        <TextInput label="Name" name="name" required withAsterisk={false} data-autofocus />
+        <TextInput
+          label="Slug"
+          name="slug"
+          description="What a send call names, such as monthly-report"
+          pattern="[a-z0-9]+(?:-[a-z0-9]+)*"
+          required
+          withAsterisk={false}
+        />
+        <Select
+          label="Category"
+          data={categories.map((value) => ({ value, label: capital(value) }))}
+          value={category}
+          onChange={(value) => setCategory(value as Category)}
+        />
+      </ActionForm>
     </Modal>
   );
 }
@@ -107,42 +96,31 @@ export function CloneDialog({
   });
   return (
     <Modal opened={opened} onClose={onClose} title={`Clone ${template.name}`}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const as = String(new FormData(event.currentTarget).get('as')).trim();
+      <ActionForm
+        action={clone}
+        act="Clone"
+        onSend={(field) => {
+          const as = field('as').trim();
           clone.mutate({
             params: { slug: template.slug },
             body: as === '' || as === template.slug ? {} : { as },
           });
         }}
       >
-        <Stack>
-          {clone.error && (
-            <Alert color="red" role="alert">
-              {clone.error.message}
-            </Alert>
-          )}
-          <TextInput
-            label="Slug of your copy"
-            name="as"
-            defaultValue={template.slug}
-            description={
-              template.source === 'system'
-                ? 'Under the same slug, yours replaces the system template in every send once it is published'
-                : 'A slug of its own'
-            }
-            required
-            withAsterisk={false}
-            data-autofocus
-          />
-          <Group justify="flex-end">
-            <Button type="submit" loading={clone.isPending}>
-              Clone
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+        <TextInput
+          label="Slug of your copy"
+          name="as"
+          defaultValue={template.slug}
+          description={
+            template.source === 'system'
+              ? 'Under the same slug, yours replaces the system template in every send once it is published'
+              : 'A slug of its own'
+          }
+          required
+          withAsterisk={false}
+          data-autofocus
+        />
+      </ActionForm>
     </Modal>
   );
 }

@@ -1,8 +1,9 @@
 // Sends what the preview shows to one address, and follows it.
-import { Alert, Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { TestSend } from '../../../../src/dashboard/views/previews.ts';
 import { useAction } from '../../api.ts';
+import { ActionForm } from '../../parts/form.tsx';
 import { useMe } from '../../session.ts';
 import { LiveStory } from '../messages/live-story.tsx';
 
@@ -34,45 +35,33 @@ export function TestSendDialog({ slug, request, opened, onClose }: TestSendProps
           </Group>
         </Stack>
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            const form = new FormData(event.currentTarget);
-            const from = String(form.get('from')).trim();
+        <ActionForm
+          action={send}
+          act="Send"
+          onSend={(field) => {
+            const from = field('from').trim();
             send.mutate({
               params: { slug },
-              body: { ...request, to: String(form.get('to')).trim(), ...(from ? { from } : {}) },
+              body: { ...request, to: field('to').trim(), ...(from ? { from } : {}) },
             });
           }}
         >
-          <Stack>
-            {send.error && (
-              <Alert color="red" role="alert">
-                {send.error.message}
-              </Alert>
-            )}
-            <TextInput
-              label="To"
-              name="to"
-              type="email"
-              defaultValue={service.sandbox ? 'opened@simulator.test' : user.email}
-              required
-              withAsterisk={false}
-              data-autofocus
-            />
-            <TextInput
-              label="From"
-              name="from"
-              placeholder="Your first verified sender"
-              description="Empty: your first verified sender"
-            />
-            <Group justify="flex-end">
-              <Button type="submit" loading={send.isPending}>
-                Send
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+          <TextInput
+            label="To"
+            name="to"
+            type="email"
+            defaultValue={service.sandbox ? 'opened@simulator.test' : user.email}
+            required
+            withAsterisk={false}
+            data-autofocus
+          />
+          <TextInput
+            label="From"
+            name="from"
+            placeholder="Your first verified sender"
+            description="Empty: your first verified sender"
+          />
+        </ActionForm>
       )}
     </Modal>
   );

@@ -1,7 +1,6 @@
 // The log of an endpoint: each delivery with its state; opened, its request and response, and the way to try again.
 import {
   Button,
-  Center,
   Drawer,
   Group,
   Paper,
@@ -19,7 +18,7 @@ import { useAction, usePages, useWatched } from '../../api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { RetryIcon, WebhooksIcon } from '../../parts/icons.tsx';
-import { Empty, Fact, LoadingRows } from '../../parts/page.tsx';
+import { Empty, Fact, LoadingRows, ShowMore } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital, State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -95,17 +94,7 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
           ))}
         </Paper>
       )}
-      {pages.hasNextPage && (
-        <Center mt="md">
-          <Button
-            variant="default"
-            loading={pages.isFetchingNextPage}
-            onClick={() => void pages.fetchNextPage()}
-          >
-            Show more
-          </Button>
-        </Center>
-      )}
+      <ShowMore pages={pages} />
       <Drawer
         opened={openId !== undefined}
         onClose={() => setOpenId(undefined)}

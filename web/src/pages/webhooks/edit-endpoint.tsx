@@ -1,8 +1,9 @@
 // Changes an endpoint's address, events and order.
-import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
+import { Modal, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
 import { useAction } from '../../api.ts';
+import { ActionForm } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { EventTypes } from './event-types.tsx';
 
@@ -32,38 +33,27 @@ function EditForm({ endpoint, onClose }: Omit<EditProps, 'opened'>) {
     },
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <ActionForm
+      action={change}
+      act="Save"
+      onSend={() => {
         change.mutate({ params: { id: endpoint.id }, body: { url: url.trim(), eventTypes, fifo } });
       }}
     >
-      <Stack>
-        {change.error && (
-          <Alert color="red" role="alert">
-            {change.error.message}
-          </Alert>
-        )}
-        <TextInput
-          label="Address"
-          value={url}
-          onChange={(event) => setUrl(event.currentTarget.value)}
-          required
-          withAsterisk={false}
-          data-autofocus
-        />
-        <EventTypes value={eventTypes} onChange={setEventTypes} />
-        <Switch
-          label="In order, one at a time"
-          checked={fifo}
-          onChange={(event) => setFifo(event.currentTarget.checked)}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={change.isPending}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      <TextInput
+        label="Address"
+        value={url}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+        required
+        withAsterisk={false}
+        data-autofocus
+      />
+      <EventTypes value={eventTypes} onChange={setEventTypes} />
+      <Switch
+        label="In order, one at a time"
+        checked={fifo}
+        onChange={(event) => setFifo(event.currentTarget.checked)}
+      />
+    </ActionForm>
   );
 }

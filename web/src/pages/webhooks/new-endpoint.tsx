@@ -5,6 +5,7 @@ import type { HookType } from '../../../../src/dashboard/views/common.ts';
 import type { EndpointSecret } from '../../../../src/dashboard/views/webhooks.ts';
 import { useAction } from '../../api.ts';
 import { Secret } from '../../parts/copy.tsx';
+import { ActionForm } from '../../parts/form.tsx';
 import { EventTypes } from './event-types.tsx';
 
 export const SECRET_NOTE =
@@ -48,40 +49,29 @@ function NewEndpointForm({ onMade }: { onMade: (made: EndpointSecret) => void })
     onDone: onMade,
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <ActionForm
+      action={create}
+      act="Add"
+      onSend={() => {
         create.mutate({ body: { url: url.trim(), eventTypes, fifo } });
       }}
     >
-      <Stack>
-        {create.error && (
-          <Alert color="red" role="alert">
-            {create.error.message}
-          </Alert>
-        )}
-        <TextInput
-          label="Address"
-          placeholder="https://example.com/hooks/mail"
-          value={url}
-          onChange={(event) => setUrl(event.currentTarget.value)}
-          required
-          withAsterisk={false}
-          data-autofocus
-        />
-        <EventTypes value={eventTypes} onChange={setEventTypes} />
-        <Switch
-          label="In order"
-          description="One at a time, in the order of the events; a failing one holds the others back"
-          checked={fifo}
-          onChange={(event) => setFifo(event.currentTarget.checked)}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={create.isPending}>
-            Add
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      <TextInput
+        label="Address"
+        placeholder="https://example.com/hooks/mail"
+        value={url}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+        required
+        withAsterisk={false}
+        data-autofocus
+      />
+      <EventTypes value={eventTypes} onChange={setEventTypes} />
+      <Switch
+        label="In order"
+        description="One at a time, in the order of the events; a failing one holds the others back"
+        checked={fifo}
+        onChange={(event) => setFifo(event.currentTarget.checked)}
+      />
+    </ActionForm>
   );
 }

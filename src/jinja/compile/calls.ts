@@ -1,0 +1,205 @@
+// Calls, filters and tests to closures, with the arguments they are given. After operators.ts, before expressions.ts.
+import { callValue } from '../calls.ts';
+import type { Context } from '../context.ts';
+import { locate, TemplateRuntimeError, TemplateSyntaxError, typeError } from '../errors.ts';
+import { bind, invoke, type Native } from '../methods/signature.ts';
+import type { Activation } from '../runtime/activation.ts';
+import type * as n from '../syntax/nodes.ts';
+import { getAttribute, methodsOf } from '../values/access.ts';
+import { dictEntries, isDict } from '../values/dict.ts';
+import { isIterable, toList } from '../values/iterate.ts';
+import { quote } from '../values/repr.ts';
+import { type Kwargs, typeName, type Value, WithAttributes } from '../values/types.ts';
+import { Undefined } from '../values/undefined.ts';
+import type { Evaluate } from './compiler.ts';
+import { NOT_CONSTANT } from './constants.ts';
+import type { Frame } from './frame.ts';
+import { OperatorCompiler } from './operators.ts';
+
+export abstract class CallCompiler extends OperatorCompiler {
+  /** A call. Methods of values are called straight from their table, without making a bound method first. */
+  protected call(node: n.Call, frame: Frame, caller: Evaluate | null): Evaluate {
+    const { args, kwargs } = this.args(node, frame, caller);
+    const place = this.place(node.node.type === 'Getattr' ? node.node.at : node.at);
+    if (node.node.type === 'Getattr' && this.folder.foldSafe(node.node) === NOT_CONSTANT) {
+      const inner = this.expression(node.node.node, frame);
+      const { attr } = node.node;
+      const internal = attr.startsWith('__');
+      return (a) => {
+        const value = inner(a);
+        try {
+          // Modules, loops and the like hold what is called; other values have methods.
+          const method =
+            internal || value instanceof WithAttributes ? undefined : methodsOf(value)?.get(attr);
+          if (method !== undefined) {
+            a.ctx.budget.step(1);
+            return invoke(a.ctx, attr, method, value, args(a), kwargs(a));
+          }
+          return callValue(a.ctx, getAttribute(a.ctx, value, attr), args(a), kwargs(a));
+        } catch (error) {
+          throw locate(error, place);
+        }
+      };
+    }
+    const callee = this.expression(node.node, frame);
+    return (a) => {
+      try {
+        return callValue(a.ctx, callee(a), args(a), kwargs(a));
+      } catch (error) {
+        throw locate(error, place);
+      }
+    };
+  }
+
+  /** A filter; `input` stands for the text of a block where the chain starts from none. */
+  protected filter(node: n.Filter, frame: Frame, input: Evaluate | null): Evaluate {
+    const value =
+      node.node === null
+        ? input!
+        : node.node.type === 'Filter' && input !== null
+          ? this.filter(node.node, frame, input)
+          : this.expression(node.node, frame);
+    return this.filterOrTest(node, 'filter', value, frame);
+  }
+
+  protected test(node: n.Test, frame: Frame): Evaluate {
+    return this.filterOrTest(node, 'test', this.expression(node.node, frame), frame);
+  }
+
+  private filterOrTest(
+    node: n.Filter | n.Test,
+    kind: 'filter' | 'test',
+    value: Evaluate,
+    frame: Frame,
+  ): Evaluate {
+    const entry = (kind === 'filter' ? this.env.filters : this.env.tests).get(node.name);
+    if (entry === undefined) {
+      const message = `No ${kind} named ${quote(node.name)}`;
+      if (!frame.softFrame) this.fail(`${message}.`, node.at);
+      return this.located(node.at, () => {
+        throw new TemplateRuntimeError(`${message} found.`);
+      });
+    }
+    return this.located(node.at, this.applied(node, entry.fn, value, frame));
+  }
+
+  private applied(node: n.Filter | n.Test, fn: Native, value: Evaluate, frame: Frame): Evaluate {
+    const { run } = fn;
+    if (fn.rest || node.dynArgs !== null || node.dynKwargs !== null) {
+      const { args, kwargs } = this.args(node, frame, null);
+      return (a) => {
+        a.ctx.budget.step(1);
+        return invoke(a.ctx, node.name, fn, value(a), args(a), kwargs(a));
+      };
+    }
+    this.refuseRepeated(node);
+    // Where each argument goes is known now, so that a render only evaluates them: in the order they are written.
+    const written = [...node.args, ...node.kwargs.map((kw) => kw.value)].map((arg) =>
+      this.expression(arg, frame),
+    );
+    let positions: number[];
+    try {
+      const named: Kwargs = new Map(node.kwargs.map((kw, i) => [kw.key, node.args.length + i]));
+      positions = bind(node.name, fn, [...node.args.keys()], named) as number[];
+    } catch (error) {
+      if (!(error instanceof TemplateRuntimeError)) throw error;
+      // Python evaluates what a call is given before it finds that the call is wrong.
+      return (a) => {
+        value(a);
+        for (const arg of written) arg(a);
+        throw error;
+      };
+    }
+    const inOrder = node.kwargs.length === 0;
+    const [first, second] = written;
+    if (written.length === 0)
+      return (a) => {
+        a.ctx.budget.step(1);
+        return run(a.ctx, value(a));
+      };
+    if (inOrder && first !== undefined && second === undefined)
+      return (a) => {
+        a.ctx.budget.step(1);
+        return run(a.ctx, value(a), first(a));
+      };
+    if (inOrder && written.length === 2 && first !== undefined && second !== undefined)
+      return (a) => {
+        a.ctx.budget.step(1);
+        return run(a.ctx, value(a), first(a), second(a));
+      };
+    return (a) => {
+      a.ctx.budget.step(1);
+      const subject = value(a);
+      const given = written.map((arg) => arg(a));
+      return run(a.ctx, subject, ...positions.map((position) => given[position]));
+    };
+  }
+
+  /** Arguments in call order; `caller` is handed on by {% call %}. */
+  private args(
+    node: n.Args,
+    frame: Frame,
+    caller: Evaluate | null,
+  ): { args: (a: Activation) => Value[]; kwargs: (a: Activation) => Kwargs | null } {
+    this.refuseRepeated(node);
+    const positional = node.args.map((arg) => this.expression(arg, frame));
+    const named = node.kwargs.map(({ key, value }) => ({
+      key,
+      value: this.expression(value, frame),
+    }));
+    if (caller !== null) named.push({ key: 'caller', value: caller });
+    const dynArgs = node.dynArgs === null ? null : this.expression(node.dynArgs, frame);
+    const dynKwargs = node.dynKwargs === null ? null : this.expression(node.dynKwargs, frame);
+    const args = (a: Activation): Value[] => {
+      const out: Value[] = [];
+      for (let i = 0; i < positional.length; i++) out.push(positional[i]!(a));
+      if (dynArgs !== null) out.push(...spread(a.ctx, dynArgs(a)));
+      return out;
+    };
+    if (named.length === 0 && dynKwargs === null) return { args, kwargs: () => null };
+    const kwargs = (a: Activation): Kwargs => {
+      const out: Kwargs = new Map();
+      for (const { key, value } of named) out.set(key, value(a));
+      if (dynKwargs !== null) spreadKwargs(out, dynKwargs(a));
+      return out;
+    };
+    return { args, kwargs };
+  }
+
+  /** Python refuses a keyword given twice, unless one is a word of Python's own: then Jinja2 spells them as a dict. */
+  private refuseRepeated(node: n.Args): void {
+    const seen = new Set<string>();
+    if (node.kwargs.some(({ key }) => PYTHON_WORDS.has(key))) return;
+    for (const { key, value } of node.kwargs) {
+      if (seen.has(key))
+        throw locate(
+          new TemplateSyntaxError(`keyword argument repeated: ${key}`, 'SyntaxError'),
+          this.place(value.at),
+        );
+      seen.add(key);
+    }
+  }
+}
+
+const PYTHON_WORDS = new Set(
+  'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield'.split(
+    ' ',
+  ),
+);
+
+function spread(ctx: Context, value: Value): Value[] {
+  if (!isIterable(value))
+    throw typeError(`Value after * must be an iterable, not ${typeName(value)}`);
+  return toList(ctx.budget, value);
+}
+
+function spreadKwargs(kwargs: Kwargs, value: Value): void {
+  if (value instanceof Undefined) value.fail();
+  if (!isDict(value))
+    throw typeError(`argument after ** must be a mapping, not ${typeName(value)}`);
+  for (const [key, item] of dictEntries(value)) {
+    if (typeof key !== 'string') throw typeError('keywords must be strings');
+    if (kwargs.has(key)) throw typeError(`got multiple values for keyword argument '${key}'`);
+    kwargs.set(key, item);
+  }
+}

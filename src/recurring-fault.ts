@@ -1,0 +1,33 @@
+// A fault that comes back until its cause is gone: with the database away, every look and every write fails, many times a
+// second. It is said once a second. For whoever tries again by himself; what fails for one caller is said for that caller.
+import { isConnectionFault } from './connection-fault.ts';
+import type { Log } from './log.ts';
+
+const SAID_EVERY_MS = 1000;
+
+/** What says the fault `text`, to be handed to `catch`. Kinds of errors are told apart: one does not hide another. */
+export function recurringFault(
+  log: Log,
+  level: 'warn' | 'error',
+  text: string,
+): (error: unknown) => void {
+  const kinds = new Map<string, { saidAtMs: number; unsaid: number }>();
+  return (error) => {
+    const kind = kindOf(error);
+    const nowMs = performance.now();
+    const known = kinds.get(kind);
+    if (known !== undefined && nowMs - known.saidAtMs < SAID_EVERY_MS) {
+      known.unsaid++;
+      return;
+    }
+    log[level]({ err: error, ...(known?.unsaid ? { unsaid: known.unsaid } : {}) }, text);
+    kinds.set(kind, { saidAtMs: nowMs, unsaid: 0 });
+  };
+}
+
+/** Few by nature, so that they can be remembered: codes and names of classes, never texts. */
+function kindOf(error: unknown): string {
+  if (isConnectionFault(error)) return 'connection';
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return String(code ?? name);
+}
