@@ -116,3 +116,23 @@ describe.each(Object.entries(GROUPS))('%s', (_group, cases) => {
     expect(rendered(source)).toBe(answer);
   });
 });
+
+// A division by zero stands before each of them: what is found while compiling comes first all the same.
+describe('a strict undefined among constants', () => {
+  const failure = (source: string): string => {
+    try {
+      return new Environment({ undefined: 'strict' }).fromString(source).render();
+    } catch (error) {
+      return `${(error as TemplateError).typeName}: ${(error as TemplateError).message}`;
+    }
+  };
+
+  it.each([
+    ['{{ 1 // 0 }}{{ "a" ~ "b"|attr("items") }}', 'UndefinedError'],
+    ['{{ 1 // 0 }}{{ "b"|attr("items") ~ name }}', 'UndefinedError'],
+    ['{{ 1 // 0 }}{% if false %}{{ "a" ~ "b"|attr("items") }}{% endif %}', 'UndefinedError'],
+    ['{{ 1 // 0 }}{{ name ~ "b"|attr("items") }}', 'ZeroDivisionError'],
+  ])('%s', (source, kind) => {
+    expect(failure(source)).toMatch(new RegExp(`^${kind}: `));
+  });
+});

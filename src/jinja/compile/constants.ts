@@ -20,6 +20,7 @@ import {
   Tuple,
   type Value,
 } from '../values/types.ts';
+import { Undefined } from '../values/undefined.ts';
 import { binary, compare, unary } from './operator-functions.ts';
 
 export const NOT_CONSTANT = Symbol('not constant');
@@ -118,9 +119,7 @@ export class Folder {
       case 'Pos':
         return this.apply([node.node], (_ctx, [value]) => unary(node.type)(value));
       case 'Concat':
-        return this.apply(node.nodes, (ctx, values) =>
-          values.map((value) => str(ctx.budget, value)).join(''),
-        );
+        return this.concat(node);
       case 'Compare':
         return this.apply([node.expr, ...node.ops.map((op) => op.expr)], (ctx, values) => {
           let result: Value = true;
@@ -168,6 +167,21 @@ export class Folder {
   private apply(nodes: n.Expr[], evaluate: (ctx: Context, values: Value[]) => Value): Constant {
     const values = this.all(nodes);
     return values === null ? NOT_CONSTANT : this.attempt(() => evaluate(this.context(), values));
+  }
+
+  /** Piece by piece: as in Jinja2, what has no text (a strict undefined) fails here, before anything is rendered. */
+  private concat(node: n.Concat): Constant {
+    const { budget } = this.context();
+    let text = '';
+    for (const part of node.nodes) {
+      const value = this.fold(part);
+      if (value === NOT_CONSTANT) return NOT_CONSTANT;
+      if (value instanceof Undefined && value.kind === 'strict') value.fail();
+      const piece = this.attempt(() => str(budget, value));
+      if (piece === NOT_CONSTANT) return NOT_CONSTANT;
+      text += piece;
+    }
+    return text;
   }
 
   private dict(node: n.DictNode): Constant {
