@@ -1,6 +1,7 @@
 // The command `sandmartin`: one file per command, wired here.
 import { Command, CommanderError } from 'commander';
 import { Problem } from '../errors.ts';
+import { asOutage } from '../store/outage.ts';
 import { VERSION } from '../version.ts';
 import { registerAccount } from './account.ts';
 import { registerBranding } from './branding.ts';
@@ -67,7 +68,7 @@ function explain(error: Error): string {
   if (error instanceof Problem) return error.detail;
   // Several addresses of one name were tried: the first says enough.
   const first: Refusal = error instanceof AggregateError ? error.errors[0] : error;
-  if (first.severity === 'FATAL') return `${first.message}. ${ADVICE.connect}`;
-  const advice = ADVICE[first.syscall ?? ''];
+  const ofDatabase = first.severity === 'FATAL' || asOutage(first) !== undefined;
+  const advice = ADVICE[first.syscall ?? ''] ?? (ofDatabase ? ADVICE.connect : undefined);
   return advice === undefined ? (error.stack ?? error.message) : `${first.message}. ${advice}`;
 }
