@@ -1,11 +1,11 @@
 // Invitations: one-time links by which somebody becomes a member of an account. Before it: an owner invites.
 // After it: users.ts has the member. Only a hash of the link is kept; it works once, for a week.
-import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { lockAccount } from './accounts.ts';
+import { makeToken, readToken } from './one-time-token.ts';
 import {
   addUser,
   checkCredentials,
@@ -47,7 +47,7 @@ export async function createInvitation(
   wish: { accountId: number; email: string; role: MemberRole; invitedBy: string },
 ): Promise<{ invitation: Invitation; token: string }> {
   const email = readEmail(wish.email);
-  const token = randomBytes(32).toString('base64url');
+  const { token, hash } = makeToken(wish.accountId);
   const uuid = bytesToUuid(newIdBytes(clock.nowMs()));
   await database.transaction(async (client) => {
     await lockAccount(client, wish.accountId);
@@ -57,7 +57,7 @@ export async function createInvitation(
        VALUES ($1, $2, $3, $4, $5, $6, now() + interval '${INVITATION_DAYS} days')
        ON CONFLICT (account_id, email) DO UPDATE SET id = excluded.id, role = excluded.role, invited_by = excluded.invited_by,
          token_hash = excluded.token_hash, created_at = now(), expires_at = excluded.expires_at`,
-      [wish.accountId, uuid, email, wish.role, wish.invitedBy, hashOf(token)],
+      [wish.accountId, uuid, email, wish.role, wish.invitedBy, hash],
     );
   });
   const [row] = await database.query<InvitationRow>(
@@ -89,9 +89,10 @@ export async function listInvitations(
 }
 
 export async function findInvitation(database: Queryable, token: string): Promise<Invitation> {
+  const key = readToken(token);
   const [row] = await database.query<InvitationRow>(
-    `${SELECT} WHERE i.token_hash = $1 AND i.expires_at > now()`,
-    [hashOf(token)],
+    `${SELECT} WHERE i.account_id = $1 AND i.token_hash = $2 AND i.expires_at > now()`,
+    [key?.accountId, key?.hash],
   );
   if (row !== undefined) return toInvitation(row);
   throw new Problem(
@@ -140,10 +141,11 @@ async function takeInvitation(
   client: Queryable,
   token: string,
 ): Promise<{ accountId: number; role: MemberRole }> {
+  const key = readToken(token);
   const [row] = await client.query<{ accountId: number; role: MemberRole }>(
-    `DELETE FROM invitations WHERE token_hash = $1 AND expires_at > now()
+    `DELETE FROM invitations WHERE account_id = $1 AND token_hash = $2 AND expires_at > now()
      RETURNING account_id AS "accountId", role`,
-    [hashOf(token)],
+    [key?.accountId, key?.hash],
   );
   if (row === undefined) {
     throw new Problem('not-found', 'This invitation was used just now. Sign in instead.');
@@ -161,5 +163,3 @@ const toInvitation = ({ uuid, createdAt, expiresAt, ...row }: InvitationRow): In
   createdAt: createdAt.toISOString(),
   expiresAt: expiresAt.toISOString(),
 });
-
-const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();

@@ -1,7 +1,7 @@
 // The command `sandmartin`: one file per command, wired here.
 import { Command, CommanderError } from 'commander';
+import { isConnectionFault } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
-import { asOutage } from '../store/outage.ts';
 import { VERSION } from '../version.ts';
 import { registerAccount } from './account.ts';
 import { registerBranding } from './branding.ts';
@@ -68,7 +68,7 @@ function explain(error: Error): string {
   if (error instanceof Problem) return error.detail;
   // Several addresses of one name were tried: the first says enough.
   const first: Refusal = error instanceof AggregateError ? error.errors[0] : error;
-  const ofDatabase = first.severity === 'FATAL' || asOutage(first) !== undefined;
+  const ofDatabase = first.severity === 'FATAL' || isConnectionFault(first);
   const advice = ADVICE[first.syscall ?? ''] ?? (ofDatabase ? ADVICE.connect : undefined);
   return advice === undefined ? (error.stack ?? error.message) : `${first.message}. ${advice}`;
 }

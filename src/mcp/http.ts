@@ -158,7 +158,7 @@ export async function listenMcp(
   answer: AnswerHttp,
   at: { host: string; port: number },
 ): Promise<{ port: number; stop(): Promise<void> }> {
-  const server = createServer({ requestTimeout: 120_000, keepAliveTimeout: 75_000 });
+  const server = createServer({ keepAliveTimeout: 75_000 });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (/^\/mcp\/?(\?|$)/.test(request.url ?? '')) answer(request, response);
     else response.writeHead(404).end(JSON.stringify({ detail: 'MCP is at /mcp.' }));

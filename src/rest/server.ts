@@ -45,8 +45,7 @@ declare module 'fastify' {
 }
 
 export function createRestServer(deps: RestDeps): FastifyInstance {
-  // A client that stops sending must not hold its place for ever.
-  const bare = createServer({ requestTimeout: 120_000, keepAliveTimeout: 75_000 });
+  const bare = createServer({ keepAliveTimeout: 75_000 });
   const plainSends = takePlainSends(bare, deps);
   const server = Fastify({
     serverFactory: (handler) =>

@@ -1,0 +1,40 @@
+// Rules that the whole schema keeps, asked of the database itself.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+/** Belong to a person, or to nobody yet; the account in them is a remark. */
+const NOT_OF_AN_ACCOUNT = ['sessions', 'feedback_mails'];
+/** People may be members of several accounts. */
+const TO_PEOPLE = ['members_user_id_fkey'];
+
+it('every primary, unique and foreign key of account data begins with the account', async () => {
+  const keys = await test.database.query<{ table: string; key: string; first: string }>(
+    `SELECT t.relname AS table, c.conname AS key, a.attname AS first
+     FROM pg_constraint c
+     JOIN pg_class t ON t.oid = c.conrelid
+     JOIN pg_namespace s ON s.oid = t.relnamespace AND s.nspname = 'public'
+     JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = c.conkey[1]
+     WHERE c.contype IN ('p', 'u', 'f') AND NOT t.relispartition
+       AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = t.oid AND attname = 'account_id')
+     UNION ALL
+     SELECT t.relname, i.indexrelid::regclass::text, coalesce(a.attname, '(expression)')
+     FROM pg_index i
+     JOIN pg_class t ON t.oid = i.indrelid
+     JOIN pg_namespace s ON s.oid = t.relnamespace AND s.nspname = 'public'
+     LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]
+     WHERE i.indisunique AND NOT t.relispartition
+       AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = t.oid AND attname = 'account_id')`,
+  );
+  expect(keys.length).toBeGreaterThan(20);
+  const others = keys.filter(
+    ({ table, key, first }) =>
+      first !== 'account_id' && !NOT_OF_AN_ACCOUNT.includes(table) && !TO_PEOPLE.includes(key),
+  );
+  expect(others).toEqual([]);
+});
