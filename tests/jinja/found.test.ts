@@ -15,6 +15,12 @@ function rendered(source: string): string {
 }
 
 const GROUPS: Record<string, [source: string, answer: string][]> = {
+  'strings that would be too long to count': [
+    ['{{ "ab" * 2 ** 62 }}', 'OverflowError: repeated string is too long'],
+    ['{{ ("ab"|safe) * 2 ** 62 }}', 'OverflowError: repeated string is too long'],
+    ['{{ "" * 2 ** 62 }}', ''],
+    ['{{ "ab" * 2 ** 64 }}', "OverflowError: cannot fit 'int' into an index-sized integer"],
+  ],
   'where a long word is broken at its hyphens': [
     ['{{ "W-o-r-l-d-&-g-t-;-"|wordwrap(5, true, "|") }}', 'W-o-|r-l-|d-&-|g-t-|;-'],
     ['{{ "l-d-e-g-t"|wordwrap(5, true, "|") }}', 'l-d-|e-g-t'],

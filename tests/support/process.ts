@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 // The test runner sets a BASE_URL of its own, which is no address of ours.
-const { BASE_URL: _theirs, ...ENV } = process.env;
+const { BASE_URL: _theirs, DATABASE_URL: _of, ...ENV } = process.env;
 const COMMAND = [join(ROOT, 'bin/sandmartin.js')];
 
 export interface ServiceProcess {

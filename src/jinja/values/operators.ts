@@ -6,6 +6,7 @@ import { DictView, SetValue } from './dict.ts';
 import { iterator, toList } from './iterate.ts';
 import * as numbers from './numbers.ts';
 import { escapeText, escapeValue, isHtml, str } from './repr.ts';
+import { codePoints } from './text.ts';
 import { Float, Markup, Tuple, typeName, type Value } from './types.ts';
 import { Undefined } from './undefined.ts';
 
@@ -114,20 +115,22 @@ function repeat(budget: Budget, sequence: string | Markup | Value[] | Tuple, tim
   // What fits 64 bits is merely too long; beyond, Python cannot even count it.
   if (typeof times === 'bigint' && BigInt.asIntN(64, times) !== times)
     throw overflowError("cannot fit 'int' into an index-sized integer");
-  const count = Math.max(0, numbers.toIndex(times));
-  if (typeof sequence === 'string') {
-    budget.text(sequence.length * count);
-    return sequence.repeat(sequence === '' ? 0 : count);
-  }
-  if (sequence instanceof Markup) {
-    budget.text(sequence.text.length * count);
-    return new Markup(sequence.text.repeat(sequence.text === '' ? 0 : count));
-  }
+  const count = Math.max(0, Number(times));
+  if (typeof sequence === 'string') return repeatText(budget, sequence, count);
+  if (sequence instanceof Markup) return new Markup(repeatText(budget, sequence.text, count));
   const items = Array.isArray(sequence) ? sequence : sequence.items;
   budget.list(items.length * count);
   const out: Value[] = [];
   if (items.length > 0) for (let i = 0; i < count; i++) for (const item of items) out.push(item);
   return Array.isArray(sequence) ? out : new Tuple(out);
+}
+
+function repeatText(budget: Budget, text: string, count: number): string {
+  // The same for the characters of the result; a float is near enough to tell.
+  if (text.length * count >= 2 ** 63 && codePoints(text).length * count >= 2 ** 63)
+    throw overflowError('repeated string is too long');
+  budget.text(text.length * count);
+  return text.repeat(text === '' ? 0 : count);
 }
 
 export function divide(budget: Budget, a: Value, b: Value): Value {
