@@ -15,6 +15,14 @@ function rendered(source: string): string {
 }
 
 const GROUPS: Record<string, [source: string, answer: string][]> = {
+  'pairs among the items of a dictionary': [
+    [
+      '{{ ("a", 1) in d.items() }} {{ ("a", 2) in d.items() }} {{ "a" in d.items() }}',
+      'True False False',
+    ],
+    ['{{ ("b", [1, 2]) in d.items() }} {{ ["a", 1] in d.items() }}', 'True False'],
+    ['{{ (d.keys(), 1) in {}.items() }}', "TypeError: unhashable type: 'dict_keys'"],
+  ],
   'strings that would be too long to count': [
     ['{{ "ab" * 2 ** 62 }}', 'OverflowError: repeated string is too long'],
     ['{{ ("ab"|safe) * 2 ** 62 }}', 'OverflowError: repeated string is too long'],

@@ -2,7 +2,7 @@
 import type { Budget } from '../budget.ts';
 import { TemplateRuntimeError, typeError } from '../errors.ts';
 import { equals } from './compare.ts';
-import { Dict, DictView, dictKeys, dictSize, hashKey, isDict, SetValue } from './dict.ts';
+import { Dict, DictView, dictGet, dictKeys, dictSize, hashKey, isDict, SetValue } from './dict.ts';
 import { isInt } from './numbers.ts';
 import { codePoints, textLength } from './text.ts';
 import { Iterator, Markup, orNone, PyObject, Range, Tuple, typeName, type Value } from './types.ts';
@@ -186,6 +186,11 @@ export function contains(budget: Budget, container: Value, item: Value): boolean
   }
   if (container instanceof DictView && container.part === 'keys')
     return contains(budget, container.dict, item);
+  if (container instanceof DictView && container.part === 'items') {
+    if (!(item instanceof Tuple) || item.items.length !== 2) return false;
+    const found = dictGet(container.dict, item.items[0]!);
+    return found !== undefined && equals(budget, found, item.items[1]!);
+  }
   if (container instanceof SetValue) return container.members.has(item);
   if (container instanceof Range && isInt(item)) {
     const n = Number(item);
