@@ -15,6 +15,13 @@ function rendered(source: string): string {
 }
 
 const GROUPS: Record<string, [source: string, answer: string][]> = {
+  'comparisons that end early are constant': [
+    ['{{ {[]: (2 < 1 < nope)} if nope else 1 }}', "TypeError: unhashable type: 'list'"],
+    ['{{ {[]: (1 < 2 < nope)} if nope else 1 }}', '1'],
+    ['{{ [{[]: 1}, nope] if nope else 1 }}', "TypeError: unhashable type: 'list'"],
+    ['{% if nope %}{{ {[]: 1} }}{% endif %}', ''],
+    ['{{ 2 < 1 < [].x.y }} {{ 1 < 2 < 3 }}', 'False True'],
+  ],
   'pairs among the items of a dictionary': [
     [
       '{{ ("a", 1) in d.items() }} {{ ("a", 2) in d.items() }} {{ "a" in d.items() }}',

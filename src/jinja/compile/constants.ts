@@ -121,14 +121,7 @@ export class Folder {
       case 'Concat':
         return this.concat(node);
       case 'Compare':
-        return this.apply([node.expr, ...node.ops.map((op) => op.expr)], (ctx, values) => {
-          let result: Value = true;
-          for (const [i, { op }] of node.ops.entries()) {
-            result = compare(op)(ctx.budget, values[i], values[i + 1]);
-            if (!result) return false;
-          }
-          return result;
-        });
+        return this.compareChain(node);
       case 'Getattr':
         return this.apply([node.node], (ctx, [value]) => getAttribute(ctx, value, node.attr));
       case 'Getitem':
@@ -182,6 +175,25 @@ export class Folder {
       text += piece;
     }
     return text;
+  }
+
+  /** Link by link: behind one that does not hold nothing is looked at. */
+  private compareChain(node: n.Compare): Constant {
+    const first = this.fold(node.expr);
+    if (first === NOT_CONSTANT) return NOT_CONSTANT;
+    return this.attempt(() => {
+      const { budget } = this.context();
+      let left: Value = first;
+      let result: Value = true;
+      for (const { op, expr } of node.ops) {
+        const right = this.fold(expr);
+        if (right === NOT_CONSTANT) return NOT_CONSTANT;
+        result = compare(op)(budget, left, right);
+        if (!result) return false;
+        left = right;
+      }
+      return result;
+    });
   }
 
   private dict(node: n.DictNode): Constant {

@@ -17,6 +17,9 @@ type Literal = n.Const | n.TupleNode | n.ListNode | n.DictNode | n.TemplateData;
 type Computed = Exclude<n.Expr, Literal | n.Name | n.NSRef | n.SliceNode>;
 
 export abstract class ExpressionCompiler extends CallCompiler {
+  /** How many computed expressions stand around the one that is compiled. */
+  private computing = 0;
+
   expression(node: n.Expr, frame: Frame): Evaluate {
     switch (node.type) {
       case 'Const':
@@ -35,6 +38,8 @@ export abstract class ExpressionCompiler extends CallCompiler {
         };
       }
       case 'Dict':
+        // Jinja2 folds within computed expressions, in branches that never run too: an unhashable constant key fails here.
+        if (this.computing > 0) this.folder.foldSafe(node);
         return this.dict(node, frame);
       case 'TemplateData': {
         const { data } = node;
@@ -47,7 +52,10 @@ export abstract class ExpressionCompiler extends CallCompiler {
     }
     const folded = this.folder.foldSafe(node);
     if (folded !== NOT_CONSTANT) return this.constant(folded);
-    return this.computed(node, frame);
+    this.computing++;
+    const computed = this.computed(node, frame);
+    this.computing--;
+    return computed;
   }
 
   private computed(node: Computed, frame: Frame): Evaluate {
