@@ -67,7 +67,7 @@ export function openBatcher(deps: {
 }): Batcher {
   return createGroupCommit({
     mostInFlight: 2,
-    worthAnother: 32,
+    worthAnother: 48,
     mostItems: 256,
     mostBytes: 8 * 1024 * 1024,
     sizeOf: (send) => send.size,
