@@ -201,7 +201,6 @@ describe('left to node:http', () => {
     ['close among others', 202, post('{}', 'connection: x-a, close')],
     ['an upgrade', 202, post('{}', 'connection: upgrade', 'upgrade: h2c')],
     ['blanks after a value', 202, post('{}', 'x-a: 1 \t ')],
-    ['a length and a tab', 400, length('2\t')],
     ['Expect', 100, post('{}', 'expect: 100-continue')],
     ['a folded field', 400, post('{}', 'x-a: 1\r\n 2')],
     ['a blank before the colon', 400, post('{}', 'x-a : 1')],
@@ -216,6 +215,12 @@ describe('left to node:http', () => {
     ['no HTTP at all', 400, '\x16\x03\x01\x02\x00\x01\x00'],
     ['half a request', 400, post('{}').slice(0, -1).replace('POST', 'PUT')],
   ])('%s', async (_, status, bytes) => expectLeftToNode(status, bytes));
+
+  it('a length and a tab, which is right or wrong by the version of Node', async () => {
+    const before = plain;
+    await expectTheSame(length('2\t'));
+    expect(plain).toBe(before);
+  });
 
   it('a request in very many pieces', () =>
     expectLeftToNode(202, ...post('{"a":"a longer body"}', 'x-b: 2')));
