@@ -71,6 +71,11 @@ export const EmailField = (props: TextInputProps) => (
   />
 );
 
+/** How somebody wants to be called. */
+export const NameField = () => (
+  <TextInput label="Your name" name="name" autoComplete="name" required withAsterisk={false} />
+);
+
 /** A password that is being chosen. */
 export const NewPasswordField = (props: PasswordInputProps) => (
   <PasswordInput

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useAction, useApi } from '../../api.ts';
 import { Form } from '../../parts/form.tsx';
 import { useEnter } from '../../shell/menus.tsx';
-import { Entrance, NewPasswordField, tokenOfLink } from './entrance.tsx';
+import { Entrance, NameField, NewPasswordField, tokenOfLink } from './entrance.tsx';
 
 export function InvitationPage() {
   const [token] = useState(tokenOfLink);
@@ -51,15 +51,7 @@ export function InvitationPage() {
         }}
       >
         <TextInput label="E-mail" value={email} readOnly autoComplete="username" />
-        {!known && (
-          <TextInput
-            label="Your name"
-            name="name"
-            autoComplete="name"
-            required
-            withAsterisk={false}
-          />
-        )}
+        {!known && <NameField />}
         {known ? (
           <PasswordInput
             label="Password"

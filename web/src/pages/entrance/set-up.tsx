@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useAction } from '../../api.ts';
 import { Form } from '../../parts/form.tsx';
 import { useEnter } from '../../shell/menus.tsx';
-import { EmailField, Entrance, NewPasswordField, tokenOfLink } from './entrance.tsx';
+import { EmailField, Entrance, NameField, NewPasswordField, tokenOfLink } from './entrance.tsx';
 
 export function SetUpPage() {
   const [token] = useState(tokenOfLink);
@@ -38,13 +38,7 @@ export function SetUpPage() {
           });
         }}
       >
-        <TextInput
-          label="Your name"
-          name="name"
-          autoComplete="name"
-          required
-          withAsterisk={false}
-        />
+        <NameField />
         <TextInput
           label="Account"
           description="Your company or product, as your team will see it"

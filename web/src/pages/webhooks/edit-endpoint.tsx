@@ -1,11 +1,11 @@
 // Changes an endpoint's address, events and order.
-import { Modal, Switch, TextInput } from '@mantine/core';
+import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
 import { useAction } from '../../api.ts';
 import { ActionForm } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
-import { EventTypes } from './event-types.tsx';
+import { type EndpointChoice, EndpointFields } from './endpoint-fields.tsx';
 
 interface EditProps {
   endpoint: WebhookEndpoint;
@@ -22,9 +22,8 @@ export function EditEndpoint({ endpoint, opened, onClose }: EditProps) {
 }
 
 function EditForm({ endpoint, onClose }: Omit<EditProps, 'opened'>) {
-  const [url, setUrl] = useState(endpoint.url);
-  const [eventTypes, setEventTypes] = useState(endpoint.eventTypes);
-  const [fifo, setFifo] = useState(endpoint.fifo);
+  const { id, url, eventTypes, fifo } = endpoint;
+  const [wish, setWish] = useState<EndpointChoice>({ url, eventTypes, fifo });
   const change = useAction('changeWebhook', {
     changes: ['listWebhooks'],
     onDone: () => {
@@ -37,23 +36,10 @@ function EditForm({ endpoint, onClose }: Omit<EditProps, 'opened'>) {
       action={change}
       act="Save"
       onSend={() => {
-        change.mutate({ params: { id: endpoint.id }, body: { url: url.trim(), eventTypes, fifo } });
+        change.mutate({ params: { id }, body: wish });
       }}
     >
-      <TextInput
-        label="Address"
-        value={url}
-        onChange={(event) => setUrl(event.currentTarget.value)}
-        required
-        withAsterisk={false}
-        data-autofocus
-      />
-      <EventTypes value={eventTypes} onChange={setEventTypes} />
-      <Switch
-        label="In order, one at a time"
-        checked={fifo}
-        onChange={(event) => setFifo(event.currentTarget.checked)}
-      />
+      <EndpointFields value={wish} onChange={setWish} />
     </ActionForm>
   );
 }

@@ -1,12 +1,11 @@
 // The dialog that registers an endpoint and then shows its secret, this once.
-import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useState } from 'react';
-import type { HookType } from '../../../../src/dashboard/views/common.ts';
 import type { EndpointSecret } from '../../../../src/dashboard/views/webhooks.ts';
 import { useAction } from '../../api.ts';
 import { Secret } from '../../parts/copy.tsx';
 import { ActionForm } from '../../parts/form.tsx';
-import { EventTypes } from './event-types.tsx';
+import { type EndpointChoice, EndpointFields } from './endpoint-fields.tsx';
 
 export const SECRET_NOTE =
   'Your server checks X-SM-Signature with it. When this dialog is closed it cannot be shown again, only replaced.';
@@ -41,9 +40,7 @@ export function NewEndpointDialog({ opened, onClose }: { opened: boolean; onClos
 }
 
 function NewEndpointForm({ onMade }: { onMade: (made: EndpointSecret) => void }) {
-  const [url, setUrl] = useState('');
-  const [eventTypes, setEventTypes] = useState<HookType[] | null>(null);
-  const [fifo, setFifo] = useState(false);
+  const [wish, setWish] = useState<EndpointChoice>({ url: '', eventTypes: null, fifo: false });
   const create = useAction('createWebhook', {
     changes: ['listWebhooks'],
     onDone: onMade,
@@ -53,25 +50,10 @@ function NewEndpointForm({ onMade }: { onMade: (made: EndpointSecret) => void })
       action={create}
       act="Add"
       onSend={() => {
-        create.mutate({ body: { url: url.trim(), eventTypes, fifo } });
+        create.mutate({ body: wish });
       }}
     >
-      <TextInput
-        label="Address"
-        placeholder="https://example.com/hooks/mail"
-        value={url}
-        onChange={(event) => setUrl(event.currentTarget.value)}
-        required
-        withAsterisk={false}
-        data-autofocus
-      />
-      <EventTypes value={eventTypes} onChange={setEventTypes} />
-      <Switch
-        label="In order"
-        description="One at a time, in the order of the events; a failing one holds the others back"
-        checked={fifo}
-        onChange={(event) => setFifo(event.currentTarget.checked)}
-      />
+      <EndpointFields value={wish} onChange={setWish} />
     </ActionForm>
   );
 }

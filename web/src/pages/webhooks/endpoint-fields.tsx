@@ -1,0 +1,35 @@
+// What can be chosen of an endpoint, when it is added and when it is changed.
+import { Switch, TextInput } from '@mantine/core';
+import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
+import { EventTypes } from './event-types.tsx';
+
+export type EndpointChoice = Pick<WebhookEndpoint, 'url' | 'eventTypes' | 'fifo'>;
+
+interface FieldsProps {
+  value: EndpointChoice;
+  onChange: (value: EndpointChoice) => void;
+}
+
+export function EndpointFields({ value, onChange }: FieldsProps) {
+  const change = (part: Partial<EndpointChoice>) => onChange({ ...value, ...part });
+  return (
+    <>
+      <TextInput
+        label="Address"
+        placeholder="https://example.com/hooks/mail"
+        value={value.url}
+        onChange={(event) => change({ url: event.currentTarget.value.trim() })}
+        required
+        withAsterisk={false}
+        data-autofocus
+      />
+      <EventTypes value={value.eventTypes} onChange={(eventTypes) => change({ eventTypes })} />
+      <Switch
+        label="In order, one at a time"
+        description="As the events happened; a failing one holds the others back"
+        checked={value.fifo}
+        onChange={(event) => change({ fifo: event.currentTarget.checked })}
+      />
+    </>
+  );
+}
