@@ -18,9 +18,9 @@ const compile = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], 
   stdio: 'inherit',
 });
 if (compile.status !== 0) process.exit(compile.status ?? 1);
-cpSync(join(root, 'src/store/migrations'), join(root, 'dist/store/migrations'), {
-  recursive: true,
-});
+for (const folder of ['migrations', 'functions']) {
+  cpSync(join(root, 'src/store', folder), join(root, 'dist/store', folder), { recursive: true });
+}
 linkCommand();
 await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'warn' });
 

@@ -1,7 +1,9 @@
-// Migrations: numbered SQL files, forward only. Ten processes may start at once: an advisory lock lets one work, the rest find it done.
+// The schema: numbered migrations, forward only, then the functions, each replaced when its text changed.
+// Ten processes may start at once: an advisory lock lets one work, the rest find it done.
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Problem } from '../errors.ts';
-import type { Database } from './pool.ts';
+import type { Database, Queryable } from './pool.ts';
 
 const MIGRATION_LOCK = 7_263_001;
 
@@ -33,8 +35,30 @@ export async function migrate(database: Database): Promise<number[]> {
       ]);
       applied.push(migration.version);
     }
+    await replaceFunctions(client);
     return applied;
   });
+}
+
+/**
+ * A function lives in one file, so that a change of it is a change of that file. A new list of arguments makes a function
+ * beside the old one: processes of the previous version go on calling theirs.
+ */
+async function replaceFunctions(client: Queryable): Promise<void> {
+  await client.query(
+    'CREATE TABLE IF NOT EXISTS schema_functions (name text PRIMARY KEY, hash bytea NOT NULL)',
+  );
+  const rows = await client.query<{ name: string; hash: Buffer }>('SELECT * FROM schema_functions');
+  const present = new Map(rows.map((row) => [row.name, row.hash]));
+  for (const { name, sql } of readSql('./functions/')) {
+    const hash = createHash('sha256').update(sql).digest();
+    if (present.get(name)?.equals(hash)) continue;
+    await client.query(sql);
+    await client.query(
+      'INSERT INTO schema_functions VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET hash = excluded.hash',
+      [name, hash],
+    );
+  }
 }
 
 function refuseNewerSchema(done: Set<number>, migrations: Migration[]): void {
@@ -48,14 +72,20 @@ function refuseNewerSchema(done: Set<number>, migrations: Migration[]): void {
   }
 }
 
-function readMigrations(): Migration[] {
-  const folder = new URL('./migrations/', import.meta.url);
+const readMigrations = (): Migration[] =>
+  readSql('./migrations/').map(({ name, sql }) => ({
+    version: Number.parseInt(name, 10),
+    name: name.replace(/^\d+_/, ''),
+    sql,
+  }));
+
+function readSql(path: string): { name: string; sql: string }[] {
+  const folder = new URL(path, import.meta.url);
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => ({
-      version: Number.parseInt(file, 10),
-      name: file.replace(/^\d+_|\.sql$/g, ''),
+      name: file.replace(/\.sql$/, ''),
       sql: readFileSync(new URL(file, folder), 'utf8'),
     }));
 }

@@ -1,5 +1,6 @@
 // Rules that the whole schema keeps, asked of the database itself.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { migrate } from '../../src/store/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let test: TestDatabase;
@@ -37,4 +38,21 @@ it('every primary, unique and foreign key of account data begins with the accoun
       first !== 'account_id' && !NOT_OF_AN_ACCOUNT.includes(table) && !TO_PEOPLE.includes(key),
   );
   expect(others).toEqual([]);
+});
+
+it('a function is made anew when its file changed, and left alone otherwise', async () => {
+  const text = () =>
+    test.database.query<{ src: string }>(
+      `SELECT prosrc AS src FROM pg_proc WHERE proname = 'uuid_at'`,
+    );
+  const [before] = await text();
+  await test.database.query(
+    `CREATE OR REPLACE FUNCTION uuid_at(p_at timestamptz) RETURNS uuid LANGUAGE sql AS 'SELECT gen_random_uuid()'`,
+  );
+  await migrate(test.database);
+  expect(await text()).toEqual([{ src: 'SELECT gen_random_uuid()' }]);
+
+  await test.database.query(`UPDATE schema_functions SET hash = '' WHERE name = 'uuid_at'`);
+  await migrate(test.database);
+  expect(await text()).toEqual([before]);
 });

@@ -52,9 +52,9 @@ function buildWhenStale(): void {
     cwd: root,
     stdio: 'inherit',
   });
-  cpSync(join(root, 'src/store/migrations'), join(root, 'dist/store/migrations'), {
-    recursive: true,
-  });
+  for (const folder of ['migrations', 'functions']) {
+    cpSync(join(root, 'src/store', folder), join(root, 'dist/store', folder), { recursive: true });
+  }
 }
 
 async function makeTemplate(serverUrl: string): Promise<void> {
