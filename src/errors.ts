@@ -1,4 +1,4 @@
-// Problems: the only errors features throw on purpose. They know no HTTP; rest/errors.ts maps code to status.
+// Problems: the only errors features throw on purpose. They know no HTTP; operations/refusal.ts maps code to status.
 
 /** Why a request was refused. The doors translate it: REST to a status, MCP to a tool error, the CLI to an exit code. */
 export type ProblemCode =
@@ -7,6 +7,8 @@ export type ProblemCode =
   | 'not-paying'
   | 'forbidden'
   | 'not-found'
+  | 'conflict'
+  | 'stale'
   | 'over-limit'
   | 'relay-down'
   | 'unavailable';
@@ -14,10 +16,24 @@ export type ProblemCode =
 export interface ProblemExtras {
   /** Seconds after which trying again makes sense. */
   retryAfterSeconds?: number;
+  /** What is wrong where, for programs and editors; `detail` says it in a sentence. */
+  faults?: readonly Fault[];
+  /** The operation that helps on, such as `list_keys`; each door says it in its own way. */
+  see?: string;
   /** The limit that was met, for doors that show it. */
   limit?: LimitState;
   /** What really happened; logged, never shown. */
   cause?: unknown;
+}
+
+/** One thing that is wrong with what came in. */
+export interface Fault {
+  /** Where, such as `to[2]` or `html`. */
+  path: string;
+  message: string;
+  /** In the text of that field, where it is a template. */
+  line?: number;
+  column?: number;
 }
 
 /** How a limit stands: what it is, what is left of it, and when it is whole again. */
@@ -34,6 +50,8 @@ export class Problem extends Error {
   readonly detail: string;
   readonly retryAfterSeconds: number | undefined;
   readonly limit: LimitState | undefined;
+  readonly faults: readonly Fault[];
+  readonly see: string | undefined;
 
   constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
     super(detail, { cause: extras.cause });
@@ -42,5 +60,7 @@ export class Problem extends Error {
     this.detail = detail;
     this.retryAfterSeconds = extras.retryAfterSeconds;
     this.limit = extras.limit;
+    this.faults = extras.faults ?? [];
+    this.see = extras.see;
   }
 }

@@ -6,6 +6,7 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID_SHAPE = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 export type IdPrefix =
+  | 'aud_'
   | 'msg_'
   | 'evt_'
   | 'key_'

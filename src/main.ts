@@ -1,11 +1,13 @@
 // The composition root: config → database → deps → roles, each built once and stopped in reverse order.
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openDirectory } from './accounts/directory.ts';
 import { createDns } from './accounts/dns.ts';
 import { isReturnPathOf } from './accounts/domains.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { admitPerson } from './dashboard/admission.ts';
 import { mountDashboard, pagesFolder, setUpTokenOf } from './dashboard/server.ts';
 import { sourceOf } from './delivery/attempt.ts';
 import { createCircuit } from './delivery/circuit.ts';
@@ -23,10 +25,6 @@ import { inboundRoutes } from './inbound/routes.ts';
 import { createSnsFetch } from './inbound/sns-fetch.ts';
 import type { Log } from './log.ts';
 import { startMaintenance } from './maintenance.ts';
-import { ADMIN_TEMPLATE_TOOLS } from './mcp/admin-template-tools.ts';
-import { ADMIN_TOOLS } from './mcp/admin-tools.ts';
-import { ADMIN_WEBHOOK_TOOLS } from './mcp/admin-webhook-tools.ts';
-import { EMAIL_TOOLS } from './mcp/email-tools.ts';
 import { createMcpHttp, listenMcp } from './mcp/http.ts';
 import { createMcpServer } from './mcp/server.ts';
 import { createMetrics } from './metrics.ts';
@@ -232,6 +230,13 @@ async function startRoles(
   const catalog = loadCatalog(catalogFolder);
   const resolve = openResolution({ database, catalog, perAccount: directory.perAccount });
   const render = createRenderer(resolve);
+  const making = {
+    returnPathKey,
+    senders: openSenders({ database, encryptionKey: deriveKey('encryption'), bounceDomain }),
+    tracker: { key: trackingKey, url: trackingUrl },
+    isPublic: config.isPublic || config.relayUrl === undefined,
+  };
+  const webhookAgent = opened(guardedAgent(addressGuard(config.webhookAllow)), (it) => it.close());
   const operationDeps = {
     database,
     directory,
@@ -239,29 +244,48 @@ async function startRoles(
     log,
     metrics,
     batcher,
+    catalog,
     templates: createOffering({ database, catalog, resolve, render }),
     render,
     relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
+    dns,
+    bounceDomain,
+    encryptionKey: deriveKey('encryption'),
+    webhooks: { guard: addressGuard(config.webhookAllow), clock, agent: webhookAgent },
+    systemSender: config.systemSender,
+    inSandbox: () => config.relayUrl === undefined,
+    baseUrl: () => baseUrl,
+    sourceOf: async (accountId: number, uuid: string) => {
+      const mail = await loadMail(database, accountId, uuid);
+      return mail && (await sourceOf(making, mail));
+    },
   };
-  const mcp = opened(
-    createMcpServer({
-      tools: [...EMAIL_TOOLS, ...ADMIN_TOOLS, ...ADMIN_TEMPLATE_TOOLS, ...ADMIN_WEBHOOK_TOOLS],
-      toolDeps: { ...operationDeps, catalog, webhookGuard: addressGuard(config.webhookAllow) },
-      version: VERSION,
-      log,
-      metrics,
-    }),
-    (it) => it.close(),
-  );
+  const mcp = opened(createMcpServer({ ...operationDeps, version: VERSION }), (it) => it.close());
   const bodyBudget = createBodyBudget();
   const answerMcp = createMcpHttp({
     ...{ server: mcp, directory, metrics, log, bodyBudget },
     hosts: config.mcpHosts,
   });
+  const setUpToken = setUpTokenOf(deriveKey('session'));
+  const dashboardDeps = {
+    ...operationDeps,
+    resetKey: deriveKey('password-reset'),
+    service: () => ({
+      version: VERSION,
+      baseUrl,
+      mcpUrl: `${baseUrl}/mcp`,
+      sandbox: config.relayUrl === undefined,
+      bounceDomain,
+    }),
+    relayIsDown: () => relayWatch.isDown(),
+    clientOf: (request: IncomingMessage) => readRequester(request).ipAddress,
+    setUpToken,
+    pagesFolder,
+  };
   const server = createRestServer({
     ...operationDeps,
     bodyBudget,
-    baseUrl: () => baseUrl,
+    admitPerson: (request, reply) => admitPerson(dashboardDeps, request, reply),
     mounts: { '/mcp': answerMcp, '/v1/mcp': answerMcp, ...inbound },
     checkReady: async () => {
       await database.query('SELECT 1');
@@ -275,40 +299,7 @@ async function startRoles(
       metrics.queueAge.set({ queue: 'webhooks' }, due.ageSeconds);
     },
   });
-  const setUpToken = setUpTokenOf(deriveKey('session'));
-  const webhookAgent = opened(guardedAgent(addressGuard(config.webhookAllow)), (it) => it.close());
-  const making = {
-    returnPathKey,
-    senders: openSenders({ database, encryptionKey: deriveKey('encryption'), bounceDomain }),
-    tracker: { key: trackingKey, url: trackingUrl },
-    isPublic: config.isPublic || config.relayUrl === undefined,
-  };
-  mountDashboard(server, {
-    ...operationDeps,
-    catalog,
-    dns,
-    encryptionKey: deriveKey('encryption'),
-    resetKey: deriveKey('password-reset'),
-    systemSender: config.systemSender,
-    inSandbox: () => config.relayUrl === undefined,
-    baseUrl: () => baseUrl,
-    service: () => ({
-      version: VERSION,
-      baseUrl,
-      mcpUrl: `${baseUrl}/mcp`,
-      sandbox: config.relayUrl === undefined,
-      bounceDomain,
-    }),
-    relayIsDown: () => relayWatch.isDown(),
-    webhooks: { guard: addressGuard(config.webhookAllow), clock, agent: webhookAgent },
-    sourceOf: async (accountId, uuid) => {
-      const mail = await loadMail(database, accountId, uuid);
-      return mail && (await sourceOf(making, mail));
-    },
-    clientOf: (request) => readRequester(request).ipAddress,
-    setUpToken,
-    pagesFolder,
-  });
+  mountDashboard(server, dashboardDeps);
   await server.listen({ host: config.host, port: config.port });
   opened(server, (it) => it.close());
   const { port } = server.server.address() as AddressInfo;

@@ -9,8 +9,9 @@ import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { type AgentLimits, LIMIT_COLUMNS, limitsOf } from './agent-limits.ts';
-import { ALL_SCOPES, accountOfKey, hashOfKey, type Scope } from './keys.ts';
+import { accountOfKey, hashOfKey } from './keys.ts';
 import { PLANS, type Plan } from './plans.ts';
+import { ALL_SCOPES, expandScopes, type Scope } from './scopes.ts';
 import { suspendedProblem } from './suspension.ts';
 
 const POLL_EVERY_MS = 400;
@@ -143,7 +144,7 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
     const caller = {
       accountId: entry.id,
       keyId: row.id,
-      scopes: new Set(row.scopes),
+      scopes: expandScopes(row.scopes),
       limits: limitsOf(row),
     };
     entry.keys.set(key, caller);

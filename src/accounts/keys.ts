@@ -5,11 +5,7 @@ import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
 import { type AgentLimits, LIMIT_COLUMNS, limitsOf, readLimits } from './agent-limits.ts';
-
-export const SCOPES = ['email:send', 'email:read'] as const;
-/** `admin` is for managing the account through MCP; it includes neither of the others. */
-export const ALL_SCOPES = [...SCOPES, 'admin'] as const;
-export type Scope = (typeof ALL_SCOPES)[number];
+import { ALL_SCOPES, type Scope } from './scopes.ts';
 
 export interface ApiKey {
   id: string;

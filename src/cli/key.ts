@@ -1,7 +1,8 @@
 // sandmartin key: API keys, shown once.
 import type { Command } from 'commander';
 import type { AgentLimits } from '../accounts/agent-limits.ts';
-import { ALL_SCOPES, createKey, listKeys, revokeKey, type Scope } from '../accounts/keys.ts';
+import { createKey, listKeys, revokeKey } from '../accounts/keys.ts';
+import { ALL_SCOPES, type Scope } from '../accounts/scopes.ts';
 import { systemClock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import {

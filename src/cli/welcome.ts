@@ -2,8 +2,9 @@
 // paste away. Elsewhere, while nobody can sign in, the link by which the first owner sets the service up.
 import { createAccount } from '../accounts/accounts.ts';
 import { addIdentity } from '../accounts/identities.ts';
-import { createKey, SCOPES } from '../accounts/keys.ts';
+import { createKey } from '../accounts/keys.ts';
 import { generatePassword } from '../accounts/passwords.ts';
+import { EMAIL_SCOPES } from '../accounts/scopes.ts';
 import { addUser, noUsersYet, prepareUser, setMember } from '../accounts/users.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -57,7 +58,7 @@ async function makeDemo(
   await setMember(client, account.id, user.id, 'owner');
   const { key } = await createKey(client, systemClock, {
     accountId: account.id,
-    scopes: SCOPES,
+    scopes: EMAIL_SCOPES,
     name: 'demo',
   });
   return key;

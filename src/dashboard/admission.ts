@@ -1,14 +1,44 @@
 // Admission: whether a request comes from our own pages, who asks, and whether they may. Before it: server.ts. After it: a route.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../accounts/directory.ts';
+import { scopesOfPerson } from '../accounts/scopes.ts';
 import { readSession, type Session } from '../accounts/sessions.ts';
 import { includesRole } from '../accounts/users.ts';
 import { Problem } from '../errors.ts';
 import { DASHBOARD_HEADER, type Route } from './contract.ts';
 import type { DashboardDeps } from './deps.ts';
+import { secure } from './security-headers.ts';
 import { readCookie, setCookie } from './session-cookie.ts';
 
 /** A sign-in or an invitation is small; nobody without a session needs more. */
 const MOST_PUBLIC_BYTES = 16 * 1024;
+
+/** For the API's routes: who asks from our own pages, as a caller with the rights of their role; undefined: nobody does. */
+export async function admitPerson(
+  deps: DashboardDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<{ caller: Caller; person: Session['user'] } | undefined> {
+  if (request.headers[DASHBOARD_HEADER] === undefined) return undefined;
+  if (request.method !== 'GET') requireOwnPage(request, deps.baseUrl());
+  const session = await findSession(deps, request, reply);
+  if (session === null) throw signedOut();
+  secure(reply, deps.baseUrl());
+  reply.header('cache-control', 'no-store');
+  const { account, user } = session;
+  return {
+    caller: {
+      accountId: account?.id ?? 0,
+      keyId: null,
+      scopes: scopesOfPerson(account?.role, user.operator),
+      limits: null,
+    },
+    person: user,
+  };
+}
+
+const signedOut = (): Problem =>
+  new Problem('unauthenticated', 'You are not signed in, or your session is over. Sign in.');
 
 /** The session; null only where the route is public and there is none. */
 export async function admit(
@@ -22,12 +52,7 @@ export async function admit(
   if (route.access === 'public') requireSmall(request);
   const session = await findSession(deps, request, reply);
   if (route.access === 'public') return session;
-  if (session === null) {
-    throw new Problem(
-      'unauthenticated',
-      'You are not signed in, or your session is over. Sign in.',
-    );
-  }
+  if (session === null) throw signedOut();
   requireAccess(route, session);
   return session;
 }

@@ -10,7 +10,7 @@ import { subscribeUrl, verifySns } from '../feedback/sns.ts';
 import { readBody } from '../http-body.ts';
 import { showId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { STATUS_OF } from '../operations/status.ts';
+import { STATUS_OF } from '../operations/refusal.ts';
 import { isMachine } from '../tracking/machines.ts';
 import type { EngagementRecorder } from '../tracking/record.ts';
 

@@ -6,13 +6,12 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import type { ByteBudget } from '../byte-budget.ts';
-import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { readBody } from '../http-body.ts';
 import { closeAnswered } from '../http-stop.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { OUR_FAULT, STATUS_OF } from '../operations/status.ts';
+import { refuse } from '../operations/refusal.ts';
 import { authInfoOf, type McpServer } from './server.ts';
 import { readToolCall } from './tool-call.ts';
 
@@ -125,14 +124,8 @@ const NOT_ACCEPTABLE = rpcError(406, -32000, 'Answers are application/json: acce
 
 /** Before the protocol begins, problems are plain HTTP as in REST. */
 function asAnswer(deps: McpHttpDeps, error: unknown): Answer {
-  const problem = problemOf(error);
-  if (problem === undefined) {
-    deps.log.error({ door: 'mcp', err: error }, 'a request failed');
-    return json(OUR_FAULT.status, { detail: OUR_FAULT.detail });
-  }
-  deps.metrics.refused.inc({ code: problem.code });
-  deps.log.info({ door: 'mcp', code: problem.code, err: problem.cause }, 'refused');
-  return json(STATUS_OF[problem.code], { detail: problem.detail });
+  const { status, headers, body } = refuse(deps, { door: 'mcp' }, error);
+  return json(status, body, headers);
 }
 
 /** Also plain `application/json` and any star, which the package's own check would refuse. */

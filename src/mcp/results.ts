@@ -1,7 +1,7 @@
 // Tool results: what a tool answered, or why it did not, as an agent can act on it.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Problem, ProblemCode } from '../errors.ts';
-import { OUR_FAULT, STATUS_OF } from '../operations/status.ts';
+import { OUR_FAULT, STATUS_OF, waitSeconds } from '../operations/refusal.ts';
 
 /** Structured content plus the same JSON as text, for clients that read only one of the two. */
 export function success(content: Record<string, unknown>): CallToolResult {
@@ -16,12 +16,12 @@ export function success(content: Record<string, unknown>): CallToolResult {
  * against the tool's output schema, also that of an error.
  */
 export function refusal(problem: Problem, advice: Record<string, unknown>): CallToolResult {
-  const waitSeconds =
-    problem.retryAfterSeconds && Math.max(1, Math.ceil(problem.retryAfterSeconds));
+  const wait = waitSeconds(problem);
   return failure({
     status: STATUS_OF[problem.code],
     detail: problem.detail,
-    ...(waitSeconds === undefined ? {} : { retry_after_seconds: waitSeconds }),
+    ...(wait === undefined ? {} : { retry_after_seconds: wait }),
+    ...(problem.faults.length === 0 ? {} : { faults: problem.faults }),
     next: NEXT[problem.code],
     ...advice,
   });
@@ -29,7 +29,8 @@ export function refusal(problem: Problem, advice: Record<string, unknown>): Call
 
 export const ourFault = (): CallToolResult =>
   failure({
-    ...OUR_FAULT,
+    status: 500,
+    detail: OUR_FAULT.detail,
     next: 'Try again once; when it fails again, tell the person you work for.',
   });
 
@@ -44,6 +45,9 @@ const NEXT: Record<ProblemCode, string> = {
   forbidden:
     'Nothing was done, and trying again will not help. Keep to what the detail allows, or ask the owner of the account.',
   'not-found': 'Nothing was done. Check the identifier; the listing tools show what exists.',
+  conflict: 'Nothing was done. Read what is there now, then decide whether to call again.',
+  stale:
+    'Nothing was done: somebody else changed it meanwhile. Read the newest version, apply your change to it and call again.',
   'over-limit':
     'Nothing was done. Wait for retry_after_seconds, then call again with the same arguments.',
   'relay-down':

@@ -1,5 +1,6 @@
 // The MCP server of one request: the tools a key may call, in both eras of the protocol. Before: http.ts knows the caller.
 // Stateless: every request brings its key, so nothing is remembered between two of them.
+import { randomUUID } from 'node:crypto';
 import {
   type CallToolResult,
   createMcpHandler,
@@ -14,23 +15,17 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../accounts/directory.ts';
-import { problemOf } from '../connection-fault.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
-import { requireScope } from '../operations/operation.ts';
-import { readInput } from '../operations/read-input.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import { perform } from '../operations/perform.ts';
+import { refuse } from '../operations/refusal.ts';
 import { instructionsFor } from './instructions.ts';
 import { ourFault, refusal, success } from './results.ts';
 import type { Tool } from './tool.ts';
 import { type ToolCall, writeAnswer } from './tool-call.ts';
+import { TOOLS } from './tools.ts';
 
-export interface McpDeps<Deps> {
-  tools: readonly Tool<NoInfer<Deps>>[];
-  /** What the tools run with. */
-  toolDeps: Deps;
+export interface McpDeps extends OperationDeps {
   version: string;
-  log: Log;
-  metrics: Metrics;
 }
 
 export interface McpServer {
@@ -58,8 +53,9 @@ const noValidator: jsonSchemaValidator = {
   },
 };
 
-export function createMcpServer<Deps>(deps: McpDeps<Deps>): McpServer {
-  const toolOf = new Map(deps.tools.map((tool) => [tool.name, tool]));
+const toolNamed = new Map(TOOLS.map((tool) => [tool.operation.name, tool]));
+
+export function createMcpServer(deps: McpDeps): McpServer {
   const serverInfo = { name: 'sandmartin', title: 'Sandmartin', version: deps.version };
 
   function serverFor(caller: Caller, more: ServerCapabilities = {}): Server {
@@ -70,10 +66,10 @@ export function createMcpServer<Deps>(deps: McpDeps<Deps>): McpServer {
       cacheHints: CACHE_HINTS,
     });
     server.setRequestHandler('tools/list', () => ({
-      tools: deps.tools.filter((tool) => mayCall(caller, tool)).map((tool) => tool.listed),
+      tools: TOOLS.filter((tool) => mayCall(caller, tool)).map((tool) => tool.listed),
     }));
     server.setRequestHandler('tools/call', ({ params }) => {
-      const tool = toolOf.get(params.name);
+      const tool = toolNamed.get(params.name);
       if (tool === undefined) {
         throw new ProtocolError(
           ProtocolErrorCode.InvalidParams,
@@ -117,7 +113,7 @@ export function createMcpServer<Deps>(deps: McpDeps<Deps>): McpServer {
       return await answerLegacy(callerIn(options?.authInfo), request, options?.parsedBody);
     },
     answerCall(caller, wanted) {
-      const tool = toolOf.get(wanted.name);
+      const tool = toolNamed.get(wanted.name);
       return tool && answerWith(call(deps, tool, caller, wanted.arguments), wanted);
     },
     close: () => modern.close(),
@@ -140,28 +136,28 @@ function answerThatThereAreNone(server: Server): void {
   });
 }
 
-const mayCall = (caller: Caller, tool: Tool<never>): boolean =>
-  tool.scope === null || caller.scopes.has(tool.scope);
+const mayCall = (caller: Caller, { operation: { scope } }: Tool): boolean =>
+  scope === null || caller.scopes.has(scope);
 
-async function call<Deps>(
-  deps: McpDeps<Deps>,
-  tool: Tool<Deps>,
+async function call(
+  deps: McpDeps,
+  { operation, advise, show }: Tool,
   caller: Caller,
   wanted: Record<string, unknown>,
 ): Promise<CallToolResult> {
+  const via = { door: 'mcp' as const, requestId: `req_${randomUUID()}`, person: null };
   try {
-    requireScope(caller, tool.scope);
-    return success(await tool.run(deps.toolDeps, caller, readInput(tool.input, wanted)));
+    return success(show(await perform(deps, operation, caller, wanted, via)));
   } catch (error) {
-    const about = { door: 'mcp', tool: tool.name, account: caller.accountId };
-    const problem = problemOf(error);
-    if (problem === undefined) {
-      deps.log.error({ ...about, err: error }, 'a tool failed');
-      return ourFault();
-    }
-    deps.metrics.refused.inc({ code: problem.code });
-    deps.log.info({ ...about, code: problem.code, err: problem.cause }, 'refused');
-    const advice = await tool.advise?.(deps.toolDeps, caller, wanted, problem).catch(() => ({}));
+    const about = {
+      door: 'mcp',
+      request: via.requestId,
+      operation: operation.name,
+      account: caller.accountId,
+    };
+    const { problem } = refuse(deps, about, error);
+    if (problem === undefined) return ourFault();
+    const advice = await advise?.(deps, caller, wanted, problem).catch(() => ({}));
     return refusal(problem, advice ?? {});
   }
 }

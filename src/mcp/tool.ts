@@ -1,55 +1,78 @@
-// A tool: an operation as an agent sees it. One definition is all it takes: listing, checking, running and errors follow from it.
-import type { Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server';
+// A tool: an operation as an agent sees it. Everything about it comes from the operation's definition.
+import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
-import type { Scope } from '../accounts/keys.ts';
 import type { Problem } from '../errors.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import { itemsOf } from '../operations/lists.ts';
+import type { Operation } from '../operations/operation.ts';
 
-export interface ToolDefinition<Deps, Input extends z.ZodObject, Output extends z.ZodObject> {
-  name: string;
-  title: string;
-  description: string;
-  /** What the caller's key must allow; null: any key of a paying account. */
-  scope: Scope | null;
-  input: Input;
-  output: Output;
-  annotations: Required<Omit<ToolAnnotations, 'title'>>;
-  run(deps: Deps, caller: Caller, input: z.output<Input>): Promise<z.output<Output>>;
-  /** Facts that help to get it right the next time, beside the detail of a refusal. */
-  advise?(
-    deps: Deps,
-    caller: Caller,
-    wanted: Record<string, unknown>,
-    problem: Problem,
-  ): Promise<Record<string, unknown>>;
-}
+/** Facts that help to get it right the next time, beside the detail of a refusal. */
+export type Advise = (
+  deps: OperationDeps,
+  caller: Caller,
+  wanted: Record<string, unknown>,
+  problem: Problem,
+) => Promise<Record<string, unknown>>;
 
-export interface Tool<Deps> extends ToolDefinition<Deps, z.ZodObject, z.ZodObject> {
+export interface Tool {
+  operation: Operation;
+  advise: Advise | undefined;
   /** As tools/list shows it; made once. */
   listed: ListedTool;
+  /** The operation's answer in the words of the tool: a list goes by the name of what is in it. */
+  show: (answer: Record<string, unknown>) => NonNullable<CallToolResult['structuredContent']>;
 }
 
-export function defineTool<Deps, Input extends z.ZodObject, Output extends z.ZodObject>(
-  definition: ToolDefinition<Deps, Input, Output>,
-): Tool<Deps> {
-  const { name, title, description, annotations } = definition;
+export function toolOf(operation: Operation, advise?: Advise): Tool {
+  const { name, title, summary, input, output, tool = {} } = operation;
+  const items = itemsOf(output);
   return {
-    ...(definition as unknown as ToolDefinition<Deps, z.ZodObject, z.ZodObject>),
+    operation,
+    advise,
     listed: {
       name,
       title,
-      description,
-      inputSchema: jsonSchema(definition.input, 'input'),
-      outputSchema: jsonSchema(definition.output, 'output'),
-      annotations: { title, ...annotations },
+      description: [summary, tool.advice].filter(Boolean).join(' '),
+      inputSchema: jsonSchema(input, 'input'),
+      outputSchema: jsonSchema(items === undefined ? output : renamed(output, items), 'output'),
+      annotations: { title, ...hintsOf(operation) },
     },
+    show:
+      items === undefined
+        ? (answer) => answer
+        : ({ data, has_more: _, next }) => ({ [items]: data, ...(next === null ? {} : { next }) }),
   };
 }
+
+function hintsOf({ effect, rest, tool = {} }: Operation) {
+  const reads = effect === 'reads';
+  return {
+    readOnlyHint: reads,
+    destructiveHint: tool.destructive ?? !(reads || effect === 'sends'),
+    idempotentHint: tool.idempotent ?? rest.method !== 'POST',
+    openWorldHint: effect === 'talks' || effect === 'sends',
+  };
+}
+
+const renamed = ({ shape }: z.ZodObject, items: string): z.ZodObject =>
+  z.object({
+    [items]: shape.data as z.ZodType,
+    next: z
+      .string()
+      .optional()
+      .describe('Give it back as `cursor` to continue; absent: that is all.'),
+  });
 
 type ObjectSchema = ListedTool['inputSchema'];
 
 function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ObjectSchema {
-  return z.toJSONSchema(schema, { io, target: 'draft-2020-12', override }) as ObjectSchema;
+  return z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    reused: 'inline',
+    override,
+  }) as ObjectSchema;
 }
 
 /** Makes schemas that every client understands: `example` is OpenAPI's word, and some take `{}` for a fault. */
@@ -63,11 +86,3 @@ function override({ jsonSchema: made }: { jsonSchema: Record<string, unknown> })
     made.additionalProperties = true;
   }
 }
-
-/** Hints for tools that change nothing. */
-export const READS = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-} as const;

@@ -1,6 +1,8 @@
 // Messages: reading one account's messages. Written by sending (accepted) and events (status), never here.
+
 import { showUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
+import type { Door } from './door.ts';
 import type { MessageStatus } from './status.ts';
 
 export interface Message {
@@ -12,7 +14,7 @@ export interface Message {
   subject: string;
   tags: string[];
   template: string | null;
-  door: string;
+  door: Door;
   createdAt: string;
 }
 

@@ -1,13 +1,11 @@
 // get-message: the whole story of one mail. REST: GET /v1/messages/{sm_mail_id}.
 import { z } from 'zod';
-import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
 import { EVENT_KINDS } from '../events/kinds.ts';
 import { readTimeline } from '../events/timeline.ts';
 import { readUuid } from '../ids.ts';
 import { type MessageStatus, STATUSES } from '../messages/status.ts';
-import type { Database } from '../store/pool.ts';
-import type { Operation } from './operation.ts';
+import { operation } from './operation.ts';
 
 const input = z.strictObject({
   sm_mail_id: z
@@ -45,40 +43,34 @@ const literal = (type: string) => z.literal(type).describe('What happened.');
 
 const output = timelineOutput();
 
-async function run(
-  deps: { database: Database },
-  caller: Caller,
-  { sm_mail_id }: z.output<typeof input>,
-) {
-  const uuid = readUuid('msg_', sm_mail_id);
-  const timeline =
-    uuid === undefined ? undefined : await readTimeline(deps.database, caller.accountId, uuid);
-  if (timeline === undefined) {
-    throw new Problem(
-      'not-found',
-      `This account has no message ${sm_mail_id.slice(0, 64)}. Check the id; messages are kept for a limited time.`,
-    );
-  }
-  return {
-    sm_mail_id,
-    user_id: String(caller.accountId),
-    status: timeline.status as MessageStatus,
-    events: timeline.events,
-  };
-}
-
-export const getMessage = {
+export const getMessage = operation({
   name: 'get_email_status',
   title: 'Read an e-mail’s timeline',
   summary: 'The status of one e-mail and everything that happened to it, in order.',
+  effect: 'reads',
   scope: 'email:read',
   input,
   output,
-  run,
-} satisfies Operation<
-  { database: Database },
-  typeof input,
-  typeof output,
-  undefined,
-  Awaited<ReturnType<typeof run>>
->;
+  rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}' },
+  client: 'messages.get',
+  tool: {
+    advice:
+      'Delivery takes seconds to minutes: ask again later while it is queued or sent, rather than sending again.',
+  },
+  async run({ database }, { accountId }, { sm_mail_id }) {
+    const uuid = readUuid('msg_', sm_mail_id);
+    const timeline = uuid && (await readTimeline(database, accountId, uuid));
+    if (!timeline) {
+      throw new Problem(
+        'not-found',
+        `This account has no message ${sm_mail_id.slice(0, 64)}. Check the id; messages are kept for a limited time.`,
+      );
+    }
+    return {
+      sm_mail_id,
+      user_id: String(accountId),
+      status: timeline.status as MessageStatus,
+      events: timeline.events as z.output<typeof output>['events'],
+    };
+  },
+});

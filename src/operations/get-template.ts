@@ -1,9 +1,7 @@
 // get-template: one template with everything needed to fill it. MCP: get_template.
 import { z } from 'zod';
-import type { Caller } from '../accounts/directory.ts';
 import { unknownTemplate } from '../templates/account-templates.ts';
-import type { TemplateCatalog } from './list-templates.ts';
-import type { Operation } from './operation.ts';
+import { operation } from './operation.ts';
 
 const input = z.strictObject({
   slug: z.string().describe('Slug of the template, from list_templates.').meta({
@@ -36,44 +34,44 @@ const output = z.strictObject({
     .describe('The plain text of the mail, rendered with the sample and the account’s branding.'),
 });
 
-async function run(
-  deps: { templates: TemplateCatalog },
-  caller: Caller,
-  { slug }: z.output<typeof input>,
-): Promise<z.output<typeof output>> {
-  const template = await deps.templates.get(caller.accountId, slug);
-  if (template === undefined) {
-    const known = await deps.templates.list(caller.accountId);
-    throw unknownTemplate(
-      slug,
-      known.map((other) => other.slug),
-    );
-  }
-  return {
-    slug: template.slug,
-    name: template.name,
-    category: template.category,
-    description: template.description,
-    subject: template.subject,
-    variables: template.variables.map(({ name, required, type, description, example }) => ({
-      name,
-      required,
-      type,
-      description,
-      example,
-    })),
-    sample: template.sample,
-    preview: template.preview,
-  };
-}
-
-export const getTemplate = {
+export const getTemplate = operation({
   name: 'get_template',
   title: 'Read a template',
   summary:
     'One template: its subject, its variables with types and examples, a complete sample and how it reads.',
+  effect: 'reads',
   scope: null,
   input,
   output,
-  run,
-} satisfies Operation<{ templates: TemplateCatalog }, typeof input, typeof output>;
+  rest: { method: 'GET', path: '/v1/templates/{slug}' },
+  client: 'templates.get',
+  tool: {
+    advice: 'Copy the sample, put in your own values, and pass it to send_email as variables.',
+  },
+  async run({ templates }, caller, { slug }) {
+    const template = await templates.get(caller.accountId, slug);
+    if (template === undefined) {
+      const known = await templates.list(caller.accountId);
+      throw unknownTemplate(
+        slug,
+        known.map((other) => other.slug),
+      );
+    }
+    return {
+      slug: template.slug,
+      name: template.name,
+      category: template.category,
+      description: template.description,
+      subject: template.subject,
+      variables: template.variables.map(({ name, required, type, description, example }) => ({
+        name,
+        required,
+        type,
+        description,
+        example,
+      })),
+      sample: template.sample,
+      preview: template.preview,
+    };
+  },
+});

@@ -1,8 +1,8 @@
 // list-templates: what an account can send, without the details. MCP: list_templates.
 import { z } from 'zod';
-import type { Caller } from '../accounts/directory.ts';
 import { categories } from '../templates/catalog.ts';
-import type { Operation } from './operation.ts';
+import { listed, listOf } from './lists.ts';
+import { operation } from './operation.ts';
 
 export interface TemplateVariable {
   name: string;
@@ -49,48 +49,41 @@ const summary = {
   description: z.string().describe('When to use it.'),
 };
 
-const output = z.strictObject({
-  templates: z
+const template = z.object({
+  ...summary,
+  variables: z
     .array(
-      z.strictObject({
-        ...summary,
-        variables: z
-          .array(
-            z.strictObject({
-              name: z.string().describe('Name of the variable.'),
-              required: z.boolean().describe('Whether a send without it is refused.'),
-            }),
-          )
-          .describe('What it can be filled with. get_template says more about each.'),
+      z.object({
+        name: z.string().describe('Name of the variable.'),
+        required: z.boolean().describe('Whether a send without it is refused.'),
       }),
     )
-    .describe('The templates, by category and slug.'),
+    .describe('What it can be filled with. get_template says more about each.'),
 });
 
-async function run(
-  deps: { templates: TemplateCatalog },
-  caller: Caller,
-  { category }: z.output<typeof input>,
-): Promise<z.output<typeof output>> {
-  const templates = await deps.templates.list(caller.accountId, category);
-  return {
-    templates: templates.map((template) => ({
-      slug: template.slug,
-      name: template.name,
-      category: template.category,
-      description: template.description,
-      variables: template.variables.map(({ name, required }) => ({ name, required })),
-    })),
-  };
-}
-
-export const listTemplates = {
+export const listTemplates = operation({
   name: 'list_templates',
   title: 'List templates',
   summary:
     'The templates that can be sent, with the names of their variables: the system catalogue and the account’s own.',
+  effect: 'reads',
   scope: null,
   input,
-  output,
-  run,
-} satisfies Operation<{ templates: TemplateCatalog }, typeof input, typeof output>;
+  output: listOf('templates', template),
+  rest: { method: 'GET', path: '/v1/templates' },
+  client: 'templates.list',
+  tool: {
+    advice:
+      'Start here when you want to send a mail; then read the one you choose with get_template.',
+  },
+  async run({ templates }, { accountId }, { category }) {
+    const found = await templates.list(accountId, category);
+    return listed(
+      found.map(({ slug, name, category, description, variables }) => ({
+        ...{ slug, name, category, description },
+        variables: variables.map(({ name, required }) => ({ name, required })),
+      })),
+      null,
+    );
+  },
+});

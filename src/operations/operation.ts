@@ -1,30 +1,104 @@
-// Operations: what callers can do, each defined once. REST, OpenAPI and MCP are made from these definitions.
+// An operation: one thing callers can do, defined once. REST routes, OpenAPI, MCP tools, the typed client, the dashboard's
+// calls and the tables in docs/api.md come out of these definitions (all.ts lists them); perform.ts runs them for every door.
 import type { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
-import type { Scope } from '../accounts/keys.ts';
-import { Problem } from '../errors.ts';
+import type { Scope } from '../accounts/scopes.ts';
+import type { Change } from '../audit/audit.ts';
+import { type LimitState, Problem } from '../errors.ts';
+import type { Door } from '../messages/door.ts';
+import type { OperationDeps } from './deps.ts';
+
+/**
+ * What running it does to the world:
+ * - `reads` changes nothing.
+ * - `changes` is one transaction, and its audit row is part of it.
+ * - `talks` also speaks with others (DNS, a receiver of webhooks, people by mail): no transaction stays open over that,
+ *   so the audit row follows at its end.
+ * - `sends` queues mail; the message is its own record.
+ */
+export type Effect = 'reads' | 'changes' | 'talks' | 'sends';
 
 export interface Operation<
-  Deps = never,
   Input extends z.ZodObject = z.ZodObject,
-  Output extends z.ZodType = z.ZodType,
-  Via = undefined,
-  Result = z.output<Output>,
+  Output extends z.ZodObject = z.ZodObject,
 > {
+  /** OpenAPI's operationId and the MCP tool's name, such as `list_suppressions`. */
   name: string;
+  /** A few words, for lists of operations. */
   title: string;
+  /** One sentence or two: what it does and answers. */
   summary: string;
-  /** What the caller's key must allow; null: any key of a paying account. */
+  effect: Effect;
+  /** What the caller must be allowed; null: any key of a paying account. */
   scope: Scope | null;
   input: Input;
   output: Output;
-  run(deps: Deps, caller: Caller, input: z.output<Input>, via: Via): Promise<Result>;
+  rest: RestShape;
+  /** Where the typed client has it, such as `suppressions.list`. */
+  client: string;
+  /** How agents see it; absent: they do not. */
+  tool?: ToolShape;
+  run(
+    deps: OperationDeps,
+    caller: Caller,
+    input: z.output<Input>,
+    via: Via,
+  ): Promise<z.output<Output>>;
 }
+
+export interface RestShape {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** In OpenAPI's notation; each `{name}` is a field of the input. Other fields come by query (GET, DELETE) or body. */
+  path: string;
+  /** Default 200. */
+  status?: number;
+  /**
+   * Where two people may edit one thing: the output's `version` becomes the ETag, and If-Match this field of the input.
+   * A base that is not the newest any more is a Problem `stale`, which tells what the other changed.
+   */
+  ifMatch?: string;
+}
+
+export interface ToolShape {
+  /** What an agent should know beyond the summary. */
+  advice?: string;
+  /** It may overwrite or remove what was there. Default: true for everything that does not read. */
+  destructive?: boolean;
+  /** The same call again changes nothing more. Default: true, but for POST. */
+  idempotent?: boolean;
+}
+
+/** How a call came in, and what it leaves behind for its door. */
+export interface Via {
+  door: Door;
+  requestId: string;
+  /** The person behind a session; null: a key, or a command on the machine. */
+  person: Person | null;
+  idempotencyKey?: string | undefined;
+  /** Told by `changes` and `talks`: what is to stand in the audit. */
+  note: (change: Change) => void;
+  /** Set by sends: how the daily quota stands. */
+  limit?: LimitState | null;
+}
+
+export interface Person {
+  id: string;
+  email: string;
+  name: string;
+  operator: boolean;
+}
+
+/** For the types: what goes in and comes out is checked against the schemas right where it is written. */
+export const operation = <Input extends z.ZodObject, Output extends z.ZodObject>(
+  definition: Operation<Input, Output>,
+): Operation<Input, Output> => definition;
 
 export function requireScope(caller: Caller, scope: Scope | null): void {
   if (scope === null || caller.scopes.has(scope)) return;
   throw new Problem(
     'forbidden',
-    `This API key lacks the scope ${scope}. Use a key that has it, or make a new one with it.`,
+    caller.keyId === null
+      ? `Your role does not allow this: it takes the scope ${scope}. An owner of the account can change roles.`
+      : `This API key lacks the scope ${scope}. Use a key that has it, or make a new one with it.`,
   );
 }

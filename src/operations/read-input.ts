@@ -1,6 +1,6 @@
 // Reading a caller's input: absent, null and "" are one; what does not fit is named in a sentence that says what to do.
 import type { z } from 'zod';
-import { Problem } from '../errors.ts';
+import { type Fault, Problem } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 
 const MOST_FAULTS_SHOWN = 5;
@@ -8,16 +8,21 @@ const MOST_FAULTS_SHOWN = 5;
 export function readInput<Schema extends z.ZodObject>(
   schema: Schema,
   raw: unknown,
+  { blanksAreAbsent = true } = {},
 ): z.output<Schema> {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw new Problem('invalid', 'The body must be a JSON object.');
   }
-  const parsed = schema.safeParse(withoutBlanks(raw as Record<string, unknown>));
+  const given = raw as Record<string, unknown>;
+  const parsed = schema.safeParse(blanksAreAbsent ? withoutBlanks(given) : given);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.flatMap((issue) => describe(schema, issue));
-  const shown = faults.slice(0, MOST_FAULTS_SHOWN).join('; ');
-  const more = faults.length - MOST_FAULTS_SHOWN;
-  throw new Problem('invalid', more > 0 ? `${shown}; and ${more} more.` : `${shown}.`);
+  const shown = faults.slice(0, MOST_FAULTS_SHOWN);
+  const sentence = shown.map(({ message }) => message).join('; ');
+  const more = faults.length - shown.length;
+  throw new Problem('invalid', more > 0 ? `${sentence}; and ${more} more.` : `${sentence}.`, {
+    faults: shown,
+  });
 }
 
 function withoutBlanks(raw: Record<string, unknown>): Record<string, unknown> {
@@ -31,21 +36,25 @@ function withoutBlanks(raw: Record<string, unknown>): Record<string, unknown> {
 
 const isBlank = (value: unknown): boolean => value === null || value === '';
 
-function describe(schema: z.ZodObject, issue: z.core.$ZodIssue): string[] {
+/** Each fault as a part of a sentence that names the field. */
+function describe(schema: z.ZodObject, issue: z.core.$ZodIssue): Fault[] {
   const path = showPath(issue.path);
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = Object.keys(shapeAt(schema, issue.path));
-      return issue.keys.map((key) => unknownField(path, key, known));
+      return issue.keys.map((key) => ({ path, message: unknownField(path, key, known) }));
     }
     case 'invalid_type':
       return [
-        issue.message.endsWith('received undefined')
-          ? `${path} is missing`
-          : `${path} must be ${article(issue.expected)}`,
+        {
+          path,
+          message: issue.message.endsWith('received undefined')
+            ? `${path} is missing`
+            : `${path} must be ${article(issue.expected)}`,
+        },
       ];
     default:
-      return [`${path}: ${issue.message}`];
+      return [{ path, message: `${path}: ${issue.message}` }];
   }
 }
 

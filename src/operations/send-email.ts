@@ -1,15 +1,27 @@
-// send-email: queue one mail. REST: POST /v1/send.
-import { type AcceptDeps, type Accepted, acceptSend, type SendVia } from '../sending/accept.ts';
+// send-email: queue one mail. REST answers it off the hot path's own door (rest/send-door.ts), by this definition.
+import { acceptSend } from '../sending/accept.ts';
 import { sendAnswer, sendRequest } from '../sending/request.ts';
-import type { Operation } from './operation.ts';
+import { operation } from './operation.ts';
 
-export const sendEmail = {
+export const sendEmail = operation({
   name: 'send_email',
   title: 'Send an e-mail',
   summary:
     'Queue one transactional e-mail, from an inline body (subject with html and/or text) or from a template with variables. Answers at once; delivery is asynchronous.',
+  effect: 'sends',
   scope: 'email:send',
   input: sendRequest,
   output: sendAnswer,
-  run: acceptSend,
-} satisfies Operation<AcceptDeps, typeof sendRequest, typeof sendAnswer, SendVia, Accepted>;
+  rest: { method: 'POST', path: '/v1/send', status: 202 },
+  client: 'send',
+  tool: {
+    advice:
+      'Real people receive it, so send only what you were asked to send. An identical call within 60 seconds is taken for a repeat and mails nobody twice.',
+  },
+  async run(deps, caller, input, via) {
+    const { door, idempotencyKey } = via;
+    const { answer, limit } = await acceptSend(deps, caller, input, { door, idempotencyKey });
+    via.limit = limit;
+    return answer;
+  },
+});

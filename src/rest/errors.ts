@@ -1,34 +1,8 @@
-// Problems as HTTP answers. `detail` is public; the cause is only logged.
+// What Fastify and node:http refuse by themselves, in the contract's words and statuses.
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
-import { STATUS_OF } from '../operations/status.ts';
-
-export interface ErrorAnswer {
-  status: number;
-  headers: Record<string, string>;
-  body: { detail: string };
-}
-
-export function answerProblem(problem: Problem): ErrorAnswer {
-  const headers: Record<string, string> = {};
-  if (problem.retryAfterSeconds !== undefined) {
-    headers['retry-after'] = String(Math.max(1, Math.ceil(problem.retryAfterSeconds)));
-  }
-  if (problem.limit) Object.assign(headers, limitHeaders(problem.limit));
-  return { status: STATUS_OF[problem.code], headers, body: { detail: problem.detail } };
-}
-
-/** IETF draft "RateLimit header fields for HTTP". */
-export function limitHeaders(limit: NonNullable<Problem['limit']>): Record<string, string> {
-  return {
-    'ratelimit-limit': String(limit.limit),
-    'ratelimit-remaining': String(limit.remaining),
-    'ratelimit-reset': String(limit.resetSeconds),
-    'ratelimit-policy': `${limit.limit};w=${limit.windowSeconds}`,
-  };
-}
 
 /** Also what Fastify itself refuses, in the contract's words and statuses; undefined: the fault is ours. */
 export function asProblem(error: unknown): Problem | undefined {
@@ -52,7 +26,7 @@ export function answerNoRequest(error: Error & { code?: string }, socket: Socket
     return;
   }
   const [status, detail] = NO_REQUEST[error.code ?? ''] ?? NOT_HTTP;
-  const json = JSON.stringify({ detail });
+  const json = JSON.stringify({ detail, code: 'invalid' });
   socket.write(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
   );

@@ -3,14 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
-import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { parseJson, type ReadBody, readBody } from '../http-body.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
+import { limitHeaders, refuse } from '../operations/refusal.ts';
 import { sendEmail } from '../operations/send-email.ts';
-import { OUR_FAULT } from '../operations/status.ts';
-import { answerProblem, limitHeaders } from './errors.ts';
+import { acceptSend } from '../sending/accept.ts';
 import { type HttpAnswer, takePlainPosts } from './plain-posts.ts';
 import type { RestDeps } from './server.ts';
 
@@ -30,7 +29,7 @@ const SEND = /^\/v1\/send\/?(?:\?|$)/;
 
 /** The same for posts that came the short way. */
 export const takePlainSends = (server: Server, deps: RestDeps): { closeIdle: () => void } =>
-  takePlainPosts(server, '/v1/send', ({ fields, body }) =>
+  takePlainPosts(server, sendEmail.rest.path, ({ fields, body }) =>
     answerSend(deps, {
       field: (name) => fields.get(name),
       readBody: () => ({ bytes: body, release: () => undefined }),
@@ -70,11 +69,10 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
     const body = await call.readBody();
     release = body.release;
     const input = readInput(sendEmail.input, parseJson(body.bytes));
-    const { answer, limit } = await sendEmail.run(deps, caller, input, {
+    const { answer, limit } = await acceptSend(deps, caller, input, {
       door: 'rest',
       idempotencyKey: call.field('idempotency-key'),
     });
-    deps.metrics.accepted.inc();
     if (deps.log.isLevelEnabled('info')) {
       deps.log.info(
         { request: requestId(call), account: caller.accountId, message: answer.id },
@@ -83,26 +81,12 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
     }
     return json(202, answer, limit ? limitHeaders(limit) : {});
   } catch (error) {
-    return refuse(deps, { request: requestId(call), account: caller?.accountId }, error);
+    const about = { door: 'rest', request: requestId(call), account: caller?.accountId };
+    const { status, headers, body } = refuse(deps, about, error);
+    return json(status, body, headers);
   } finally {
     release?.();
   }
-}
-
-function refuse(
-  deps: RestDeps,
-  ids: { request: string; account: number | undefined },
-  error: unknown,
-): HttpAnswer {
-  const problem = problemOf(error);
-  if (problem !== undefined) {
-    deps.metrics.refused.inc({ code: problem.code });
-    deps.log.info({ ...ids, code: problem.code, err: problem.cause }, 'refused');
-    const { status, headers, body } = answerProblem(problem);
-    return json(status, body, headers);
-  }
-  deps.log.error({ ...ids, err: error }, 'a request failed');
-  return json(OUR_FAULT.status, { detail: OUR_FAULT.detail }, {});
 }
 
 /** Adds to the headers it is given: they are made for this answer. */

@@ -2,31 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Caller, Directory } from '../accounts/directory.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
 import { parseJson, readBody } from '../http-body.ts';
 import { closeAnswered } from '../http-stop.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
-import { getMessage } from '../operations/get-message.ts';
-import { requireScope } from '../operations/operation.ts';
-import { readInput } from '../operations/read-input.ts';
-import { OUR_FAULT } from '../operations/status.ts';
-import type { AcceptDeps } from '../sending/accept.ts';
-import type { Database } from '../store/pool.ts';
-import { answerNoRequest, answerProblem, asProblem } from './errors.ts';
+import { type Refusal, refusalOf, refuse } from '../operations/refusal.ts';
+import { answerNoRequest, asProblem } from './errors.ts';
 import { describeApi } from './openapi.ts';
 import { type BareHandler, takePlainSends, withSendDoor } from './send-door.ts';
+import { type ServeDeps, serveOperations } from './serve-operations.ts';
 
-export interface RestDeps extends AcceptDeps {
-  database: Database;
-  directory: Directory;
-  metrics: Metrics;
-  log: Log;
+export interface RestDeps extends ServeDeps {
   /** Memory for large bodies, shared by all doors. */
   bodyBudget: ByteBudget;
-  baseUrl: () => string;
   /** What /readyz asks; a rejection's message is the answer. */
   checkReady: () => Promise<void>;
   /** Called before /metrics answers, to bring gauges up to date. */
@@ -37,8 +25,6 @@ export interface RestDeps extends AcceptDeps {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the door once the key is known. */
-    caller: Caller | null;
     /** Gives back the memory that the body took. */
     releaseBody: (() => void) | null;
   }
@@ -56,11 +42,13 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
     clientErrorHandler: answerNoRequest,
     // No error handler is asked about paths that cannot be routed: badly encoded ones, and ids that are much too long.
     frameworkErrors: (error, request, reply) =>
-      void sendProblem(
+      void sendRefusal(
         reply,
-        error.code === 'FST_ERR_BAD_URL'
-          ? new Problem('invalid', error.message)
-          : nothingAt(request),
+        refusalOf(
+          error.code === 'FST_ERR_BAD_URL'
+            ? new Problem('invalid', error.message)
+            : nothingAt(request),
+        ),
       ),
     routerOptions: { ignoreTrailingSlash: true },
     requestIdHeader: 'x-request-id',
@@ -70,7 +58,6 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
     plainSends.closeIdle();
     closeAnswered(bare);
   });
-  server.decorateRequest('caller', null);
   server.decorateRequest('releaseBody', null);
   answerErrors(server, deps);
   readJsonBodies(server, deps.bodyBudget);
@@ -79,33 +66,6 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
   serveMounts(server, deps.mounts);
   server.get('/openapi.json', () => describeApi(deps.baseUrl()));
   return server;
-}
-
-function serveOperations(server: FastifyInstance, deps: RestDeps): void {
-  server.get('/v1/messages/:sm_mail_id', {
-    onRequest: admit(deps, getMessage),
-    handler: (request) =>
-      getMessage.run(deps, callerOf(request), readInput(getMessage.input, request.params)),
-  });
-}
-
-/** Key, plan and scope are judged before a byte of the body is read. */
-function admit(deps: RestDeps, operation: { scope: Parameters<typeof requireScope>[1] }) {
-  return async (request: FastifyRequest): Promise<void> => {
-    const caller = await deps.directory.authenticate(oneHeader(request, 'x-api-key'));
-    requireScope(caller, operation.scope);
-    request.caller = caller;
-  };
-}
-
-function callerOf(request: FastifyRequest): Caller {
-  if (request.caller === null) throw new Error('the route forgot to admit its caller');
-  return request.caller;
-}
-
-function oneHeader(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }
 
 function readJsonBodies(server: FastifyInstance, budget: ByteBudget): void {
@@ -139,27 +99,14 @@ function serveMounts(server: FastifyInstance, mounts: RestDeps['mounts']): void 
 
 function answerErrors(server: FastifyInstance, deps: RestDeps): void {
   server.setErrorHandler((error, request, reply) => {
-    const problem = asProblem(error);
-    if (problem === undefined) {
-      deps.log.error(
-        { request: request.id, account: request.caller?.accountId, err: error },
-        'a request failed',
-      );
-      return reply.code(OUR_FAULT.status).send({ detail: OUR_FAULT.detail });
-    }
-    deps.metrics.refused.inc({ code: problem.code });
-    deps.log.info(
-      {
-        request: request.id,
-        account: request.caller?.accountId,
-        code: problem.code,
-        err: problem.cause,
-      },
-      'refused',
-    );
-    return sendProblem(reply, problem);
+    const about = {
+      door: 'rest',
+      request: request.id,
+      account: request.admitted?.caller.accountId,
+    };
+    return sendRefusal(reply, refuse(deps, about, error, asProblem));
   });
-  server.setNotFoundHandler((request, reply) => sendProblem(reply, nothingAt(request)));
+  server.setNotFoundHandler((request, reply) => sendRefusal(reply, refusalOf(nothingAt(request))));
 }
 
 const nothingAt = ({ method, url }: FastifyRequest): Problem =>
@@ -168,10 +115,8 @@ const nothingAt = ({ method, url }: FastifyRequest): Problem =>
     `There is nothing at ${method} ${url.slice(0, 200)}. The API is described at /openapi.json.`,
   );
 
-function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  const answer = answerProblem(problem);
-  return reply.code(answer.status).headers(answer.headers).send(answer.body);
-}
+const sendRefusal = (reply: FastifyReply, { status, headers, body }: Refusal): FastifyReply =>
+  reply.code(status).headers(headers).send(body);
 
 function serveHealth(server: FastifyInstance, deps: RestDeps): void {
   server.get('/healthz', () => ({ status: 'ok' }));

@@ -5,6 +5,7 @@ import { PLANS } from '../accounts/plans.ts';
 import { Problem } from '../errors.ts';
 import { createGroupCommit, type GroupCommit, isDataFault } from '../group-commit.ts';
 import { uuidToBytes } from '../ids.ts';
+import type { Door } from '../messages/door.ts';
 import type { Metrics } from '../metrics.ts';
 import {
   arrayLiteral,
@@ -22,7 +23,7 @@ export interface PackedSend {
   id: Buffer;
   accountId: number;
   keyId: string | null;
-  door: 'rest' | 'mcp' | 'dashboard' | 'system';
+  door: Door;
   from: string;
   envelope: readonly string[];
   recipientCount: number;
@@ -75,6 +76,7 @@ export function openBatcher(deps: {
       try {
         const verdicts = await acceptSends(deps.database, sends, deps.relayIsDown());
         deps.metrics.batchSize.observe(sends.length);
+        deps.metrics.accepted.inc(verdicts.filter(isAccepted).length);
         deps.onCommitted();
         return verdicts;
       } catch (error) {
@@ -88,6 +90,8 @@ export function openBatcher(deps: {
     },
   });
 }
+
+const isAccepted = ({ kind }: Verdict): boolean => kind === 'accepted' || kind === 'repeated';
 
 const ACCEPT_SQL = `SELECT * FROM accept_sends(
   $1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],

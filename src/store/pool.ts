@@ -13,6 +13,23 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** The same transaction for code that opens one of its own: that becomes a savepoint of this one. */
+export const joined = (client: Queryable): Database => ({
+  ...client,
+  async transaction(work) {
+    await client.query('SAVEPOINT joined');
+    try {
+      const result = await work(client);
+      await client.query('RELEASE SAVEPOINT joined');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK TO SAVEPOINT joined');
+      throw error;
+    }
+  },
+  close: () => Promise.reject(new Error('a transaction is closed by who opened it')),
+});
+
 /** What a function that joins somebody's transaction needs. */
 export type Queryable = Pick<Database, 'query' | 'prepared'>;
 

@@ -79,6 +79,19 @@ export async function listSuppressions(
   return rows.map(toListed);
 }
 
+export async function findSuppression(
+  database: Queryable,
+  accountId: number,
+  text: string,
+): Promise<ListedSuppression> {
+  const [row] = await database.query<SuppressionRow>(
+    `SELECT ${COLUMNS} FROM suppressions WHERE account_id = $1 AND address = $2`,
+    [accountId, readAddress(text)],
+  );
+  if (row === undefined) throw notSuppressed(text);
+  return toListed(row);
+}
+
 /** By hand. An address that is there already stays with its reason. */
 export async function addSuppression(
   database: Queryable,
@@ -87,11 +100,7 @@ export async function addSuppression(
 ): Promise<ListedSuppression> {
   const address = readAddress(text);
   await suppress(database, [{ accountId, address, reason: 'manual', messageUuid: null }]);
-  const [row] = await database.query<SuppressionRow>(
-    `SELECT ${COLUMNS} FROM suppressions WHERE account_id = $1 AND address = $2`,
-    [accountId, address],
-  );
-  return toListed(row!);
+  return await findSuppression(database, accountId, address);
 }
 
 /** From now on the account may write to the address again. */
@@ -104,11 +113,12 @@ export async function removeSuppression(
     `DELETE FROM suppressions WHERE account_id = $1 AND address = $2 RETURNING ${COLUMNS}`,
     [accountId, readAddress(text)],
   );
-  if (row === undefined) {
-    throw new Problem('not-found', `${text.slice(0, 320)} is not on the suppression list.`);
-  }
+  if (row === undefined) throw notSuppressed(text);
   return toListed(row);
 }
+
+const notSuppressed = (text: string): Problem =>
+  new Problem('not-found', `${text.slice(0, 320)} is not on the suppression list.`);
 
 const COLUMNS = 'address, reason, message_id AS uuid, created_at AS "createdAt"';
 

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ALL_SCOPES } from '../../src/accounts/keys.ts';
+import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { startKeyProxy } from '../support/key-proxy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

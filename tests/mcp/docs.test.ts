@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ALL_SCOPES } from '../../src/accounts/keys.ts';
+import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { post, rpc } from './support.ts';
 

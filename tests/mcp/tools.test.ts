@@ -1,6 +1,7 @@
 // The tools as an agent meets them: what it sees, what it is told after a mistake, and that a repeat mails nobody twice.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ALL_SCOPES, createKey } from '../../src/accounts/keys.ts';
+import { createKey } from '../../src/accounts/keys.ts';
+import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';

@@ -1,7 +1,8 @@
 // A running service for a test file: the real server on a real database, in this process, on free ports.
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { addIdentity } from '../../src/accounts/identities.ts';
-import { createKey, SCOPES, type Scope } from '../../src/accounts/keys.ts';
+import { createKey } from '../../src/accounts/keys.ts';
+import { EMAIL_SCOPES, type Scope } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
@@ -96,7 +97,7 @@ export async function makeAccount(
   }
   const { key } = await createKey(database, systemClock, {
     accountId: account.id,
-    scopes: wish.scopes ?? SCOPES,
+    scopes: wish.scopes ?? EMAIL_SCOPES,
   });
   return { id: account.id, key };
 }

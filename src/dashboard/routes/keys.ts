@@ -1,6 +1,7 @@
 // API keys: shown once, with rules they can carry; revoked at once.
 import { z } from 'zod';
-import { ALL_SCOPES, type ApiKey, createKey, listKeys, revokeKey } from '../../accounts/keys.ts';
+import { type ApiKey, createKey, listKeys, revokeKey } from '../../accounts/keys.ts';
+import { ALL_SCOPES } from '../../accounts/scopes.ts';
 import type { Works } from '../route.ts';
 import type { KeyRow } from '../views/keys.ts';
 

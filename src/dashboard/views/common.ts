@@ -1,12 +1,13 @@
 // Words that several pages share. Types only, so that web/ reads them too; ../contract.ts says which route answers which.
 // Times are ISO 8601 in UTC with Z, unless said otherwise.
+import type { Scope } from '../../accounts/scopes.ts';
 import type { TemplateFault } from './templates.ts';
+
+export type { Scope };
 
 export type Role = 'viewer' | 'developer' | 'owner';
 
 export type Plan = 'free' | 'paid';
-
-export type Scope = 'email:send' | 'email:read' | 'admin';
 
 export type MessageStatus =
   | 'queued'

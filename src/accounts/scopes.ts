@@ -1,0 +1,65 @@
+// Scopes: what a key, a person's role or an operator may do. Operations name the one they need; this is the one list.
+import type { MemberRole } from './users.ts';
+
+/** The contract's two: sending, and reading the timeline of a message. */
+export const EMAIL_SCOPES = ['email:send', 'email:read'] as const;
+
+/** What an account manages, resource by resource. */
+export const RESOURCE_SCOPES = [
+  'messages:read',
+  'messages:write',
+  'templates:read',
+  'templates:write',
+  'branding:read',
+  'branding:write',
+  'senders:read',
+  'senders:write',
+  'suppressions:read',
+  'suppressions:write',
+  'webhooks:read',
+  'webhooks:write',
+  'keys:read',
+  'keys:write',
+  'sandbox:read',
+  'sandbox:write',
+  'usage:read',
+  'account:read',
+  'account:write',
+  'team:read',
+  'team:write',
+  'audit:read',
+] as const;
+
+/** Over all accounts: for operators of the service, never given by an account. */
+export const OPERATOR_SCOPES = ['accounts:read', 'accounts:write'] as const;
+
+/** What an account can give its keys. `admin` stands for every resource scope, and includes neither of the contract's two. */
+export const ALL_SCOPES = [...EMAIL_SCOPES, 'admin', ...RESOURCE_SCOPES] as const;
+
+export type Scope = (typeof ALL_SCOPES)[number] | (typeof OPERATOR_SCOPES)[number];
+
+/** The scopes with what they stand for. */
+export function expandScopes(scopes: Iterable<Scope>): ReadonlySet<Scope> {
+  const all = new Set(scopes);
+  if (all.has('admin')) for (const scope of RESOURCE_SCOPES) all.add(scope);
+  return all;
+}
+
+const OWNERS_ONLY = new Set<Scope>(['account:write', 'team:write', 'audit:read']);
+const readable = [...EMAIL_SCOPES, ...RESOURCE_SCOPES].filter(
+  (scope) => scope.endsWith(':read') && !OWNERS_ONLY.has(scope),
+);
+const workable = [...EMAIL_SCOPES, ...RESOURCE_SCOPES].filter((scope) => !OWNERS_ONLY.has(scope));
+
+const SCOPES_OF: Record<MemberRole, ReadonlySet<Scope>> = {
+  viewer: new Set(readable),
+  developer: new Set(workable),
+  owner: new Set(ALL_SCOPES),
+};
+
+/** What a person may do in an account, and over all accounts where they operate the service. */
+export function scopesOfPerson(role: MemberRole | undefined, operator: boolean): Set<Scope> {
+  const scopes = new Set<Scope>(role === undefined ? [] : SCOPES_OF[role]);
+  if (operator) for (const scope of OPERATOR_SCOPES) scopes.add(scope);
+  return scopes;
+}

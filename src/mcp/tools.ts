@@ -1,0 +1,18 @@
+// The tools: every operation that agents may see, from the same list as REST.
+import { OPERATIONS } from '../operations/all.ts';
+import { EMAIL_TOOLS } from './email-tools.ts';
+import { type Tool, toolOf } from './tool.ts';
+
+/** Agents read from the top: first what there is to send, then sending it, then what became of it. */
+const FIRST = ['list_templates', 'get_template', 'send_email', 'get_email_status'];
+
+const special = new Map(EMAIL_TOOLS.map((tool) => [tool.operation.name, tool]));
+const offered = OPERATIONS.filter(({ tool }) => tool !== undefined).map(
+  (operation) => special.get(operation.name) ?? toolOf(operation),
+);
+const isFirst = ({ operation }: Tool): boolean => FIRST.includes(operation.name);
+
+export const TOOLS: readonly Tool[] = [
+  ...FIRST.map((name) => offered.find(({ operation }) => operation.name === name)!),
+  ...offered.filter((tool) => !isFirst(tool)),
+];

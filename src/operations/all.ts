@@ -1,0 +1,25 @@
+// All operations, in the order in which documents list them. A new one is added to the list of its resource, or here.
+import { auditOperations } from './audit.ts';
+import { brandingOperations } from './branding.ts';
+import { getMessage } from './get-message.ts';
+import { getTemplate } from './get-template.ts';
+import { listTemplates } from './list-templates.ts';
+import { messageOperations } from './messages.ts';
+import type { Operation } from './operation.ts';
+import { sendEmail } from './send-email.ts';
+import { suppressionOperations } from './suppressions.ts';
+import { templateOperations } from './templates.ts';
+import { webhookOperations } from './webhooks.ts';
+
+export const OPERATIONS: readonly Operation[] = [
+  sendEmail,
+  getMessage,
+  ...messageOperations,
+  listTemplates,
+  getTemplate,
+  ...templateOperations,
+  ...brandingOperations,
+  ...suppressionOperations,
+  ...webhookOperations,
+  ...auditOperations,
+];

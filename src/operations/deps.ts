@@ -1,0 +1,36 @@
+// What operations work with: built once by main.ts, the same for every door.
+import type { Dispatcher } from 'undici';
+import type { Directory } from '../accounts/directory.ts';
+import type { Dns } from '../accounts/dns.ts';
+import type { Mailbox } from '../addresses.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { AcceptDeps } from '../sending/accept.ts';
+import type { Database } from '../store/pool.ts';
+import type { Catalog } from '../templates/catalog.ts';
+import type { EndpointDeps } from '../webhooks/endpoint.ts';
+import type { TemplateCatalog } from './list-templates.ts';
+
+export interface OperationDeps extends AcceptDeps {
+  database: Database;
+  directory: Directory;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  catalog: Catalog;
+  /** The system's templates and the account's own, as the account sees them. */
+  templates: TemplateCatalog;
+  dns: Dns;
+  bounceDomain: string;
+  /** Seals the private keys of domains. */
+  encryptionKey: Buffer;
+  webhooks: EndpointDeps & { agent: Dispatcher };
+  /** From which the service itself writes; undefined: it cannot. */
+  systemSender: Mailbox | undefined;
+  inSandbox: () => boolean;
+  /** Under which address people reach the service. */
+  baseUrl: () => string;
+  /** A message as it goes or went over the wire; undefined: there is none, or its content is gone. */
+  sourceOf: (accountId: number, uuid: string) => Promise<Buffer | undefined>;
+}

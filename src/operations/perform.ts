@@ -1,0 +1,74 @@
+// Performing an operation: rights, input, the work, the audit. Every door goes through here; what differs between doors is
+// only how a call comes in and how its answer is written.
+import type { z } from 'zod';
+import type { Caller } from '../accounts/directory.ts';
+import { type Actor, type Change, writeAudit } from '../audit/audit.ts';
+import { joined } from '../store/pool.ts';
+import type { OperationDeps } from './deps.ts';
+import { type Operation, requireScope, type Via } from './operation.ts';
+import { readInput } from './read-input.ts';
+
+export type NewVia = Omit<Via, 'note'>;
+
+/** Answers what the operation's output says, or throws a Problem. */
+export async function perform<Input extends z.ZodObject, Output extends z.ZodObject>(
+  deps: OperationDeps,
+  operation: Operation<Input, Output>,
+  caller: Caller,
+  raw: unknown,
+  via: NewVia,
+): Promise<z.output<Output>> {
+  requireScope(caller, operation.scope);
+  const input = readInput(operation.input, raw, { blanksAreAbsent: !changes(operation) });
+  const noted: Change[] = [];
+  const call: Via = Object.assign(via, { note: (change: Change) => void noted.push(change) });
+  if (operation.effect === 'changes') {
+    const output = await deps.database.transaction(async (client) => {
+      const result = await operation.run(
+        { ...deps, database: joined(client) },
+        caller,
+        input,
+        call,
+      );
+      await audit(deps, client, operation, caller, call, noted);
+      return result;
+    });
+    deps.directory.forget(caller.accountId);
+    return output;
+  }
+  const output = await operation.run(deps, caller, input, call);
+  if (operation.effect === 'sends') {
+    const { door, requestId: request } = via;
+    deps.log.info({ door, request, account: caller.accountId, message: output.id }, 'accepted');
+  }
+  if (operation.effect === 'talks') {
+    await audit(deps, deps.database, operation, caller, call, noted);
+    deps.directory.forget(caller.accountId);
+  }
+  return output;
+}
+
+export const changes = ({ effect }: Pick<Operation, 'effect'>): boolean =>
+  effect === 'changes' || effect === 'talks';
+
+const audit = (
+  deps: OperationDeps,
+  client: Parameters<typeof writeAudit>[0],
+  operation: Pick<Operation, 'name'>,
+  caller: Caller,
+  call: Via,
+  noted: readonly Change[],
+): Promise<void> =>
+  writeAudit(client, deps.clock, {
+    accountId: caller.accountId,
+    actor: actorOf(caller, call),
+    door: call.door,
+    action: operation.name,
+    requestId: call.requestId,
+    changes: noted,
+  });
+
+function actorOf(caller: Caller, { person }: Via): Actor {
+  if (person !== null) return { kind: 'person', id: person.id, email: person.email };
+  return caller.keyId === null ? { kind: 'command' } : { kind: 'key', id: caller.keyId };
+}

@@ -1,0 +1,95 @@
+// A refusal: what a caller is told when it does not get what it asked for. The one place where status, headers, body, log
+// line and metric of a refusal are made; doors only write it in their protocol.
+import { problemOf } from '../connection-fault.ts';
+import type { Fault, LimitState, Problem, ProblemCode } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+
+export const STATUS_OF: Record<ProblemCode, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  'not-paying': 402,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  stale: 412,
+  'over-limit': 429,
+  'relay-down': 502,
+  unavailable: 503,
+};
+
+export interface Refusal {
+  status: number;
+  headers: Record<string, string>;
+  body: RefusalBody;
+  /** Undefined: the fault is ours, and only the log knows it. */
+  problem: Problem | undefined;
+}
+
+export interface RefusalBody {
+  /** What is wrong and what to do about it, for people. */
+  detail: string;
+  code: ProblemCode | 'internal';
+  faults?: readonly Fault[];
+}
+
+export interface RefusalDeps {
+  log: Log;
+  metrics: Pick<Metrics, 'refused'>;
+}
+
+/** Whose request it was, for the log. */
+export interface About {
+  door: string;
+  request?: string | undefined;
+  account?: number | undefined;
+  operation?: string | undefined;
+}
+
+/** Logs and counts it, and tells what to answer. `known` says what an error of a framework means. */
+export function refuse(
+  { log, metrics }: RefusalDeps,
+  about: About,
+  error: unknown,
+  known: (error: unknown) => Problem | undefined = problemOf,
+): Refusal {
+  const problem = known(error);
+  if (problem === undefined) {
+    log.error({ ...about, err: error }, 'a request failed');
+    return { status: 500, headers: {}, body: OUR_FAULT, problem };
+  }
+  metrics.refused.inc({ code: problem.code });
+  log.info({ ...about, code: problem.code, err: problem.cause }, 'refused');
+  return refusalOf(problem);
+}
+
+export const OUR_FAULT: RefusalBody = {
+  detail: 'Something went wrong on our side. It was logged; try again shortly.',
+  code: 'internal',
+};
+
+/** Without a log line, for what nobody has to hear of. */
+export function refusalOf(problem: Problem): Refusal {
+  const { code, detail, faults, limit } = problem;
+  const headers: Record<string, string> = {};
+  const wait = waitSeconds(problem);
+  if (wait !== undefined) headers['retry-after'] = String(wait);
+  if (limit) Object.assign(headers, limitHeaders(limit));
+  return {
+    status: STATUS_OF[code],
+    headers,
+    body: faults.length > 0 ? { detail, code, faults } : { detail, code },
+    problem,
+  };
+}
+
+export const waitSeconds = ({ retryAfterSeconds }: Problem): number | undefined =>
+  retryAfterSeconds === undefined ? undefined : Math.max(1, Math.ceil(retryAfterSeconds));
+
+/** IETF draft "RateLimit header fields for HTTP". */
+export const limitHeaders = (limit: LimitState): Record<string, string> => ({
+  'ratelimit-limit': String(limit.limit),
+  'ratelimit-remaining': String(limit.remaining),
+  'ratelimit-reset': String(limit.resetSeconds),
+  'ratelimit-policy': `${limit.limit};w=${limit.windowSeconds}`,
+});

@@ -1,0 +1,129 @@
+// Every operation as a REST route, by its own definition: method, path, status, ETag. What it does is in the operation.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Caller, Directory } from '../accounts/directory.ts';
+import { Problem } from '../errors.ts';
+import { OPERATIONS } from '../operations/all.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import { type Operation, type Person, requireScope } from '../operations/operation.ts';
+import { type NewVia, perform } from '../operations/perform.ts';
+import { limitHeaders } from '../operations/refusal.ts';
+import { sendEmail } from '../operations/send-email.ts';
+import { readQuery } from './query.ts';
+
+/** Who asks: a program by its key, or a person by the session of the dashboard. */
+export interface Admitted {
+  caller: Caller;
+  person: Person | null;
+}
+
+/** The person behind a request that comes from the dashboard's own pages; undefined: it does not. */
+export type AdmitPerson = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<Admitted | undefined>;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the door once it is known who asks. */
+    admitted: Admitted | null;
+  }
+}
+
+export interface ServeDeps extends OperationDeps {
+  directory: Directory;
+  admitPerson: AdmitPerson;
+}
+
+export function serveOperations(server: FastifyInstance, deps: ServeDeps): void {
+  server.decorateRequest('admitted', null);
+  for (const operation of OPERATIONS) {
+    // The hot one has a door of its own: send-door.ts.
+    if (operation !== (sendEmail as unknown as Operation)) serve(server, deps, operation);
+  }
+}
+
+function serve(server: FastifyInstance, deps: ServeDeps, operation: Operation): void {
+  const { method, path, status = 200 } = operation.rest;
+  server.route({
+    method,
+    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    // Who asks, and what they may do, is judged before a byte of the body is read.
+    onRequest: async (request, reply) => {
+      request.admitted = await admit(deps, request, reply);
+      requireScope(request.admitted.caller, operation.scope);
+    },
+    handler: async (request, reply) => {
+      const { caller, person } = request.admitted!;
+      const via: NewVia & { limit?: unknown } = {
+        door: person === null ? 'rest' : 'dashboard',
+        requestId: request.id,
+        person,
+        idempotencyKey: oneHeader(request, 'idempotency-key'),
+      };
+      const answer = await perform(deps, operation, caller, inputOf(operation, request), via);
+      if (via.limit) reply.headers(limitHeaders(via.limit as never));
+      const etag = etagOf(operation, answer);
+      if (etag !== undefined) reply.header('etag', etag);
+      return reply.code(status).send(answer);
+    },
+  });
+}
+
+async function admit(
+  deps: ServeDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Admitted> {
+  const key = keyOf(request);
+  const person = key === undefined ? await deps.admitPerson(request, reply) : undefined;
+  if (person !== undefined) return person;
+  return { caller: await deps.directory.authenticate(key), person: null };
+}
+
+/** X-API-Key, or the same key as a bearer token, as many programs prefer it. */
+export function keyOf(request: FastifyRequest): string | undefined {
+  const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '');
+  return oneHeader(request, 'x-api-key') ?? bearer?.[1];
+}
+
+/** Fields of the path, then those of the query or the body; If-Match where the operation has it. */
+function inputOf(operation: Operation, request: FastifyRequest): Record<string, unknown> {
+  const { method, ifMatch } = operation.rest;
+  const byQuery = method === 'GET' || method === 'DELETE';
+  const rest = byQuery
+    ? readQuery(operation.input, request.query as Record<string, string | string[]>)
+    : bodyOf(request);
+  const expected = ifMatch === undefined ? undefined : versionIn(oneHeader(request, 'if-match'));
+  return {
+    ...rest,
+    ...(request.params as Record<string, string>),
+    ...(expected === undefined ? {} : { [ifMatch!]: expected }),
+  };
+}
+
+function bodyOf({ body }: FastifyRequest): Record<string, unknown> {
+  if (body === undefined || body === null) return {};
+  if (typeof body === 'object' && !Array.isArray(body)) return body as Record<string, unknown>;
+  throw new Problem('invalid', 'The body must be a JSON object.');
+}
+
+const etagOf = ({ rest }: Operation, answer: z.output<z.ZodObject>): string | undefined =>
+  rest.ifMatch === undefined && rest.method !== 'GET'
+    ? undefined
+    : typeof answer.version === 'number'
+      ? `"${answer.version}"`
+      : undefined;
+
+/** `"7"`, `W/"7"` or 7; `*` expects nothing in particular. */
+function versionIn(ifMatch: string | undefined): number | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
+  const version = /^(?:W\/)?"?(\d{1,9})"?$/.exec(ifMatch.trim())?.[1];
+  if (version !== undefined) return Number(version);
+  throw new Problem('stale', 'If-Match: give back the ETag of the version that you read.');
+}
+
+function oneHeader(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
