@@ -4,10 +4,12 @@ import { describeConfig } from '../src/config.ts';
 import { describeApi } from '../src/rest/openapi.ts';
 import { loadCatalog } from '../src/templates/catalog.ts';
 import { describeCatalog } from './describe-catalog.ts';
+import { describeClient } from './describe-client.ts';
 
 const generated: Record<string, string> = {
   'docs/configuration.md': describeConfig(),
   'docs/template-catalogue.md': describeCatalog(loadCatalog('catalog')),
+  'src/client/operations.ts': describeClient(),
   'openapi.json': `${JSON.stringify(describeApi(), null, 2)}\n`,
 };
 

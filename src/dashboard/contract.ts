@@ -44,7 +44,6 @@ import type {
   SetUp,
   SignIn,
 } from './views/session.ts';
-import type { SuppressionRow } from './views/suppressions.ts';
 import type { Invited, Team } from './views/team.ts';
 import type {
   Category,
@@ -164,13 +163,6 @@ export interface Api {
   createKey: { body: NewKey; answer: { key: KeyRow; secret: string } };
   revokeKey: { params: { id: string }; answer: Done };
 
-  listSuppressions: {
-    query: { search?: string; before?: string; limit?: number };
-    answer: Page<SuppressionRow>;
-  };
-  addSuppression: { body: { address: string }; answer: SuppressionRow };
-  removeSuppression: { params: { address: string }; answer: Done };
-
   listSandbox: { query: { before?: string; limit?: number }; answer: SandboxInbox };
   getSandboxMail: { params: { id: string }; answer: SandboxMail };
   clearSandbox: { answer: { cleared: number } };
@@ -283,10 +275,6 @@ export const ROUTES = {
   listKeys: { method: 'GET', path: '/keys', access: 'viewer' },
   createKey: { method: 'POST', path: '/keys', access: 'developer' },
   revokeKey: { method: 'DELETE', path: '/keys/:id', access: 'developer' },
-
-  listSuppressions: { method: 'GET', path: '/suppressions', access: 'viewer' },
-  addSuppression: { method: 'POST', path: '/suppressions', access: 'developer' },
-  removeSuppression: { method: 'DELETE', path: '/suppressions/:address', access: 'developer' },
 
   listSandbox: { method: 'GET', path: '/sandbox', access: 'viewer' },
   getSandboxMail: { method: 'GET', path: '/sandbox/:id', access: 'viewer' },

@@ -8,7 +8,6 @@ import { overviewRoutes } from './routes/overview.ts';
 import { sandboxRoutes } from './routes/sandbox.ts';
 import { senderRoutes } from './routes/senders.ts';
 import { sessionRoutes } from './routes/session.ts';
-import { suppressionRoutes } from './routes/suppressions.ts';
 import { teamRoutes } from './routes/team.ts';
 import { templateRoutes } from './routes/templates.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
@@ -22,7 +21,6 @@ export const WORKS: Works = {
   ...senderRoutes,
   ...webhookRoutes,
   ...keyRoutes,
-  ...suppressionRoutes,
   ...sandboxRoutes,
   ...teamRoutes,
   ...accountRoutes,

@@ -39,7 +39,7 @@ describe.skipIf(!dashboard)('The frame of all pages', () => {
     const { service, open } = dashboard!;
     const account = await service.account();
     const page = await open({ accountId: account.id, role: 'viewer' });
-    const api = '**/dashboard/api/suppressions*';
+    const api = '**/v1/suppressions*';
     await page.route(api, (route) =>
       route.fulfill({ status: 400, json: { detail: 'The moon is in the wrong phase.' } }),
     );
@@ -105,7 +105,7 @@ describe.skipIf(!dashboard)('A phone', () => {
     );
     await client.call('addDomain', { body: { domain: 'mail.a-long-name.example.com' } });
     await client.call('addAddress', { body: { address: long } });
-    await client.call('addSuppression', { body: { address: long } });
+    await client.api.suppressions.put({ address: long });
     await client.call('invite', { body: { email: long, role: 'viewer' } });
     await client.call('createKey', {
       body: {

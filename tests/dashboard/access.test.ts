@@ -60,7 +60,6 @@ const BODIES: {
   testWebhook: {},
   replayWebhook: { from: '2026-01-01T00:00:00Z', until: '2036-01-01T00:00:00Z', dryRun: false },
   createKey: { scopes: ['email:send'], name: 'changed' },
-  addSuppression: { address: 'changed@example.net' },
   invite: { email: 'changed@example.net', role: 'owner' },
   changeMember: { role: 'viewer' },
   changeAccount: { name: 'Changed' },
@@ -99,7 +98,7 @@ async function makeThings(): Promise<Things> {
   });
   const webhook = { id: endpoint.id };
   const { key } = await them.call('createKey', { body: { scopes: ['email:send'] } });
-  await them.call('addSuppression', { body: { address: 'gone@example.net' } });
+  await them.api.suppressions.put({ address: 'gone@example.net' });
   const { invitation } = await them.call('invite', {
     body: { email: 'new@people.example', role: 'viewer' },
   });
@@ -140,7 +139,6 @@ async function makeThings(): Promise<Things> {
     retryDelivery: delivered,
     replayWebhook: webhook,
     revokeKey: { id: key.id },
-    removeSuppression: { address: 'gone@example.net' },
     getSandboxMail: { id: captured.id },
     withdrawInvitation: { id: invitation.id },
     changeMember: { id: them.userId },
@@ -284,7 +282,7 @@ describe('what belongs to another account', () => {
     expect(found.items).toEqual([]);
     expect((await us.call('listKeys', {})).keys).toHaveLength(1);
     expect((await us.call('listWebhooks', {})).endpoints).toEqual([]);
-    expect((await us.call('listSuppressions', { query: {} })).items).toEqual([]);
+    expect((await us.api.suppressions.list()).data).toEqual([]);
     expect((await us.call('getTeam', {})).invitations).toEqual([]);
     const { domains } = await us.call('listSenders', {});
     expect(domains.map(({ domain }) => domain)).toEqual(['example.com']);
@@ -296,7 +294,7 @@ describe('what belongs to another account', () => {
       webhook: (await them.call('listWebhooks', {})).endpoints[0]?.disabled,
       team: (await them.call('getTeam', {})).members.map(({ role }) => role),
       invitations: (await them.call('getTeam', {})).invitations.length,
-      suppressed: (await them.call('listSuppressions', { query: {} })).items.length,
+      suppressed: (await them.api.suppressions.list()).data.length,
       senders: (await them.call('listSenders', {})).domains.length,
       account: (await them.call('getAccount', {})).suspended,
     };

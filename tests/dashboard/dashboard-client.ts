@@ -1,6 +1,7 @@
 // A browser without pages for the tests of the dashboard: calls routes by their names in the contract and keeps the cookie.
 import { openSession } from '../../src/accounts/sessions.ts';
 import { addUser, type MemberRole, prepareUser, setMember } from '../../src/accounts/users.ts';
+import { Sandmartin } from '../../src/client/index.ts';
 import { systemClock } from '../../src/clock.ts';
 import { API_PREFIX, type Api, ROUTES, type RouteName } from '../../src/dashboard/contract.ts';
 import type { Database } from '../../src/store/pool.ts';
@@ -25,6 +26,8 @@ export type Refused = { detail: string };
 
 export interface DashboardClient {
   cookie: string | undefined;
+  /** The API's operations, called as the pages call them. */
+  api: Sandmartin;
   raw(name: RouteName, request?: LooseRequest): Promise<Response>;
   /** Fails unless it answers 2xx. */
   call<Name extends RouteName>(name: Name, request: Request<Name>): Promise<Api[Name]['answer']>;
@@ -45,6 +48,21 @@ export interface LooseRequest {
 export function openClient(url: string, cookie?: string): DashboardClient {
   const client: DashboardClient = {
     cookie,
+
+    api: new Sandmartin({
+      baseUrl: url,
+      retries: 0,
+      fetch: (input, init) =>
+        fetch(input, {
+          ...init,
+          headers: {
+            ...(init?.headers as Record<string, string>),
+            'x-sm-dashboard': '1',
+            origin: url,
+            ...(client.cookie === undefined ? {} : { cookie: client.cookie }),
+          },
+        }),
+    }),
 
     async raw(name, { params = {}, query, body, headers = {} } = {}) {
       const route = ROUTES[name];

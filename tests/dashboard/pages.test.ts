@@ -311,20 +311,20 @@ describe('keys', () => {
 describe('suppressions and the sandbox', () => {
   it('an address is added, found and removed', async () => {
     for (const address of ['B@example.org', 'a@example.org', 'c@example.net']) {
-      await client.call('addSuppression', { body: { address } });
+      await client.api.suppressions.put({ address });
     }
-    const { items } = await client.call('listSuppressions', { query: { search: 'EXAMPLE.ORG' } });
-    expect(items.map(({ address, reason }) => [address, reason])).toEqual([
+    const { data } = await client.api.suppressions.list({ search: 'EXAMPLE.ORG' });
+    expect(data.map(({ address, reason }) => [address, reason])).toEqual([
       ['a@example.org', 'manual'],
       ['b@example.org', 'manual'],
     ]);
-    const first = await client.call('listSuppressions', { query: { limit: 2 } });
-    const rest = await client.call('listSuppressions', { query: { before: first.next! } });
-    expect([...first.items, ...rest.items].length).toBe(3);
-    await client.call('removeSuppression', { params: { address: 'b@example.org' } });
-    expect(
-      (await client.try('removeSuppression', { params: { address: 'b@example.org' } })).status,
-    ).toBe(404);
+    const all = [];
+    for await (const row of client.api.suppressions.list({ limit: 2 })) all.push(row);
+    expect(all.length).toBe(3);
+    await client.api.suppressions.remove({ address: 'b@example.org' });
+    await expect(
+      client.api.suppressions.remove({ address: 'b@example.org' }),
+    ).rejects.toMatchObject({ status: 404, code: 'not-found' });
   });
 
   it('captured mail is shown to its account only, and cleared for it only', async () => {

@@ -9,6 +9,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { SandmartinError } from '../../src/client/calls.ts';
 import {
   API_PREFIX,
   type Api,
@@ -42,14 +43,12 @@ interface AnyRequest {
 }
 
 /** A refusal: the server's own words for people, and where a template is wrong. */
-export class Refused extends Error {
-  readonly status: number;
-  readonly faults: TemplateFault[];
+export class Refused extends SandmartinError {
+  readonly templateFaults: TemplateFault[];
 
   constructor(status: number, refusal: Refusal) {
-    super(refusal.detail);
-    this.status = status;
-    this.faults = refusal.faults ?? [];
+    super(status, { detail: refusal.detail });
+    this.templateFaults = refusal.faults ?? [];
   }
 }
 
@@ -105,13 +104,14 @@ export function createQueryClient(): QueryClient {
         staleTime: 10_000,
         // A refusal stays one; only silence and faults of the server are worth asking again.
         retry: (count, fault) =>
-          count < 2 && !(fault instanceof Refused && fault.status >= 400 && fault.status < 500),
+          count < 2 &&
+          !(fault instanceof SandmartinError && fault.status >= 400 && fault.status < 500),
         throwOnError: false,
       },
     },
   });
   const signedOut = (fault: unknown) => {
-    if (fault instanceof Refused && fault.status === 401) {
+    if (fault instanceof SandmartinError && fault.status === 401) {
       client.setQueryData<SessionState>(SESSION_KEY, (before) =>
         before?.state === 'signed-in' ? { state: 'signed-out', me: null } : before,
       );

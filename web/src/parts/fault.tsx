@@ -1,11 +1,11 @@
 // What a page shows when it could not be loaded, and when there is no such page.
 import { Button, Center, Stack, Text, Title } from '@mantine/core';
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
-import { Refused } from '../api.ts';
+import { SandmartinError } from '../../../src/client/calls.ts';
 import { RetryIcon } from './icons.tsx';
 
 export function Fault({ fault, retry }: { fault: unknown; retry?: () => unknown }) {
-  const absent = fault instanceof Refused && fault.status === 404;
+  const absent = fault instanceof SandmartinError && fault.status === 404;
   return (
     <Center py={64} px="md">
       <Stack align="center" gap="xs" maw={460} ta="center" role="alert">

@@ -3,8 +3,8 @@ import { ActionIcon, Badge, Button, Modal, Table, TextInput, Tooltip } from '@ma
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { SuppressionRow } from '../../../../src/dashboard/views/suppressions.ts';
-import { useAction, usePages } from '../../api.ts';
+import type { Suppression } from '../../../../src/client/operations.ts';
+import { useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { ActionForm } from '../../parts/form.tsx';
@@ -19,9 +19,9 @@ export function SuppressionsPage() {
   const may = useMay('developer');
   const [text, setText] = useState('');
   const [search] = useDebouncedValue(text.trim(), 300);
-  const pages = usePages('listSuppressions', { query: { search } });
+  const pages = useRows('suppressions.list', { search });
   const [opened, { open, close }] = useDisclosure();
-  const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];
+  const rows = pages.data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <Page
       title="Suppressions"
@@ -84,11 +84,11 @@ export function SuppressionsPage() {
 
 const toneOfReason = { bounce: 'red', complaint: 'orange', unsubscribe: 'blue', manual: 'gray' };
 
-function SuppressionLine({ row }: { row: SuppressionRow }) {
+function SuppressionLine({ row }: { row: Suppression }) {
   const may = useMay('developer');
   const confirm = useConfirm();
-  const remove = useAction('removeSuppression', {
-    changes: ['listSuppressions'],
+  const remove = useChange('suppressions.remove', {
+    changes: ['suppressions.list'],
     onDone: () => tellDone(`${row.address} can get mail again.`),
   });
   return (
@@ -98,8 +98,8 @@ function SuppressionLine({ row }: { row: SuppressionRow }) {
         <Badge color={toneOfReason[row.reason]}>{capital(row.reason)}</Badge>
       </Table.Td>
       <Table.Td data-label="Mail">
-        {row.messageId ? (
-          <Link to="/messages/$id" params={{ id: row.messageId }} className="plain-link">
+        {row.message_id ? (
+          <Link to="/messages/$id" params={{ id: row.message_id }} className="plain-link">
             Show
           </Link>
         ) : (
@@ -107,7 +107,7 @@ function SuppressionLine({ row }: { row: SuppressionRow }) {
         )}
       </Table.Td>
       <Table.Td data-label="Since">
-        <Time at={row.createdAt} />
+        <Time at={row.created_at} />
       </Table.Td>
       <Table.Td className="to-the-right">
         {may && (
@@ -124,7 +124,7 @@ function SuppressionLine({ row }: { row: SuppressionRow }) {
                   act: 'Remove',
                 });
                 if (yes) {
-                  remove.mutate({ params: { address: row.address } }, { onError: tellFault });
+                  remove.mutate({ address: row.address }, { onError: tellFault });
                 }
               }}
             >
@@ -138,8 +138,8 @@ function SuppressionLine({ row }: { row: SuppressionRow }) {
 }
 
 function AddSuppression({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const add = useAction('addSuppression', {
-    changes: ['listSuppressions'],
+  const add = useChange('suppressions.put', {
+    changes: ['suppressions.list'],
     onDone: ({ address }) => {
       onClose();
       tellDone(`${address} gets nothing more.`);
@@ -151,7 +151,7 @@ function AddSuppression({ opened, onClose }: { opened: boolean; onClose: () => v
         action={add}
         act="Suppress"
         onSend={(field) => {
-          add.mutate({ body: { address: field('address').trim() } });
+          add.mutate({ address: field('address').trim() });
         }}
       >
         <TextInput

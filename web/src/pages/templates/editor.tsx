@@ -113,7 +113,7 @@ function Editor({ template, back }: { template: TemplateDetail; back: React.Reac
   });
   const actions = useVersionActions(slug, draft, () => setSaved(draft));
   // Saved and refused: the same faults that the preview shows, unless only saving finds them.
-  const refused = actions.fault instanceof Refused ? actions.fault.faults : [];
+  const refused = actions.fault instanceof Refused ? actions.fault.templateFaults : [];
   const faults = preview.data?.faults.length ? preview.data.faults : dirty ? [] : refused;
 
   // The last mail that could be rendered stays while there is a fault.

@@ -1,0 +1,185 @@
+// How the client calls: one request, tried again where that is safe, and lists that are read page by page.
+// Only fetch is used, so that it runs in Node, in browsers and at the edge.
+
+export interface ClientOptions {
+  /** `sm_live_…`. Keep it on your server. */
+  apiKey?: string;
+  /** Where the service runs, such as `https://mail.example.com`. */
+  baseUrl: string;
+  /** How often a call is tried again after a fault that passes; 2 by default. */
+  retries?: number;
+  /** More header fields for every call. */
+  headers?: Record<string, string>;
+  fetch?: typeof globalThis.fetch;
+}
+
+export interface CallOptions {
+  /** Makes a send safe to repeat: the same key within 24 hours sends nothing twice. One is made for each send without it. */
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+}
+
+export interface Page<Item> {
+  data: Item[];
+  has_more: boolean;
+  next: string | null;
+}
+
+/** A list: await it for one page, or loop over it with `for await` for everything. */
+export interface Pages<Item> extends PromiseLike<Page<Item>>, AsyncIterable<Item> {}
+
+export interface Fault {
+  path: string;
+  message: string;
+  line?: number;
+  column?: number;
+}
+
+/** A refusal: what is wrong and what to do, as the service says it. */
+export class SandmartinError extends Error {
+  override readonly name = 'SandmartinError';
+  /** The HTTP status; 0: the service did not answer. */
+  readonly status: number;
+  /** The kind of problem, such as `invalid` or `over-limit`. */
+  readonly code: string;
+  /** What is wrong where. */
+  readonly faults: readonly Fault[];
+  /** Seconds after which trying again makes sense. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    status: number,
+    problem: { detail: string; code?: string; faults?: readonly Fault[] },
+    more: { retryAfter?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(problem.detail, { cause: more.cause });
+    this.status = status;
+    this.code = problem.code ?? 'unknown';
+    this.faults = problem.faults ?? [];
+    this.retryAfter = more.retryAfter;
+  }
+}
+
+export interface RouteShape {
+  readonly method: string;
+  readonly path: string;
+  readonly sends?: true;
+  readonly list?: true;
+  readonly ifMatch?: string;
+}
+
+type Input = Record<string, unknown>;
+
+export function callRoute(
+  client: ClientOptions,
+  route: RouteShape,
+  input: Input = {},
+  options: CallOptions = {},
+): Promise<unknown> {
+  const { url, init } = requestOf(client, route, input, options);
+  return withRetries(client, route, () => once(client, url, init));
+}
+
+/** Path, query, body and headers from one object of input. */
+function requestOf(
+  client: ClientOptions,
+  { method, path, sends, ifMatch }: RouteShape,
+  input: Input,
+  { idempotencyKey, signal }: CallOptions,
+): { url: string; init: RequestInit } {
+  const rest = { ...input };
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = rest[name];
+    delete rest[name];
+    return encodeURIComponent(String(value));
+  });
+  const headers: Record<string, string> = { accept: 'application/json', ...client.headers };
+  if (client.apiKey !== undefined) headers['x-api-key'] = client.apiKey;
+  if (sends) headers['idempotency-key'] = idempotencyKey ?? globalThis.crypto.randomUUID();
+  if (ifMatch !== undefined && rest[ifMatch] !== undefined) {
+    headers['if-match'] = `"${rest[ifMatch]}"`;
+    delete rest[ifMatch];
+  }
+  const init: RequestInit = { method, headers, ...(signal === undefined ? {} : { signal }) };
+  const base = client.baseUrl.replace(/\/+$/, '');
+  if (method === 'GET' || method === 'DELETE') {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(rest)) {
+      if (value !== undefined && value !== '' && value !== null) query.set(name, String(value));
+    }
+    return { url: `${base}${filled}${query.size > 0 ? `?${query}` : ''}`, init };
+  }
+  headers['content-type'] = 'application/json';
+  return { url: base + filled, init: { ...init, body: JSON.stringify(rest) } };
+}
+
+async function once(client: ClientOptions, url: string, init: RequestInit): Promise<unknown> {
+  const fetch = client.fetch ?? globalThis.fetch;
+  let response: Response;
+  try {
+    response = await fetch(url, init);
+  } catch (cause) {
+    const detail = 'The service did not answer. Check that it runs and can be reached.';
+    throw new SandmartinError(0, { detail, code: 'unreachable' }, { cause });
+  }
+  const text = await response.text();
+  if (response.ok) return text === '' ? {} : JSON.parse(text);
+  throw new SandmartinError(response.status, problemIn(response, text), {
+    retryAfter: Number(response.headers.get('retry-after')) || undefined,
+  });
+}
+
+/** A proxy in between may answer in its own way. */
+function problemIn(response: Response, text: string): { detail: string; code?: string } {
+  try {
+    const body = JSON.parse(text);
+    if (typeof body.detail === 'string') return body;
+  } catch {}
+  return { detail: `The service answered ${response.status} ${response.statusText}.` };
+}
+
+const LONGEST_WAIT_SECONDS = 30;
+
+async function withRetries<Answer>(
+  { retries = 2 }: ClientOptions,
+  route: RouteShape,
+  call: () => Promise<Answer>,
+): Promise<Answer> {
+  for (let tried = 0; ; tried++) {
+    try {
+      return await call();
+    } catch (error) {
+      const fault = error instanceof SandmartinError ? error : undefined;
+      if (fault === undefined || tried >= retries || !mayPass(fault, route)) throw error;
+      const waitSeconds = fault.retryAfter ?? 0.2 * 2 ** tried * (1 + Math.random());
+      if (waitSeconds > LONGEST_WAIT_SECONDS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, waitSeconds * 1000));
+    }
+  }
+}
+
+/** After 429 and 502 nothing was done. Otherwise that is not certain: only what may be done twice is tried again. */
+function mayPass({ status }: SandmartinError, { method, sends }: RouteShape): boolean {
+  if (status === 429 || status === 502) return true;
+  return (status === 0 || status >= 500) && (sends === true || SAFE.includes(method));
+}
+
+const SAFE = ['GET', 'PUT', 'DELETE'];
+
+export function pagesOf<Item>(
+  read: (cursor: string | undefined) => Promise<Page<Item>>,
+  cursor?: string,
+): Pages<Item> {
+  return {
+    // biome-ignore lint/suspicious/noThenProperty: a list can be awaited for one page
+    then: (done, failed) => read(cursor).then(done, failed),
+    async *[Symbol.asyncIterator]() {
+      let next: string | null | undefined = cursor;
+      do {
+        const page: Page<Item> = await read(next ?? undefined);
+        yield* page.data;
+        next = page.next;
+      } while (next !== null);
+    },
+  };
+}

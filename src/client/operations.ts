@@ -1,0 +1,531 @@
+// Generated from the operations by `npm run generate`; change them there.
+import type { CallOptions, Pages } from './calls.ts';
+
+export interface Problem {
+  /** What is wrong and what to do about it. */
+  detail: string;
+  /** The kind of problem, for programs. */
+  code: string;
+  /** What is wrong where, when something in the request is. */
+  faults?: ({
+    /** Which field, such as `to[2]`. */
+    path: string;
+    message: string;
+    /** In the text of a template. */
+    line?: number | undefined;
+    column?: number | undefined;
+  })[] | undefined;
+}
+
+export interface MessageSummary {
+  /** The message id, `sm_mail_id` in the call that tells its story. */
+  id: string;
+  /** The current status. */
+  status: "queued" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "complained";
+  /** Sender. */
+  from_email: string;
+  /** To, cc and bcc together. */
+  recipients: string[];
+  /** The subject as it went out. */
+  subject: string;
+  /** Labels given when it was sent. */
+  tags: string[];
+  /** The template it was made from. */
+  template: string | null;
+  /** Where it came in. */
+  door: "rest" | "mcp" | "dashboard" | "cli" | "system";
+  /** When it was accepted: ISO 8601, UTC. */
+  created_at: string;
+}
+
+export interface OwnTemplate {
+  /** What a send takes as `template`. */
+  slug: string;
+  /** What people call it. */
+  name: string;
+  /** What it is about. */
+  category: "authentication" | "security" | "account" | "team" | "billing" | "orders" | "bookings" | "support" | "notifications";
+  /** When to use it. */
+  description: string;
+  /** The version that emails are made from; null: none yet. */
+  published_version: number | null;
+  /** The version edited last. */
+  newest_version: number;
+  /** Whether it is out of use. */
+  archived: boolean;
+}
+
+export interface Branding {
+  /** Raised by every change; 0: nothing was ever set. */
+  version: number;
+  /** The fields that have a value. */
+  branding: {
+    /** Sender name in the footer. */
+    brand_name?: string | undefined;
+    /** Header logo. Without it the header is text. */
+    logo_url?: string | undefined;
+    /** Buttons and accents, hex. #00a071 by default. */
+    primary_color?: string | undefined;
+    /** Second accent, hex. #00e5a0 by default. */
+    accent_color?: string | undefined;
+    /** Footer contact. */
+    support_email?: string | undefined;
+    /** Footer help link. */
+    support_url?: string | undefined;
+    /** HTML in the footer, such as a postal address. */
+    footer_html?: string | undefined;
+    /** Corners of buttons, 0 to 24 px. 8 by default. */
+    button_radius?: number | undefined;
+    /** Adds a Privacy Policy link to every footer. */
+    privacy_policy_url?: string | undefined;
+    /** Adds a Terms & Conditions link to every footer. */
+    terms_url?: string | undefined;
+  };
+}
+
+export interface Suppression {
+  /** The address, in the form in which addresses are compared. */
+  address: string;
+  /** Why nobody writes to it any more. */
+  reason: "bounce" | "complaint" | "unsubscribe" | "manual";
+  /** The message that led to it. */
+  message_id: string | null;
+  /** Since when: ISO 8601, UTC. */
+  created_at: string;
+}
+
+export interface WebhookEndpoint {
+  /** Id of the endpoint. */
+  id: string;
+  /** Where events are posted to. */
+  url: string;
+  /** Which events; empty: all. */
+  event_types: string[];
+  /** Whether events come one at a time and in order. */
+  fifo: boolean;
+  /** When it was made: ISO 8601, UTC. */
+  created_at: string;
+  /** Since when it gets nothing; null: it is in use. */
+  disabled_at: string | null;
+  /** owner: by hand. gone: it answered 410. failing: it failed too long. */
+  disabled_reason: string | null;
+  /** Nothing but failures since then; null: it works. */
+  failing_since: string | null;
+}
+
+export interface AuditEntry {
+  /** Id of the entry. */
+  id: string;
+  /** When: ISO 8601, UTC. */
+  at: string;
+  /** Who did it. */
+  actor: {
+    /** An API key, a person, or a command. */
+    kind: "key" | "person" | "command";
+    /** Id of the key or the person. */
+    id: string | null;
+    /** Name of the key, or the person’s address. */
+    name: string | null;
+  };
+  /** Where it was done: rest, mcp, dashboard or cli. */
+  door: string;
+  /** The operation, such as publish_template. */
+  action: string;
+  /** What it was done to. */
+  target: string;
+  /** What changed, as it was before. Never a secret. */
+  before: Record<string, unknown> | null;
+  /** What changed, as it is since. */
+  after: Record<string, unknown> | null;
+  /** The request, as the log names it. */
+  request_id: string;
+}
+
+/** Every operation, by resource. */
+export interface Operations {
+  /** Send an e-mail. Queue one transactional e-mail, from an inline body (subject with html and/or text) or from a template with variables. Answers at once; delivery is asynchronous. */
+  send(input: {
+    /** Sender, `a@b.example` or `Name <a@b.example>`. A verified address of the account, or any address at a verified domain. */
+    from_email: string;
+    /** Recipients. to, cc and bcc together are at most 50. */
+    to: string[];
+    /** Recipients of a copy. */
+    cc?: string[] | undefined;
+    /** Recipients of a hidden copy. They are in the envelope only. */
+    bcc?: string[] | undefined;
+    /** Where answers go: the Reply-To header. */
+    reply_to?: string | undefined;
+    /** Required without a template. With one, it replaces the template’s subject and is rendered as Jinja2. */
+    subject?: string | undefined;
+    /** HTML body. Needed when text is absent, unless a template is used. */
+    html?: string | undefined;
+    /** Plain-text body. Derived from the HTML when blank and a template is used. */
+    text?: string | undefined;
+    /** Slug of a system template or of one of the account’s own templates. */
+    template?: string | undefined;
+    /** What the template is rendered with. Nested objects are fine. */
+    variables?: Record<string, unknown> | undefined;
+    /** Additional message headers, at most 50 and 8 KiB. Structural headers are refused. */
+    headers?: Record<string, string> | undefined;
+    /** Labels for analytics and webhook events: at most 20, each 1 to 128 characters. */
+    tags?: string[] | undefined;
+    /** Files. The whole request is at most 25 MB. */
+    attachments?: ({
+      /** File name, without a path. */
+      filename: string;
+      /** Base64-encoded content. */
+      content_base64: string;
+      /** Media type of the content. */
+      content_type: string;
+    })[] | undefined;
+  }, options?: CallOptions): Promise<{
+    /** Message id. Use it as sm_mail_id in later calls. */
+    id: string;
+    /** Always `queued`: delivery is asynchronous. */
+    status: "queued";
+  }>;
+  messages: {
+    /** Read an e-mail’s timeline. The status of one e-mail and everything that happened to it, in order. */
+    get(input: {
+      /** The id that the send call answered. */
+      sm_mail_id: string;
+    }, options?: CallOptions): Promise<{
+      /** The message id. */
+      sm_mail_id: string;
+      /** The owning account, as a string. */
+      user_id: string;
+      /** The current status: the highest rank seen. */
+      status: "queued" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "complained";
+      /** What happened, oldest first. */
+      events: ({
+        /** What happened. */
+        type: "sent";
+        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+        timestamp: string;
+        /** The recipients this event is about. */
+        recipients: string[];
+        /** The subject as it went out. */
+        subject: string;
+      } | {
+        /** What happened. */
+        type: "delivered";
+        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+        timestamp: string;
+        /** The recipients this event is about. */
+        recipients: string[];
+        /** What the receiving server said. */
+        smtp_response: string;
+        /** Host name of the mail server that reported it. */
+        reporting_mta: string;
+      } | {
+        /** What happened. */
+        type: "opened";
+        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+        timestamp: string;
+        /** The program that opened it. */
+        user_agent: string;
+        /** Where it was opened from. */
+        ip_address: string;
+        /** True for known prefetchers and scanners. */
+        machine: boolean;
+      } | {
+        /** What happened. */
+        type: "clicked";
+        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+        timestamp: string;
+        /** The link. */
+        url: string;
+        /** The program that followed it. */
+        user_agent: string;
+        /** Where it was followed from. */
+        ip_address: string;
+        /** True for known prefetchers and scanners. */
+        machine: boolean;
+      } | {
+        /** What happened. */
+        type: "bounced";
+        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+        timestamp: string;
+        /** The recipients this event is about. */
+        recipients: string[];
+        /** How final it is, and who decided. */
+        bounce_type: "permanent" | "transient" | "suppressed" | "expired";
+        /** Why, from a closed list. */
+        reason: string;
+        /** What the receiving server said. */
+        smtp_response: string;
+        /** Host name of the mail server that reported it. */
+        reporting_mta: string;
+      } | {
+        /** What happened. */
+        type: "complained";
+        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+        timestamp: string;
+        /** The recipients this event is about. */
+        recipients: string[];
+        /** The kind of report, such as abuse. */
+        feedback_type: string;
+      })[];
+    }>;
+    /** Search messages. The account’s messages, newest first, by recipient, subject, tag, status and time. One call looks through a bounded number of them: continue while `next` is not null, even when a page is empty. */
+    list(input?: {
+      /** An address in to, cc or bcc, or a part of one. */
+      recipient?: string | undefined;
+      /** A part of the subject. */
+      subject?: string | undefined;
+      /** A tag, exactly. */
+      tag?: string | undefined;
+      /** The current status. */
+      status?: "queued" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "complained" | undefined;
+      /** Not before this time, ISO 8601. */
+      after?: string | undefined;
+      /** Before this time, ISO 8601. */
+      before?: string | undefined;
+      /** How many to return: 1 to 100, 25 by default. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<MessageSummary>;
+  };
+  templates: {
+    /** List templates. The templates that can be sent, with the names of their variables: the system catalogue and the account’s own. */
+    list(input?: {
+      /** Only templates of this category. */
+      category?: "authentication" | "security" | "account" | "team" | "billing" | "orders" | "bookings" | "support" | "notifications" | undefined;
+    }, options?: CallOptions): Pages<{
+      /** What send_email takes as `template`. */
+      slug: string;
+      /** What people call it. */
+      name: string;
+      /** What it is about. */
+      category: string;
+      /** When to use it. */
+      description: string;
+      /** What it can be filled with. get_template says more about each. */
+      variables: ({
+        /** Name of the variable. */
+        name: string;
+        /** Whether a send without it is refused. */
+        required: boolean;
+      })[];
+    }>;
+    /** Read a template. One template: its subject, its variables with types and examples, a complete sample and how it reads. */
+    get(input: {
+      /** Slug of the template, from list_templates. */
+      slug: string;
+    }, options?: CallOptions): Promise<{
+      /** What send_email takes as `template`. */
+      slug: string;
+      /** What people call it. */
+      name: string;
+      /** What it is about. */
+      category: string;
+      /** When to use it. */
+      description: string;
+      /** The subject as it is written, in Jinja2. */
+      subject: string;
+      /** What it can be filled with. */
+      variables: ({
+        /** Name of the variable. */
+        name: string;
+        /** Whether a send without it is refused. */
+        required: boolean;
+        /** What it must be: string, number, boolean, array or object. */
+        type: string;
+        /** What it is for. */
+        description: string;
+        /** A value that fits. */
+        example?: unknown | undefined;
+      })[];
+      /** A complete set of variables, to be copied and changed. It is made up. */
+      sample: Record<string, unknown>;
+      /** The plain text of the mail, rendered with the sample and the account’s branding. */
+      preview: string;
+    }>;
+    /** List the account’s own templates. Templates that the account cloned or made, with their versions, drafts and archived ones too. */
+    listOwn(input?: Record<string, never>, options?: CallOptions): Pages<OwnTemplate>;
+    /** Clone a system template. Makes a copy of a system template that the account can change. Under the same slug, emails are made from the copy from now on. */
+    clone(input: {
+      /** Slug of the system template. */
+      slug: string;
+      /** Slug of the copy; the same by default. */
+      as?: string | undefined;
+    }, options?: CallOptions): Promise<OwnTemplate>;
+    /** Change a template. Saves a new version of one of the account’s own templates, or makes a new template. What is not given stays as it was. It is a draft until it is published; earlier versions are kept. */
+    put(input: {
+      /** Slug of the template. */
+      slug: string;
+      /** What people call it. */
+      name?: string | undefined;
+      /** What it is about. */
+      category?: "authentication" | "security" | "account" | "team" | "billing" | "orders" | "bookings" | "support" | "notifications" | undefined;
+      /** When to use it. */
+      description?: string | undefined;
+      /** Subject, Jinja2. */
+      subject?: string | undefined;
+      /** Preview line of mail programs, Jinja2. */
+      preheader?: string | undefined;
+      /** HTML, Jinja2. May extend layout.html and import macros.html. */
+      html?: string | undefined;
+      /** Plain text, Jinja2. Derived from the HTML unless given. */
+      text?: string | null | undefined;
+      /** What it can be filled with. */
+      variables?: ({
+        /** A name, or a path such as event.name. */
+        name: string;
+        /** Whether a send without it is refused. */
+        required: boolean;
+        /** What it must be; string by default. */
+        type?: "string" | "number" | "boolean" | "array" | "object" | undefined;
+        /** What it is for. */
+        description?: string | undefined;
+        /** A value that fits. */
+        example?: unknown | undefined;
+      })[] | undefined;
+      /** Variables that show the template at its best. */
+      sample?: Record<string, unknown> | undefined;
+      /** Whether emails are made from the new version at once. */
+      publish?: boolean | undefined;
+    }, options?: CallOptions): Promise<{
+      /** What a send takes as `template`. */
+      slug: string;
+      /** What people call it. */
+      name: string;
+      /** What it is about. */
+      category: "authentication" | "security" | "account" | "team" | "billing" | "orders" | "bookings" | "support" | "notifications";
+      /** When to use it. */
+      description: string;
+      /** The version that emails are made from; null: none yet. */
+      published_version: number | null;
+      /** The version edited last. */
+      newest_version: number;
+      /** Whether it is out of use. */
+      archived: boolean;
+      /** The version just saved. */
+      version: number;
+    }>;
+  };
+  branding: {
+    /** Read the branding. Colours, logo, names and links that every template of the account shows. */
+    get(input?: Record<string, never>, options?: CallOptions): Promise<Branding>;
+    /** Change the branding. Sets the fields that are given and leaves the others; null takes one back to its default. Every email made from a template from now on looks like it. */
+    set(input?: {
+      /** Sender name in the footer. */
+      brand_name?: string | null | undefined;
+      /** Header logo. Without it the header is text. */
+      logo_url?: string | null | undefined;
+      /** Buttons and accents, hex. #00a071 by default. */
+      primary_color?: string | null | undefined;
+      /** Second accent, hex. #00e5a0 by default. */
+      accent_color?: string | null | undefined;
+      /** Footer contact. */
+      support_email?: string | null | undefined;
+      /** Footer help link. */
+      support_url?: string | null | undefined;
+      /** HTML in the footer, such as a postal address. */
+      footer_html?: string | null | undefined;
+      /** Corners of buttons, 0 to 24 px. 8 by default. */
+      button_radius?: number | null | undefined;
+      /** Adds a Privacy Policy link to every footer. */
+      privacy_policy_url?: string | null | undefined;
+      /** Adds a Terms & Conditions link to every footer. */
+      terms_url?: string | null | undefined;
+      /** The version that the change is based on. */
+      base_version?: number | undefined;
+    }, options?: CallOptions): Promise<Branding>;
+  };
+  suppressions: {
+    /** List suppressed addresses. Addresses this account must not write to any more, because mail to them bounced, because they complained or unsubscribed, or because somebody added them. In the order of the addresses. */
+    list(input?: {
+      /** A part of the address. */
+      search?: string | undefined;
+      /** How many to return: 1 to 100, 25 by default. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<Suppression>;
+    /** Read a suppressed address. Whether the account must not write to an address, and why. 404 when it may. */
+    get(input: {
+      /** An email address. */
+      address: string;
+    }, options?: CallOptions): Promise<Suppression>;
+    /** Suppress an address. From now on the account writes no more to this address. One that is on the list already stays there with its reason. */
+    put(input: {
+      /** An email address. */
+      address: string;
+    }, options?: CallOptions): Promise<Suppression>;
+    /** Allow an address again. Takes an address off the list: the account may write to it again. */
+    remove(input: {
+      /** An email address. */
+      address: string;
+    }, options?: CallOptions): Promise<Suppression>;
+  };
+  webhooks: {
+    /** List webhook endpoints. Where the account’s events are posted to, and how each endpoint does. */
+    list(input?: Record<string, never>, options?: CallOptions): Pages<WebhookEndpoint>;
+    /** Add a webhook endpoint. From now on the account’s events are posted there, signed. The answer holds the signing secret, which is shown this once. */
+    create(input: {
+      /** An https address. */
+      url: string;
+      /** Which events; empty: all. */
+      event_types?: ("delivery" | "open" | "click" | "bounce" | "complaint")[] | undefined;
+      /** One at a time and in order, at the price of speed. */
+      fifo?: boolean | undefined;
+    }, options?: CallOptions): Promise<{
+      /** Id of the endpoint. */
+      id: string;
+      /** The signing secret, shown this once. */
+      secret: string;
+      /** What is odd about the address, when something is. */
+      warning?: string | undefined;
+    }>;
+    /** Change a webhook endpoint. Changes what is given; `enabled` turns it off and on. What waits is kept meanwhile. */
+    update(input: {
+      /** Id of the endpoint. */
+      id: string;
+      /** An https address. */
+      url?: string | undefined;
+      /** Which events; empty: all. */
+      event_types?: ("delivery" | "open" | "click" | "bounce" | "complaint")[] | undefined;
+      /** One at a time and in order, at the price of speed. */
+      fifo?: boolean | undefined;
+      /** Whether it gets events. */
+      enabled?: boolean | undefined;
+    }, options?: CallOptions): Promise<WebhookEndpoint>;
+  };
+  audit: {
+    /** List changes. Every change of the account: who made it, when, through which door. Newest first. */
+    list(input?: {
+      /** Only this operation. */
+      action?: string | undefined;
+      /** Only what was done to this. */
+      target?: string | undefined;
+      /** How many to return: 1 to 100, 25 by default. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<AuditEntry>;
+  };
+}
+
+/** Method, path and what may be tried again, by the name of the call. */
+export const ROUTES = {
+  'send': { method: 'POST', path: '/v1/send', sends: true },
+  'messages.get': { method: 'GET', path: '/v1/messages/{sm_mail_id}' },
+  'messages.list': { method: 'GET', path: '/v1/messages', list: true },
+  'templates.list': { method: 'GET', path: '/v1/templates', list: true },
+  'templates.get': { method: 'GET', path: '/v1/templates/{slug}' },
+  'templates.listOwn': { method: 'GET', path: '/v1/own-templates', list: true },
+  'templates.clone': { method: 'POST', path: '/v1/templates/{slug}/clone' },
+  'templates.put': { method: 'PUT', path: '/v1/templates/{slug}' },
+  'branding.get': { method: 'GET', path: '/v1/branding' },
+  'branding.set': { method: 'PATCH', path: '/v1/branding', ifMatch: 'base_version' },
+  'suppressions.list': { method: 'GET', path: '/v1/suppressions', list: true },
+  'suppressions.get': { method: 'GET', path: '/v1/suppressions/{address}' },
+  'suppressions.put': { method: 'PUT', path: '/v1/suppressions/{address}' },
+  'suppressions.remove': { method: 'DELETE', path: '/v1/suppressions/{address}' },
+  'webhooks.list': { method: 'GET', path: '/v1/webhooks', list: true },
+  'webhooks.create': { method: 'POST', path: '/v1/webhooks' },
+  'webhooks.update': { method: 'PATCH', path: '/v1/webhooks/{id}' },
+  'audit.list': { method: 'GET', path: '/v1/audit', list: true },
+} as const;
