@@ -69,6 +69,22 @@ const settings = {
     description:
       'Addresses and networks of your reverse proxies, comma-separated. Only they are believed when `X-Forwarded-For` says where an open or a click came from.',
   },
+  METRICS_PORT: {
+    schema: port.optional(),
+    shownDefault: 'unset: the role `api` alone answers them, on `PORT`',
+    description:
+      'A port of its own for `/healthz`, `/readyz` and `/metrics`, whatever the roles of the process.',
+  },
+  METRICS_HOST: {
+    schema: z.string().default('127.0.0.1'),
+    description:
+      'Address that `METRICS_PORT` is on. Who can reach it can read the metrics, unless `METRICS_TOKEN` is set.',
+  },
+  METRICS_TOKEN: {
+    schema: z.string().min(16, 'must have at least 16 characters').optional(),
+    shownDefault: 'unset: on `PORT`, `/metrics` answers only where `HOST` is loopback',
+    description: 'What `/metrics` asks for, on every port, as `Authorization: Bearer`.',
+  },
   DATA_DIR: {
     schema: z.string().default('.sandmartin'),
     description:
@@ -183,7 +199,7 @@ const settings = {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
     shownDefault: 'unset: made once and kept in the database',
     description:
-      'Signs tokens in links and return paths and encrypts private keys at rest. Give every process the same; without it the database alone protects them.',
+      'Signs tokens in links and return paths and seals private keys and webhook secrets at rest. Give every process and command the same; without it the database alone protects them. Set later, it seals anew what lies there; changed by `sandmartin secret rotate` only.',
   },
   RETENTION_DAYS: {
     schema: days.default(90),
@@ -214,6 +230,11 @@ export interface Config {
   mcpPort: number | undefined;
   /** Names that MCP may be asked under, without ports. */
   mcpHosts: readonly string[];
+  metricsPort: number | undefined;
+  metricsHost: string;
+  metricsToken: string | undefined;
+  /** HOST is an address of this machine only. */
+  isLoopback: boolean;
   dataDir: string;
   databaseUrl: string | undefined;
   databaseConnections: number;
@@ -272,6 +293,10 @@ function toConfig(read: Parsed): Config {
       new URL(baseUrl).hostname,
       ...read.MCP_ALLOWED_HOSTS,
     ],
+    metricsPort: read.METRICS_PORT,
+    metricsHost: read.METRICS_HOST,
+    metricsToken: read.METRICS_TOKEN,
+    isLoopback: isLoopback(read.HOST),
     trackingUrl: read.TRACKING_URL?.replace(/\/+$/, ''),
     isPublic: read.TRACKING_URL !== undefined || read.BASE_URL !== undefined,
     trustedProxies: read.TRUSTED_PROXIES,
@@ -301,6 +326,9 @@ function toConfig(read: Parsed): Config {
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 /** `192.0.2.53`, `192.0.2.53:5353`, `2001:db8::53` or `[2001:db8::53]:5353`. */
 function isServer(text: string): boolean {

@@ -32,13 +32,17 @@ import { createMcpServer } from './mcp/server.ts';
 import { createMetrics } from './metrics.ts';
 import { queueState } from './queue/due.ts';
 import { recurringFault } from './recurring-fault.ts';
+import { type HealthDeps, listenHealth, type ReadyCheck } from './rest/health.ts';
 import { createRestServer } from './rest/server.ts';
 import { startSandboxRelay } from './sandbox/relay.ts';
+import { openSecret } from './secrets.ts';
 import { openBatcher } from './sending/batch.ts';
 import { openEmbedded } from './store/embedded.ts';
-import { openSecret } from './store/installation.ts';
+import { watchSecret } from './store/installation.ts';
 import { migrate } from './store/migrate.ts';
 import { type Database, openDatabase } from './store/pool.ts';
+import { startSignsOfLife } from './store/processes.ts';
+import type { Vault } from './store/vault.ts';
 import { catalogFolder, loadCatalog } from './templates/catalog.ts';
 import { createOffering } from './templates/offering.ts';
 import { createRenderer } from './templates/rendering.ts';
@@ -58,6 +62,10 @@ export interface Service {
   /** Where the first owner sets the service up, while nobody can sign in. */
   setUpUrl: string | undefined;
   feedbackPort: number | undefined;
+  /** Of METRICS_PORT. */
+  metricsPort: number | undefined;
+  /** Settles when the process cannot go on as it is, with the reason: the secret was changed. */
+  unfit: Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -100,15 +108,40 @@ async function startRoles(
   const metrics = createMetrics();
   const database = await openStore(config, log, opened);
   await migrate(database);
+  // First of all: with a wrong SECRET_KEY nothing is touched.
+  const secret = await openSecret(database, config.secretKey, 'start');
+  const { deriveKey, vault } = secret;
+  const unfit = new Promise<string>((resolve) => {
+    opened(watchSecret(database, secret, resolve), (it) => it.close());
+  });
   const { bounceDomain } = config;
   const dns = createDns(config.dnsServers);
   opened(
     await startMaintenance({ database, clock, log, retention: config, dns, bounceDomain }),
     (task) => task.stop(),
   );
-  const deriveKey = await openSecret(database, config.secretKey);
-  const returnPathKey = deriveKey('return-path');
-  const trackingKey = deriveKey('tracking');
+  const returnPathKeys = secret.tokenKeys('return-path');
+  const trackingKeys = secret.tokenKeys('tracking');
+  const [returnPathKey] = returnPathKeys;
+  const [trackingKey] = trackingKeys;
+  const readyChecks: ReadyCheck[] = [
+    { name: 'database', check: () => database.query('SELECT 1') },
+    { name: 'secret', check: () => requireInForce(database, vault) },
+  ];
+  const health: HealthDeps = {
+    metrics,
+    log,
+    readyChecks,
+    metricsToken: config.metricsToken,
+    refreshGauges: async () => {
+      const state = await queueState(database, clock.nowMs());
+      metrics.queueDepth.set({ queue: 'delivery' }, state.depth);
+      metrics.queueAge.set({ queue: 'delivery' }, state.ageSeconds);
+      const due = await dueState(database, clock.nowMs());
+      metrics.queueDepth.set({ queue: 'webhooks' }, due.depth);
+      metrics.queueAge.set({ queue: 'webhooks' }, due.ageSeconds);
+    },
+  };
   let { baseUrl } = config;
   const trackingUrl = () => config.trackingUrl ?? baseUrl;
 
@@ -116,7 +149,7 @@ async function startRoles(
     openReportRecorder({ database, metrics, nowMs: () => clock.nowMs() }),
     (it) => it.drain(),
   );
-  const matcher = createMatcher({ database, returnPathKey });
+  const matcher = createMatcher({ database, returnPathKeys });
 
   let feedbackPort: number | undefined;
   if (config.roles.has('feedback')) {
@@ -128,7 +161,7 @@ async function startRoles(
           log,
           recorder,
           matcher,
-          returnPathKey,
+          returnPathKeys,
           bounceDomain,
           isReturnPathOf: (accountId, host) => isReturnPathOf(database, accountId, host),
         },
@@ -137,6 +170,7 @@ async function startRoles(
       (it) => it.stop(),
     );
     feedbackPort = listener.port;
+    readyChecks.push({ name: 'feedback listener', check: async () => mustListen(listener) });
   }
 
   let worker: Worker | undefined;
@@ -178,7 +212,7 @@ async function startRoles(
           longestWaitMs: 15_000,
         }),
         returnPathKey,
-        senders: openSenders({ database, encryptionKey: deriveKey('encryption'), bounceDomain }),
+        senders: openSenders({ database, vault, bounceDomain }),
         tracker: { key: trackingKey, url: trackingUrl },
         isPublic: config.isPublic || relayUrl === sandboxUrl,
         relayHost: parseRelayUrl(relayUrl).host,
@@ -190,13 +224,15 @@ async function startRoles(
 
   if (config.roles.has('webhooks')) {
     const agent = opened(guardedAgent(addressGuard(config.webhookAllow)), (it) => it.close());
-    opened(startWebhookWorker({ database, clock, log, metrics, agent }), (it) => it.stop());
+    opened(startWebhookWorker({ database, vault, clock, log, metrics, agent }), (it) => it.stop());
   }
 
   if (!config.roles.has('api')) {
     return {
       database,
+      unfit,
       feedbackPort,
+      metricsPort: await goLive(),
       apiUrl: undefined,
       mcpUrl: undefined,
       setUpUrl: undefined,
@@ -221,7 +257,7 @@ async function startRoles(
     database,
     clock,
     log,
-    trackingKey,
+    trackingKeys,
     engagements,
     readRequester,
     matcher,
@@ -246,7 +282,12 @@ async function startRoles(
   const mcp = opened(
     createMcpServer({
       tools: [...EMAIL_TOOLS, ...ADMIN_TOOLS, ...ADMIN_TEMPLATE_TOOLS, ...ADMIN_WEBHOOK_TOOLS],
-      toolDeps: { ...operationDeps, catalog, webhookGuard: addressGuard(config.webhookAllow) },
+      toolDeps: {
+        ...operationDeps,
+        catalog,
+        vault,
+        webhookGuard: addressGuard(config.webhookAllow),
+      },
       version: VERSION,
       log,
       metrics,
@@ -263,23 +304,14 @@ async function startRoles(
     bodyBudget,
     baseUrl: () => baseUrl,
     mounts: { '/mcp': answerMcp, '/v1/mcp': answerMcp, ...inbound },
-    checkReady: async () => {
-      await database.query('SELECT 1');
-    },
-    refreshGauges: async () => {
-      const state = await queueState(database, clock.nowMs());
-      metrics.queueDepth.set({ queue: 'delivery' }, state.depth);
-      metrics.queueAge.set({ queue: 'delivery' }, state.ageSeconds);
-      const due = await dueState(database, clock.nowMs());
-      metrics.queueDepth.set({ queue: 'webhooks' }, due.depth);
-      metrics.queueAge.set({ queue: 'webhooks' }, due.ageSeconds);
-    },
+    health,
+    metricsExposure: config.isLoopback ? 'private' : 'public',
   });
   const setUpToken = setUpTokenOf(deriveKey('session'));
   const webhookAgent = opened(guardedAgent(addressGuard(config.webhookAllow)), (it) => it.close());
   const making = {
     returnPathKey,
-    senders: openSenders({ database, encryptionKey: deriveKey('encryption'), bounceDomain }),
+    senders: openSenders({ database, vault, bounceDomain }),
     tracker: { key: trackingKey, url: trackingUrl },
     isPublic: config.isPublic || config.relayUrl === undefined,
   };
@@ -287,7 +319,7 @@ async function startRoles(
     ...operationDeps,
     catalog,
     dns,
-    encryptionKey: deriveKey('encryption'),
+    vault,
     resetKey: deriveKey('password-reset'),
     systemSender: config.systemSender,
     inSandbox: () => config.relayUrl === undefined,
@@ -300,7 +332,7 @@ async function startRoles(
       bounceDomain,
     }),
     relayIsDown: () => relayWatch.isDown(),
-    webhooks: { guard: addressGuard(config.webhookAllow), clock, agent: webhookAgent },
+    webhooks: { guard: addressGuard(config.webhookAllow), clock, vault, agent: webhookAgent },
     sourceOf: async (accountId, uuid) => {
       const mail = await loadMail(database, accountId, uuid);
       return mail && (await sourceOf(making, mail));
@@ -324,7 +356,28 @@ async function startRoles(
     mcpUrl = url.href;
   }
   const setUpUrl = `${baseUrl}/setup#${setUpToken}`;
-  return { database, feedbackPort, apiUrl: baseUrl, mcpUrl, setUpUrl };
+  const metricsPort = await goLive();
+  return { database, unfit, feedbackPort, metricsPort, apiUrl: baseUrl, mcpUrl, setUpUrl };
+
+  /** Last of all, so that who hears of this process may count on its roles. Answers the port of METRICS_PORT. */
+  async function goLive(): Promise<number | undefined> {
+    const signs = await startSignsOfLife({ database, log, roles: config.roles });
+    opened(signs, (it) => it.close());
+    if (config.metricsPort === undefined) return undefined;
+    const at = { host: config.metricsHost, port: config.metricsPort };
+    return opened(await listenHealth(health, at), (it) => it.stop()).port;
+  }
+}
+
+async function requireInForce(database: Database, vault: Vault): Promise<void> {
+  if (await vault.isInForce(database)) return;
+  throw new Error(
+    'the secret of the installation was changed; start again with the new SECRET_KEY',
+  );
+}
+
+function mustListen(listener: { isListening(): boolean }): void {
+  if (!listener.isListening()) throw new Error('it does not listen; start the process again');
 }
 
 function readTls({ feedbackTls }: Config): { tls?: { cert: string; key: string } } {

@@ -12,8 +12,10 @@ import type { Log } from './log.ts';
 import { indexFinishedDays } from './messages/search-index.ts';
 import { pruneVolume } from './messages/volume.ts';
 import { pruneCaptured } from './sandbox/inbox.ts';
+import { pruneSecrets } from './store/installation.ts';
 import { dropOldPartitions, makePartitions, type Retention } from './store/partitions.ts';
 import type { Database } from './store/pool.ts';
+import { pruneProcesses } from './store/processes.ts';
 import { pruneDue } from './webhooks/leases.ts';
 
 const EVERY_MS = 10 * 60_000;
@@ -40,6 +42,8 @@ export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
   await pruneKept(database);
   await pruneDue(database, clock.nowMs(), deps.retention.retentionDays);
   await pruneSessions(database);
+  await pruneSecrets(database);
+  await pruneProcesses(database);
   await pruneTries(database);
   await pruneInvitations(database);
   await pruneVolume(database, deps.retention.retentionDays);

@@ -13,6 +13,7 @@ import { registerJinja } from './jinja.ts';
 import { registerKey } from './key.ts';
 import { registerMessage } from './message.ts';
 import { registerSandbox } from './sandbox.ts';
+import { registerSecret } from './secret.ts';
 import { registerServe } from './serve.ts';
 import { registerSuppression } from './suppression.ts';
 import { registerTemplate } from './template.ts';
@@ -26,7 +27,8 @@ interface Refusal extends NodeJS.ErrnoException {
 
 /** By what was tried. */
 const ADVICE: Record<string, string> = {
-  listen: 'Stop what uses it, or set HOST, PORT, FEEDBACK_PORT or MCP_PORT to something else.',
+  listen:
+    'Stop what uses it, or set HOST, PORT, FEEDBACK_PORT, METRICS_PORT or MCP_PORT to something else.',
   connect: 'Check DATABASE_URL, and that the server runs.',
   getaddrinfo: 'Check the names in DATABASE_URL and HOST.',
   open: 'Check FEEDBACK_TLS_CERT and FEEDBACK_TLS_KEY.',
@@ -51,6 +53,7 @@ registerSandbox(program);
 registerFeedbackList(registerFeedback(program));
 registerSuppression(program);
 registerJinja(program);
+registerSecret(program);
 registerDoctor(program);
 
 try {

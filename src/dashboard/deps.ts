@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
+import type { Vault } from '../store/vault.ts';
 import type { Catalog } from '../templates/catalog.ts';
 import type { EndpointDeps } from '../webhooks/endpoint.ts';
 import type { Service } from './views/session.ts';
@@ -19,8 +20,8 @@ export interface DashboardDeps extends AcceptDeps {
   log: Log;
   catalog: Catalog;
   dns: Dns;
-  /** Encrypts the private keys of domains. */
-  encryptionKey: Buffer;
+  /** Seals the private keys of domains and the secrets of webhooks. */
+  vault: Vault;
   /** Signs links for a new password. */
   resetKey: Buffer;
   /** From which the service itself writes; undefined: it cannot. */

@@ -1,9 +1,9 @@
 // How mails of a domain go out: signed with which keys, with which return path. Asked by attempt.ts for every mail.
-// Keys are decrypted once and kept as KeyObjects, until the account changes (its version comes with every loaded mail).
+// Keys are opened once and kept as KeyObjects, until the account changes (its version comes with every loaded mail).
 import { openDomainKey } from '../accounts/domain-keys.ts';
 import { returnPathHost, selectorsOf } from '../accounts/domain-records.ts';
-import { ownerOf } from '../accounts/domains.ts';
 import type { Database } from '../store/pool.ts';
+import type { Vault } from '../store/vault.ts';
 import type { DkimKey } from './dkim.ts';
 
 export interface Sender {
@@ -23,7 +23,7 @@ const MOST_ACCOUNTS = 10_000;
 
 export function openSenders(deps: {
   database: Database;
-  encryptionKey: Buffer;
+  vault: Vault;
   bounceDomain: string;
 }): Senders {
   const accounts = new Map<number, { version: number; domains: Map<string, Promise<Sender>> }>();
@@ -60,13 +60,13 @@ export function openSenders(deps: {
       [accountId, domain],
     );
     if (row === undefined) return { keys: [], returnPathDomain: deps.bounceDomain };
-    const owner = ownerOf(accountId, domain, row.selector);
+    const of = { accountId, domain, selector: row.selector };
     const selectors = selectorsOf(row.selector);
     const open = (kind: 'rsa' | 'ed25519'): DkimKey => ({
       domain,
       selector: selectors[kind],
       algorithm: `${kind}-sha256`,
-      privateKey: openDomainKey(deps.encryptionKey, kind, owner, row[kind]),
+      privateKey: openDomainKey(deps.vault, kind, of, row[kind]),
     });
     return {
       keys: [open('rsa'), open('ed25519')],

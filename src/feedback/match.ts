@@ -3,6 +3,7 @@
 import { addressKey } from '../addresses.ts';
 import { firstUuidAt, readId, uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
+import { readWith, type TokenKeys } from '../token-keys.ts';
 import type { Report } from './report.ts';
 import { type MailReference, readMailToken } from './return-path.ts';
 
@@ -22,7 +23,7 @@ export interface Matcher {
   ): Promise<MailReference | undefined>;
 }
 
-export function createMatcher(deps: { database: Database; returnPathKey: Buffer }): Matcher {
+export function createMatcher(deps: { database: Database; returnPathKeys: TokenKeys }): Matcher {
   let last: Promise<unknown> = Promise.resolve();
 
   function search(text: string, values: unknown[]): Promise<MailReference | undefined> {
@@ -34,7 +35,8 @@ export function createMatcher(deps: { database: Database; returnPathKey: Buffer 
   return {
     async find(report, { receivedAtMs, relayMessageId }) {
       const { original } = report;
-      const signed = original.token && readMailToken(deps.returnPathKey, original.token);
+      const { token } = original;
+      const signed = token && readWith(deps.returnPathKeys, (key) => readMailToken(key, token));
       if (signed) return signed;
       for (const id of ownIds(report)) {
         const found = await search('SELECT account_id, id FROM messages WHERE id = $1', [id]);

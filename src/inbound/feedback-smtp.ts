@@ -13,6 +13,7 @@ import { showId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
+import { readWith, type TokenKeys } from '../token-keys.ts';
 
 /** A bounce may carry the whole mail back, attachments and all. */
 const MOST_REPORT_BYTES = 50 * 1024 * 1024;
@@ -29,13 +30,14 @@ export interface FeedbackDeps {
   log: Log;
   recorder: ReportRecorder;
   matcher: Matcher;
-  returnPathKey: Buffer;
+  returnPathKeys: TokenKeys;
   bounceDomain: string;
   /** Whether the host is the account's own return path (accounts/domains.ts). */
   isReturnPathOf: (accountId: number, host: string) => Promise<boolean>;
 }
 
 export interface FeedbackListener {
+  isListening(): boolean;
   port: number;
   stop(): Promise<void>;
 }
@@ -106,6 +108,7 @@ export async function startFeedbackListener(
   });
   return {
     port: (server.server.address() as AddressInfo).port,
+    isListening: () => server.server.listening,
     stop: () => new Promise<void>((resolve) => server.close(resolve)),
   };
 }
@@ -143,7 +146,7 @@ async function readRecipient(
   const host = address.slice(at + 1).toLowerCase();
   if (local === 'complaints') return host === deps.bounceDomain ? null : undefined;
   const mail = local.startsWith('bounce+')
-    ? readMailToken(deps.returnPathKey, local.slice('bounce+'.length))
+    ? readWith(deps.returnPathKeys, (key) => readMailToken(key, local.slice('bounce+'.length)))
     : undefined;
   if (mail === undefined || host === deps.bounceDomain) return mail;
   return (await deps.isReturnPathOf(mail.accountId, host)) ? mail : undefined;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../store/pool.ts';
+import type { Vault } from '../store/vault.ts';
 import type { AddressGuard } from '../webhooks/address-guard.ts';
 import {
   changeEndpoint,
@@ -18,6 +19,7 @@ export interface WebhookToolDeps {
   database: Database;
   clock: Clock;
   webhookGuard: AddressGuard;
+  vault: Vault;
 }
 
 const text = z.union([z.string(), z.null()]);
@@ -86,7 +88,7 @@ const createEndpointTool = defineTool({
       deps.database,
       caller.accountId,
       { url: wanted.url, eventTypes: wanted.event_types ?? null, fifo: wanted.fifo ?? false },
-      { guard: deps.webhookGuard, clock: deps.clock },
+      { guard: deps.webhookGuard, clock: deps.clock, vault: deps.vault },
     ),
 });
 

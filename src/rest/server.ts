@@ -16,6 +16,7 @@ import { OUR_FAULT } from '../operations/status.ts';
 import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
 import { answerNoRequest, answerProblem, asProblem } from './errors.ts';
+import { answerHealth, type Exposure, HEALTH_PATHS, type HealthDeps } from './health.ts';
 import { describeApi } from './openapi.ts';
 import { type BareHandler, takePlainSends, withSendDoor } from './send-door.ts';
 
@@ -27,10 +28,8 @@ export interface RestDeps extends AcceptDeps {
   /** Memory for large bodies, shared by all doors. */
   bodyBudget: ByteBudget;
   baseUrl: () => string;
-  /** What /readyz asks; a rejection's message is the answer. */
-  checkReady: () => Promise<void>;
-  /** Called before /metrics answers, to bring gauges up to date. */
-  refreshGauges: () => Promise<void>;
+  health: HealthDeps;
+  metricsExposure: Exposure;
   /** Other doors on the same port, by path; they read and answer the bare request. */
   mounts: Record<string, BareHandler>;
 }
@@ -173,21 +172,11 @@ function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   return reply.code(answer.status).headers(answer.headers).send(answer.body);
 }
 
-function serveHealth(server: FastifyInstance, deps: RestDeps): void {
-  server.get('/healthz', () => ({ status: 'ok' }));
-  server.get('/readyz', async (_request, reply) => {
-    try {
-      await deps.checkReady();
-      return { status: 'ready' };
-    } catch (error) {
-      return reply.code(503).send({ status: 'not ready', detail: (error as Error).message });
-    }
-  });
-  server.get('/metrics', async (_request, reply) => {
-    // Without the database the gauges stay as they were: the rest is wanted most just then.
-    await deps.refreshGauges().catch((error) => deps.log.warn({ err: error }, 'gauges are old'));
-    return reply
-      .header('content-type', deps.metrics.registry.contentType)
-      .send(await deps.metrics.registry.metrics());
-  });
+function serveHealth(server: FastifyInstance, { health, metricsExposure }: RestDeps): void {
+  for (const path of HEALTH_PATHS) {
+    server.get(path, async (request, reply) => {
+      const answer = await answerHealth(health, path, metricsExposure, request.headers);
+      return reply.code(answer.status).headers(answer.headers).send(answer.body);
+    });
+  }
 }

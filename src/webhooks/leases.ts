@@ -13,8 +13,9 @@ export interface EndpointKey {
 export interface LeasedEndpoint extends EndpointKey {
   url: string;
   fifo: boolean;
-  secret: string;
-  previousSecret: string | null;
+  /** Both sealed (endpoint-secrets.ts). */
+  secret: Buffer;
+  previousSecret: Buffer | null;
   previousUntilMs: number | null;
   health: Health;
 }
@@ -105,8 +106,8 @@ const TAKE_SQL = `
 interface EndpointRow extends EndpointKey {
   url: string;
   fifo: boolean;
-  secret: string;
-  previousSecret: string | null;
+  secret: Buffer;
+  previousSecret: Buffer | null;
   previousUntil: Date | null;
   failures: number;
   failingSince: Date | null;

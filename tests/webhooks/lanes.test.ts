@@ -1,6 +1,7 @@
 // How the worker treats endpoints: fairness, the breaker, disabling, order, and what becomes of a dead worker's endpoints.
 import type { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Vault } from '../../src/store/vault.ts';
 import {
   changeEndpoint,
   disableEndpoint,
@@ -30,6 +31,7 @@ import {
   newEndpoint,
   newEvents,
   newMessages,
+  openVault,
   recordEvents,
   startTestWorker,
   type TestClock,
@@ -43,6 +45,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 let test: TestDatabase;
+let vault: Vault;
 let agent: Agent;
 let clock: TestClock;
 let workers: WebhookWorker[];
@@ -50,6 +53,7 @@ const receivers: Receiver[] = [];
 
 beforeAll(async () => {
   test = await createTestDatabase();
+  vault = await openVault(test.database);
   agent = trustingAgent();
 });
 beforeEach(() => {
@@ -70,6 +74,7 @@ afterAll(async () => {
 function startWorker(leaseMs?: number): WebhookWorker {
   const worker = startTestWorker({
     database: test.database,
+    vault,
     clock,
     agent,
     ...(leaseMs === undefined ? {} : { leaseMs }),
