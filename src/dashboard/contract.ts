@@ -34,6 +34,7 @@ import type {
 } from './views/previews.ts';
 import type { SandboxInbox, SandboxMail } from './views/sandbox.ts';
 import type { AskedAddress, SenderDomain, Senders } from './views/senders.ts';
+import type { ServiceState } from './views/service.ts';
 import type {
   AcceptInvitation,
   ChangePassword,
@@ -196,6 +197,8 @@ export interface Api {
   };
   suspendAccount: { params: { id: string }; body: { reason: string }; answer: OperatorAccount };
   resumeAccount: { params: { id: string }; answer: OperatorAccount };
+
+  getServiceState: { answer: ServiceState };
 }
 
 /** `{}`: it is done. */
@@ -314,4 +317,6 @@ export const ROUTES = {
     access: 'operator',
   },
   resumeAccount: { method: 'POST', path: '/operator/accounts/:id/resume', access: 'operator' },
+
+  getServiceState: { method: 'GET', path: '/operator/service', access: 'operator' },
 } as const satisfies Record<RouteName, Route>;

@@ -7,6 +7,7 @@ import { messageRoutes } from './routes/messages.ts';
 import { overviewRoutes } from './routes/overview.ts';
 import { sandboxRoutes } from './routes/sandbox.ts';
 import { senderRoutes } from './routes/senders.ts';
+import { serviceRoutes } from './routes/service.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
 import { teamRoutes } from './routes/team.ts';
@@ -27,4 +28,5 @@ export const WORKS: Works = {
   ...teamRoutes,
   ...accountRoutes,
   ...operatorRoutes,
+  ...serviceRoutes,
 };

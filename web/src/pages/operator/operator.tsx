@@ -12,6 +12,7 @@ import { tellDone, tellFault } from '../../parts/results.ts';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { EditAccount, NewAccountDialog, SuspendDialog } from './account-dialogs.tsx';
+import { Processes } from './processes.tsx';
 
 const count = new Intl.NumberFormat();
 
@@ -60,6 +61,7 @@ export function OperatorPage() {
           </Table>
         </TableBox>
       )}
+      <Processes />
       <NewAccountDialog opened={creating} onClose={dialog.close} />
       <EditAccount account={editing} onClose={() => setEditing(undefined)} />
       <SuspendDialog account={suspending} onClose={() => setSuspending(undefined)} />
