@@ -2,8 +2,9 @@
 // Keys are opened once and kept as KeyObjects, until the account changes (its version comes with every loaded mail).
 import { openDomainKey } from '../accounts/domain-keys.ts';
 import { returnPathHost, selectorsOf } from '../accounts/domain-records.ts';
+import { Problem } from '../errors.ts';
 import type { Database } from '../store/pool.ts';
-import type { Vault } from '../store/vault.ts';
+import { SecretChanged, type Vault } from '../store/vault.ts';
 import type { DkimKey } from './dkim.ts';
 
 export interface Sender {
@@ -46,7 +47,19 @@ export function openSenders(deps: {
     },
   };
 
+  /** What does not open may have been sealed anew just now: that is no fault of the mail's. */
   async function load(accountId: number, domain: string): Promise<Sender> {
+    try {
+      return await open(accountId, domain);
+    } catch (error) {
+      if (error instanceof Problem && !(await deps.vault.isInForce(deps.database))) {
+        throw new SecretChanged();
+      }
+      throw error;
+    }
+  }
+
+  async function open(accountId: number, domain: string): Promise<Sender> {
     const [row] = await deps.database.prepared<{
       selector: string;
       rsa: Buffer;
@@ -62,14 +75,14 @@ export function openSenders(deps: {
     if (row === undefined) return { keys: [], returnPathDomain: deps.bounceDomain };
     const of = { accountId, domain, selector: row.selector };
     const selectors = selectorsOf(row.selector);
-    const open = (kind: 'rsa' | 'ed25519'): DkimKey => ({
+    const keyOf = (kind: 'rsa' | 'ed25519'): DkimKey => ({
       domain,
       selector: selectors[kind],
       algorithm: `${kind}-sha256`,
       privateKey: openDomainKey(deps.vault, kind, of, row[kind]),
     });
     return {
-      keys: [open('rsa'), open('ed25519')],
+      keys: [keyOf('rsa'), keyOf('ed25519')],
       returnPathDomain: row.ownReturnPath ? returnPathHost(domain) : deps.bounceDomain,
     };
   }
