@@ -5,14 +5,10 @@ import type { Command } from 'commander';
 import { createDns } from '../accounts/dns.ts';
 import { type Config, readConfig } from '../config.ts';
 import { createRelay } from '../delivery/relay.ts';
-import { Problem } from '../errors.ts';
-import { checkSealed, openSecret } from '../secrets.ts';
-import { listing } from '../store/installation.ts';
-import type { Database } from '../store/pool.ts';
-import { describeRole, readRoles } from '../store/processes.ts';
 import { print, withDatabase, withJson } from './command.ts';
+import { checkService } from './doctor-service.ts';
 
-interface Finding {
+export interface Finding {
   check: string;
   ok: boolean;
   detail: string;
@@ -24,6 +20,7 @@ export function registerDoctor(program: Command): void {
       const config = readConfig(process.env);
       const findings = [
         ...(await checkDatabase()),
+        ...(await checkService()),
         await checkRelay(config),
         await checkApiPort(config),
         await checkPort('feedback port', config.feedbackHost, config.feedbackPort),
@@ -43,7 +40,7 @@ export function registerDoctor(program: Command): void {
 
 async function checkDatabase(): Promise<Finding[]> {
   try {
-    return await withDatabase(async (database, config) => {
+    return await withDatabase(async (database) => {
       const [row] = await database.query<{
         version: string;
         number: number;
@@ -54,7 +51,6 @@ async function checkDatabase(): Promise<Finding[]> {
                 current_setting('fsync') AS fsync, extract(epoch FROM clock_timestamp())::float8 AS at`,
       );
       const { version, number, fsync, at } = row!;
-      const service = [await checkSecret(database, config), ...(await checkRoles(database))];
       const skewMs = Math.round(Math.abs(Date.now() - at * 1000));
       return [
         {
@@ -72,40 +68,11 @@ async function checkDatabase(): Promise<Finding[]> {
           ok: skewMs < 2000,
           detail: `This machine and the database differ by ${skewMs} ms${skewMs < 2000 ? '' : '. Set the clocks with NTP'}.`,
         },
-        ...service,
       ];
     });
   } catch (error) {
     return [{ check: 'database', ok: false, detail: (error as Error).message }];
   }
-}
-
-/** Is it the right one, and does it open everything that lies sealed? */
-async function checkSecret(database: Database, { secretKey }: Config): Promise<Finding> {
-  const check = 'secret';
-  try {
-    const { total, stranded } = await checkSealed(database, await openSecret(database, secretKey));
-    if (stranded.length > 0) {
-      const detail = `${listing(stranded)} Make them anew: remove such a domain and add it again, rotate such a webhook secret.`;
-      return { check, ok: false, detail };
-    }
-    const whose =
-      secretKey === undefined
-        ? 'SECRET_KEY is unset: the secret lies in the database'
-        : 'SECRET_KEY is the right one';
-    return { check, ok: true, detail: `${whose}; it opens all ${total} sealed values.` };
-  } catch (error) {
-    if (error instanceof Problem) return { check, ok: false, detail: error.detail };
-    throw error;
-  }
-}
-
-async function checkRoles(database: Database): Promise<Finding[]> {
-  return (await readRoles(database)).map((state) => ({
-    check: `role ${state.role}`,
-    ok: !state.missing,
-    detail: describeRole(state),
-  }));
 }
 
 async function checkRelay(config: Config): Promise<Finding> {

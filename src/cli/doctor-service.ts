@@ -1,0 +1,45 @@
+// doctor on the service itself: is SECRET_KEY the right one, does everything that is sealed open, and does every role run?
+import type { Config } from '../config.ts';
+import { Problem } from '../errors.ts';
+import { checkSealed, openSecret } from '../secrets.ts';
+import { listing } from '../store/installation.ts';
+import type { Database } from '../store/pool.ts';
+import { describeRole, readRoles } from '../store/processes.ts';
+import { withDatabase } from './command.ts';
+import type { Finding } from './doctor.ts';
+
+/** Nothing while the database is away: that has been said then. */
+export async function checkService(): Promise<Finding[]> {
+  return await withDatabase(async (database, config) => [
+    await checkSecret(database, config),
+    ...(await checkRoles(database)),
+  ]).catch(() => []);
+}
+
+/** Is it the right one, and does it open everything that lies sealed? */
+async function checkSecret(database: Database, { secretKey }: Config): Promise<Finding> {
+  const check = 'secret';
+  try {
+    const { total, stranded } = await checkSealed(database, await openSecret(database, secretKey));
+    if (stranded.length > 0) {
+      const detail = `${listing(stranded)} Make them anew: remove such a domain and add it again, rotate such a webhook secret.`;
+      return { check, ok: false, detail };
+    }
+    const whose =
+      secretKey === undefined
+        ? 'SECRET_KEY is unset: the secret lies in the database'
+        : 'SECRET_KEY is the right one';
+    return { check, ok: true, detail: `${whose}; it opens all ${total} sealed values.` };
+  } catch (error) {
+    if (error instanceof Problem) return { check, ok: false, detail: error.detail };
+    throw error;
+  }
+}
+
+async function checkRoles(database: Database): Promise<Finding[]> {
+  return (await readRoles(database)).map((state) => ({
+    check: `role ${state.role}`,
+    ok: !state.missing,
+    detail: describeRole(state),
+  }));
+}
