@@ -8,12 +8,16 @@ import { describeRole, readRoles } from '../store/processes.ts';
 import { withDatabase } from './command.ts';
 import type { Finding } from './doctor.ts';
 
-/** Nothing while the database is away: that has been said then. */
 export async function checkService(): Promise<Finding[]> {
-  return await withDatabase(async (database, config) => [
-    await checkSecret(database, config),
-    ...(await checkRoles(database)),
-  ]).catch(() => []);
+  try {
+    return await withDatabase(async (database, config) => [
+      await checkSecret(database, config),
+      ...(await checkRoles(database)),
+    ]);
+  } catch (error) {
+    const detail = `Secret and roles could not be looked at: ${(error as Error).message}`;
+    return [{ check: 'service', ok: false, detail }];
+  }
 }
 
 /** Is it the right one, and does it open everything that lies sealed? */
