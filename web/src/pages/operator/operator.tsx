@@ -1,5 +1,5 @@
 // Operator: all accounts of this service with plan, quota and rate; make, change, suspend and resume.
-import { Badge, Button, Menu, Table, Text } from '@mantine/core';
+import { Badge, Box, Button, Menu, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import type { OperatorAccount } from '../../../../src/dashboard/views/account.ts';
@@ -61,7 +61,9 @@ export function OperatorPage() {
           </Table>
         </TableBox>
       )}
-      <Processes />
+      <Box mt={36}>
+        <Processes />
+      </Box>
       <NewAccountDialog opened={creating} onClose={dialog.close} />
       <EditAccount account={editing} onClose={() => setEditing(undefined)} />
       <SuspendDialog account={suspending} onClose={() => setSuspending(undefined)} />
