@@ -1,9 +1,9 @@
 // SECRET_KEY over the life of an installation: set late, wrong, removed, rotated, lost; one process and several at once.
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, hkdfSync } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDomainKey } from '../../src/accounts/domain-keys.ts';
-import { addDomain } from '../../src/accounts/domains.ts';
+import { keyLabel, openDomainKey } from '../../src/accounts/domain-keys.ts';
+import { seal } from '../../src/sealing.ts';
 import { checkSealed, openSecret as open, rotateSecret } from '../../src/secrets.ts';
 import { type Secret, watchSecret } from '../../src/store/installation.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -40,10 +40,35 @@ const rotate = (to: string, from?: string, wish: { lost?: boolean; days?: number
     dryRun: false,
   });
 
-async function addKeys({ vault }: Secret, domain: string): Promise<void> {
-  const { id } = await makeAccount(database, { identities: [] });
-  await addDomain({ database, bounceDomain: 'bounces.test', vault }, id, domain, true);
+/** A domain as addDomain makes it, but with keys that are made in no time: an RSA key takes a second of CPU. */
+async function addKeys(secret: Secret, domain: string): Promise<void> {
+  const { id } = await makeAccount(database, { identities: [domain] });
+  await database.transaction(async (client) => {
+    const rsa = await sealedKey(client, secret, 'rsa', id, domain);
+    const ed = await sealedKey(client, secret, 'ed25519', id, domain);
+    await insertDomain(client, id, domain, [rsa, ed]);
+  });
 }
+
+const sealedKey = (
+  client: Queryable,
+  { vault }: Secret,
+  kind: 'rsa' | 'ed25519',
+  accountId: number,
+  domain: string,
+) =>
+  vault.seal(
+    client,
+    keyLabel(kind, { accountId, domain, selector: 'sm1' }),
+    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }),
+  );
+
+const insertDomain = (client: Queryable, id: number, domain: string, sealed: Buffer[]) =>
+  client.query(
+    `INSERT INTO domains (account_id, domain, challenge, selector, rsa_public, rsa_private, ed25519_public, ed25519_private)
+     VALUES ($1, $2, '', 'sm1', '', $3, '', $4)`,
+    [id, domain, ...sealed],
+  );
 
 /** Opens both keys of a domain as delivery does. */
 async function openKeys({ vault }: Secret, domain: string): Promise<void> {
@@ -259,15 +284,10 @@ describe('rotation', () => {
     const first = await openSecret(database, FIRST);
     await addKeys(first, 'example.com');
     const { id } = await makeAccount(database, { identities: ['late.example'] });
-    const sealWith = (client: Queryable, kind: string) =>
-      first.vault.seal(
-        client,
-        `${kind} late.example (account ${id}, selector sm1)`,
-        generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }),
-      );
     let rotating: Promise<unknown> | undefined;
     await database.transaction(async (client) => {
-      const [rsa, ed] = [await sealWith(client, 'rsa'), await sealWith(client, 'ed25519')];
+      const rsa = await sealedKey(client, first, 'rsa', id, 'late.example');
+      const ed = await sealedKey(client, first, 'ed25519', id, 'late.example');
       rotating = rotate(SECOND, FIRST);
       await until(async () => {
         const waiting = await database.query(
@@ -275,11 +295,7 @@ describe('rotation', () => {
         );
         return waiting.length > 0;
       });
-      await client.query(
-        `INSERT INTO domains (account_id, domain, challenge, selector, rsa_public, rsa_private, ed25519_public, ed25519_private)
-         VALUES ($1, 'late.example', '', 'sm1', '', $2, '', $3)`,
-        [id, rsa, ed],
-      );
+      await insertDomain(client, id, 'late.example', [rsa, ed]);
     });
     expect(await rotating).toMatchObject({ resealed: 4, stranded: [] });
     await openKeys(await openSecret(database, SECOND), 'late.example');
@@ -313,8 +329,30 @@ describe('an upgrade', () => {
          VALUES ($1, gen_random_uuid(), 'https://example.com/', 'whsec_bmV3', 'whsec_b2xk', now())`,
         [account!.id],
       );
+      // As the version before sealed: without the byte that says how, under the key of the secret in the table.
+      const own = Buffer.alloc(32, 7);
+      const key = Buffer.from(hkdfSync('sha256', own, '', 'sandmartin encryption', 32));
+      const of = { accountId: account!.id, domain: 'old.example', selector: 'sm1' };
+      const der = generateKeyPairSync('ed25519').privateKey.export({
+        type: 'pkcs8',
+        format: 'der',
+      });
+      const [rsa, ed] = (['rsa', 'ed25519'] as const).map((kind) =>
+        seal(key, keyLabel(kind, of), der).subarray(1),
+      );
+      await old.database.query('INSERT INTO installation (secret) VALUES ($1)', [own]);
+      await old.database.query(`INSERT INTO identities (account_id, value) VALUES ($1, $2)`, [
+        of.accountId,
+        of.domain,
+      ]);
+      await insertDomain(old.database, of.accountId, of.domain, [rsa!, ed!]);
+
       await migrate(old.database);
       const { vault } = await openSecret(old.database, undefined);
+      const [sealed] = await old.database.query<{ rsa: Buffer }>(
+        'SELECT rsa_private AS rsa FROM domains',
+      );
+      openDomainKey(vault, 'rsa', of, sealed!.rsa);
       const [row] = await old.database.query<{ id: string; secret: Buffer; previous: Buffer }>(
         'SELECT id, secret, previous_secret AS previous FROM webhook_endpoints',
       );
