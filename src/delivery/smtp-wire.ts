@@ -139,7 +139,8 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       let flushed = false;
       if (failure !== undefined) throw broken(stage);
       // RFC 5321 4.5.3.2.5 limits the wait for each block, not for the whole: Node restarts this timer as bytes move.
-      socket.setTimeout(stallMs, () => fail(`the relay took no data for ${stallMs / 1000} s`));
+      const stalled = () => fail(`the relay took no data for ${stallMs / 1000} s`);
+      socket.setTimeout(stallMs, stalled);
       socket.cork();
       for (const chunk of chunks) socket.write(chunk);
       socket.write('', (error) => {
@@ -149,7 +150,8 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       socket.uncork();
       const forever = 2 ** 31 - 1;
       await waitUntil(stage, forever, () => flushed || received.length > 0);
-      socket.setTimeout(0);
+      // With the listener, which would else stay: one for each large mail of the session.
+      socket.setTimeout(0, stalled);
       return flushed;
     },
     async reply(stage, timeoutMs) {
