@@ -114,6 +114,7 @@ function parsePlain(text: string): Mailbox | undefined {
 
 function parseUncommon(text: string): Mailbox | AddressFault {
   if (text === '') return { fault: 'it is empty' };
+  if (text.length > MAX_TEXT) return { fault: `it is longer than ${MAX_TEXT} characters` };
   if (CONTROL.test(text)) return { fault: 'it contains a line break or another control character' };
   const at = text.lastIndexOf('@');
   if (at < 0) return { fault: 'there is no @ in it' };

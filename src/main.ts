@@ -16,7 +16,8 @@ import { loadMail } from './delivery/stored-mail.ts';
 import { startWorker, type Worker } from './delivery/worker.ts';
 import { createMatcher } from './feedback/match.ts';
 import { openReportRecorder } from './feedback/record.ts';
-import { createBodyBudget } from './http-body.ts';
+import { type BodyLimits, createBodies } from './http-body.ts';
+import type { HttpLimits } from './http-server.ts';
 import { startFeedbackListener } from './inbound/feedback-smtp.ts';
 import { readRequesters } from './inbound/requester.ts';
 import { inboundRoutes } from './inbound/routes.ts';
@@ -71,6 +72,9 @@ export interface Service {
 
 export interface ServiceOptions {
   clock?: Clock;
+  /** For tests, which cannot wait as long as clients may. */
+  httpLimits?: HttpLimits;
+  bodyLimits?: BodyLimits;
 }
 
 /** Starts the roles of this process. What was started is stopped again when a later part fails. */
@@ -90,7 +94,7 @@ export async function startService(
     }
   }
   try {
-    return { ...(await startRoles(config, log, options.clock ?? systemClock, opened)), stop };
+    return { ...(await startRoles(config, log, options, opened)), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -102,7 +106,7 @@ type Opened = <Thing>(thing: Thing, close: (thing: Thing) => Promise<void>) => T
 async function startRoles(
   config: Config,
   log: Log,
-  clock: Clock,
+  { clock = systemClock, httpLimits, bodyLimits }: ServiceOptions,
   opened: Opened,
 ): Promise<Omit<Service, 'stop'>> {
   const metrics = createMetrics();
@@ -252,7 +256,15 @@ async function startRoles(
   const engagements = opened(openEngagementRecorder({ database, clock, log, metrics }), (it) =>
     it.drain(),
   );
-  const readRequester = readRequesters(config.trustedProxies);
+  const { read: readRequester, isProxy } = readRequesters(config.trustedProxies);
+  const bodies = createBodies({
+    addressOf: (request) => {
+      const { ipAddress } = readRequester(request);
+      return isProxy(ipAddress) ? undefined : ipAddress;
+    },
+    ...(bodyLimits && { limits: bodyLimits }),
+  });
+  const http = { isProxy, ...(httpLimits && { limits: httpLimits }) };
   const inbound = inboundRoutes({
     database,
     clock,
@@ -263,6 +275,7 @@ async function startRoles(
     matcher,
     recorder,
     topics: config.sesTopics,
+    bodies,
     fetchText: createSnsFetch(),
   });
   const catalog = loadCatalog(catalogFolder);
@@ -294,14 +307,14 @@ async function startRoles(
     }),
     (it) => it.close(),
   );
-  const bodyBudget = createBodyBudget();
   const answerMcp = createMcpHttp({
-    ...{ server: mcp, directory, metrics, log, bodyBudget },
+    ...{ server: mcp, directory, metrics, log, bodies },
     hosts: config.mcpHosts,
   });
   const server = createRestServer({
     ...operationDeps,
-    bodyBudget,
+    bodies,
+    http,
     baseUrl: () => baseUrl,
     mounts: { '/mcp': answerMcp, '/v1/mcp': answerMcp, ...inbound },
     health,
@@ -348,7 +361,7 @@ async function startRoles(
   if (config.port === 0) baseUrl = baseUrl.replace(/:0$/, `:${port}`);
   let mcpUrl: string | undefined;
   if (config.mcpPort !== undefined) {
-    const at = { host: config.host, port: config.mcpPort };
+    const at = { host: config.host, port: config.mcpPort, http };
     const listener = opened(await listenMcp(answerMcp, at), (it) => it.stop());
     const url = new URL('/mcp', baseUrl);
     url.protocol = 'http:';

@@ -13,8 +13,14 @@ export type ReadRequester = (request: IncomingMessage) => Requester;
 
 const LONGEST_AGENT = 500;
 
+export interface Requesters {
+  read: ReadRequester;
+  /** Whether all who come from there come through a proxy of ours. */
+  isProxy: (address: string) => boolean;
+}
+
 /** `proxies`: whose X-Forwarded-For is believed. */
-export function readRequesters(proxies: readonly string[]): ReadRequester {
+export function readRequesters(proxies: readonly string[]): Requesters {
   const trusted = new BlockList();
   for (const network of proxies) {
     const [address, prefix] = network.split('/');
@@ -25,13 +31,14 @@ export function readRequesters(proxies: readonly string[]): ReadRequester {
   const isTrusted = (address: string): boolean =>
     isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-  return (request) => {
+  function read(request: IncomingMessage): Requester {
     const userAgent = (request.headers['user-agent'] ?? '').slice(0, LONGEST_AGENT);
     const ipAddress = clientAddress(request, isTrusted);
     // People's programs ask for what they show; only scanners ask whether it is there.
     const machine = request.method === 'HEAD' || isMachine(userAgent, ipAddress, request.headers);
     return { userAgent, ipAddress, machine };
-  };
+  }
+  return { read, isProxy: (address) => isTrusted(bare(address)) };
 }
 
 /** Each proxy adds whom it saw on the right: the first from there that is not one of ours is the client. */

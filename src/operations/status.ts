@@ -10,6 +10,7 @@ export const STATUS_OF: Record<ProblemCode, number> = {
   'over-limit': 429,
   'relay-down': 502,
   unavailable: 503,
+  'too-slow': 408,
 };
 
 /** What is said when the fault is ours. The cause is only logged. */

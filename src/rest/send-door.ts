@@ -1,11 +1,13 @@
 // POST /v1/send: the one hot route, without the framework's routing, hooks and serialising, and mostly without node:http.
 // Measured: the framework took half of the process' time for a send. What is done is the same operation as everywhere.
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
 import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
-import { parseJson, type ReadBody, readBody } from '../http-body.ts';
+import type { ReadBody } from '../http-body.ts';
+import type { BareHandler, HttpServer } from '../http-server.ts';
+import { readJson } from '../json-bytes.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
 import { sendEmail } from '../operations/send-email.ts';
@@ -13,8 +15,6 @@ import { OUR_FAULT } from '../operations/status.ts';
 import { answerProblem, limitHeaders } from './errors.ts';
 import { type HttpAnswer, takePlainPosts } from './plain-posts.ts';
 import type { RestDeps } from './server.ts';
-
-export type BareHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Takes POST /v1/send and leaves everything else to `otherwise`. */
 export function withSendDoor(deps: RestDeps, otherwise: BareHandler): BareHandler {
@@ -29,7 +29,7 @@ export function withSendDoor(deps: RestDeps, otherwise: BareHandler): BareHandle
 const SEND = /^\/v1\/send\/?(?:\?|$)/;
 
 /** The same for posts that came the short way. */
-export const takePlainSends = (server: Server, deps: RestDeps): { closeIdle: () => void } =>
+export const takePlainSends = (server: HttpServer, deps: RestDeps): { closeIdle: () => void } =>
   takePlainPosts(server, '/v1/send', ({ fields, body }) =>
     answerSend(deps, {
       field: (name) => fields.get(name),
@@ -44,19 +44,17 @@ async function answerRequest(
 ): Promise<void> {
   const { status, headers, json } = await answerSend(deps, {
     field: (name) => oneOf(request.headers[name]),
-    readBody: () => readBody(request, deps.bodyBudget),
+    readBody: ({ keyId }) => deps.bodies.read(request, { key: keyId ?? undefined }),
   });
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(json) });
   response.end(json);
-  // What is left of a refused body is neither kept nor waited for.
-  if (!request.complete) request.resume();
 }
 
 /** A send, however its bytes came. */
 interface SendCall {
   /** By its lower-case name. */
   field: (name: string) => string | undefined;
-  readBody: () => ReadBody | Promise<ReadBody>;
+  readBody: (caller: Caller) => ReadBody | Promise<ReadBody>;
 }
 
 async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
@@ -67,9 +65,10 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
     caller = await deps.directory.authenticate(call.field('x-api-key'));
     requireScope(caller, sendEmail.scope);
     requireJson(call.field('content-type'));
-    const body = await call.readBody();
+    const body = await call.readBody(caller);
     release = body.release;
-    const input = readInput(sendEmail.input, parseJson(body.bytes));
+    const json = readJson(body.bytes);
+    const input = readInput(sendEmail.input, json instanceof Promise ? await json : json);
     const { answer, limit } = await sendEmail.run(deps, caller, input, {
       door: 'rest',
       idempotencyKey: call.field('idempotency-key'),
@@ -81,7 +80,7 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
         'accepted',
       );
     }
-    return json(202, answer, limit ? limitHeaders(limit) : {});
+    return answerJson(202, answer, limit ? limitHeaders(limit) : {});
   } catch (error) {
     return refuse(deps, { request: requestId(call), account: caller?.accountId }, error);
   } finally {
@@ -99,14 +98,14 @@ function refuse(
     deps.metrics.refused.inc({ code: problem.code });
     deps.log.info({ ...ids, code: problem.code, err: problem.cause }, 'refused');
     const { status, headers, body } = answerProblem(problem);
-    return json(status, body, headers);
+    return answerJson(status, body, headers);
   }
   deps.log.error({ ...ids, err: error }, 'a request failed');
-  return json(OUR_FAULT.status, { detail: OUR_FAULT.detail }, {});
+  return answerJson(OUR_FAULT.status, { detail: OUR_FAULT.detail }, {});
 }
 
 /** Adds to the headers it is given: they are made for this answer. */
-function json(status: number, body: object, headers: Record<string, string>): HttpAnswer {
+function answerJson(status: number, body: object, headers: Record<string, string>): HttpAnswer {
   headers['content-type'] = 'application/json; charset=utf-8';
   return { status, headers, json: JSON.stringify(body) };
 }

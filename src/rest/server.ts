@@ -1,12 +1,12 @@
 // The REST door: keys, bodies and errors as HTTP; what is done is in the operations. Also health, metrics and /openapi.json.
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Caller, Directory } from '../accounts/directory.ts';
-import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
-import { parseJson, readBody } from '../http-body.ts';
+import type { Bodies } from '../http-body.ts';
+import { type BareHandler, createHttpServer, type HttpServerOptions } from '../http-server.ts';
 import { closeAnswered } from '../http-stop.ts';
+import { readJson } from '../json-bytes.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { getMessage } from '../operations/get-message.ts';
@@ -18,15 +18,16 @@ import type { Database } from '../store/pool.ts';
 import { answerNoRequest, answerProblem, asProblem } from './errors.ts';
 import { answerHealth, type Exposure, HEALTH_PATHS, type HealthDeps } from './health.ts';
 import { describeApi } from './openapi.ts';
-import { type BareHandler, takePlainSends, withSendDoor } from './send-door.ts';
+import { takePlainSends, withSendDoor } from './send-door.ts';
 
 export interface RestDeps extends AcceptDeps {
   database: Database;
   directory: Directory;
   metrics: Metrics;
   log: Log;
-  /** Memory for large bodies, shared by all doors. */
-  bodyBudget: ByteBudget;
+  /** Shared by all doors. */
+  bodies: Bodies;
+  http: HttpServerOptions;
   baseUrl: () => string;
   health: HealthDeps;
   metricsExposure: Exposure;
@@ -38,17 +39,20 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the door once the key is known. */
     caller: Caller | null;
+    /** Whose body it is, where a door has found out; anybody's else. */
+    bodyOf: string | null;
     /** Gives back the memory that the body took. */
     releaseBody: (() => void) | null;
   }
 }
 
 export function createRestServer(deps: RestDeps): FastifyInstance {
-  const bare = createServer({ keepAliveTimeout: 75_000 });
-  const plainSends = takePlainSends(bare, deps);
+  const http = createHttpServer(deps.http);
+  const bare = http.server;
+  const plainSends = takePlainSends(http, deps);
   const server = Fastify({
     serverFactory: (handler) =>
-      bare.on('request', withSendDoor(deps, withMounts(deps.mounts, handler))),
+      bare.on('request', http.guard(withSendDoor(deps, withMounts(deps.mounts, handler)))),
     forceCloseConnections: 'idle',
     // A request that was begun before the stop is answered like any other.
     return503OnClosing: false,
@@ -70,9 +74,11 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
     closeAnswered(bare);
   });
   server.decorateRequest('caller', null);
+  server.decorateRequest('bodyOf', null);
   server.decorateRequest('releaseBody', null);
   answerErrors(server, deps);
-  readJsonBodies(server, deps.bodyBudget);
+  refuseNowhere(server);
+  readJsonBodies(server, deps.bodies);
   serveOperations(server, deps);
   serveHealth(server, deps);
   serveMounts(server, deps.mounts);
@@ -107,12 +113,23 @@ function oneHeader(request: FastifyRequest, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-function readJsonBodies(server: FastifyInstance, budget: ByteBudget): void {
+/** Before a byte of the body is read. No id, slug or search has a NUL in it, and PostgreSQL takes none. */
+function refuseNowhere(server: FastifyInstance): void {
+  server.addHook('onRequest', async (request) => {
+    const [path, query] = request.url.split('?', 2);
+    if (request.is404 || path!.includes('%00')) throw nothingAt(request);
+    if (query?.includes('%00')) {
+      throw new Problem('invalid', 'The query holds a NUL (%00), which is no text. Leave it out.');
+    }
+  });
+}
+
+function readJsonBodies(server: FastifyInstance, bodies: Bodies): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', async (request: FastifyRequest) => {
-    const { bytes, release } = await readBody(request.raw, budget);
+    const { bytes, release } = await bodies.read(request.raw, { key: request.bodyOf ?? undefined });
     request.releaseBody = release;
-    return parseJson(bytes);
+    return readJson(bytes);
   });
   server.addHook('onResponse', async (request) => request.releaseBody?.());
 }

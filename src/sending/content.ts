@@ -87,13 +87,13 @@ async function renderContent(
 }
 
 function checkSubject(subject: string): void {
-  if (/\p{Cc}/u.test(subject)) {
-    throw new Problem('invalid', 'subject: a subject is one line without control characters.');
-  }
   if (subject.length > LONGEST_SUBJECT) {
     throw new Problem(
       'invalid',
       `subject: it has ${subject.length} characters; at most ${LONGEST_SUBJECT} are allowed.`,
     );
+  }
+  if (/\p{Cc}/u.test(subject)) {
+    throw new Problem('invalid', 'subject: a subject is one line without control characters.');
   }
 }

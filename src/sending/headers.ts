@@ -75,7 +75,7 @@ export function readTags(tags: string[] | undefined): string[] | null {
     );
   }
   for (const [index, tag] of tags.entries()) {
-    if (tag.length < 1 || [...tag].length > LONGEST_TAG) {
+    if (tag.length < 1 || tag.length > 2 * LONGEST_TAG || [...tag].length > LONGEST_TAG) {
       throw new Problem('invalid', `tags[${index}]: a tag has 1 to ${LONGEST_TAG} characters.`);
     }
     if (/\p{Cc}/u.test(tag)) {

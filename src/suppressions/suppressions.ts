@@ -105,7 +105,7 @@ export async function removeSuppression(
     [accountId, readAddress(text)],
   );
   if (row === undefined) {
-    throw new Problem('not-found', `${text.slice(0, 320)} is not on the suppression list.`);
+    throw new Problem('not-found', `${text.slice(0, 200)} is not on the suppression list.`);
   }
   return toListed(row);
 }
@@ -130,7 +130,7 @@ function readAddress(text: string): string {
   if ('fault' in mailbox) {
     throw new Problem(
       'invalid',
-      `"${text.slice(0, 320)}" is not an e-mail address: ${mailbox.fault}.`,
+      `"${text.slice(0, 200)}" is not an e-mail address: ${mailbox.fault}.`,
     );
   }
   return addressKey(mailbox.address);
