@@ -127,7 +127,7 @@ function* scan(bytes: Buffer): Generator<void, Scanned> {
         while (bytes[at] !== QUOTE) {
           if (at >= bytes.length) throw notJson('a text in it has no end');
           if (bytes[at] === BACKSLASH) {
-            if (isEscape(bytes, at, '0000')) throw noText();
+            if (isEscape(bytes, at, '0000')) throw noText('The body');
             surrogates ||= isEscape(bytes, at, 'd') || isEscape(bytes, at, 'D');
             at += 2;
             plainFrom = Math.max(plainFrom, at + 256);
@@ -238,47 +238,38 @@ function wholeCharacters(bytes: Buffer, from: number, wanted: number): number {
 
 type Holder = Record<string, unknown>;
 
-/** Every object and list within. Without recursion, and without assigning: a field may be called __proto__. */
-function* holdersIn(root: unknown[]): Generator<Holder> {
-  const open = [root as unknown as Holder];
-  for (let holder = open.pop(); holder !== undefined; holder = open.pop()) {
-    yield holder;
-    for (const name in holder) {
-      const value = holder[name];
-      if (typeof value === 'object' && value !== null) open.push(value as Holder);
-    }
-  }
-}
-
+/** The long texts in their places. Goes over fields that are there only: one may be called __proto__. */
 function putBack(value: unknown, texts: readonly string[]): unknown {
-  const root = [value];
-  for (const holder of holdersIn(root)) {
-    for (const name in holder) {
-      const text = holder[name];
-      if (typeof text === 'string' && text.charCodeAt(0) === 0) {
-        holder[name] = texts[Number(text.slice(1))];
-      }
-    }
+  if (typeof value === 'string')
+    return value.charCodeAt(0) === 0 ? texts[Number(value.slice(1))] : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const holder = value as Holder;
+  for (const name in holder) {
+    const within = holder[name];
+    const whole = putBack(within, texts);
+    if (whole !== within) holder[name] = whole;
   }
-  return root[0];
+  return value;
 }
 
-function requireText(value: unknown): void {
-  for (const holder of holdersIn([value])) {
-    for (const name in holder) {
-      const text = holder[name];
-      if (!isText(name) || (typeof text === 'string' && !isText(text))) throw noText();
-    }
+/** Names where there is something else. The depth is bounded by now. */
+function requireText(value: unknown, path = ''): void {
+  if (typeof value === 'string' && !isText(value)) throw noText(path || 'The body');
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, within] of Object.entries(value)) {
+    const at = Array.isArray(value) ? `${path}[${name}]` : `${path && `${path}.`}${name}`;
+    if (!isText(name)) throw noText(`The name of ${at}`);
+    requireText(within, at);
   }
 }
 
 const isText = (text: string): boolean => !/[\0\p{Cs}]/u.test(text);
 
 /** PostgreSQL stores no NUL, UTF-8 has no lone surrogates, and a mail carries neither. */
-const noText = (): Problem =>
+const noText = (where: string): Problem =>
   new Problem(
     'invalid',
-    'The body holds a NUL (\\u0000) or half of a surrogate pair, which are no text. Leave them out.',
+    `${where.slice(0, 200)} holds a NUL (\\u0000) or half of a surrogate pair, which are no text. Leave them out.`,
   );
 
 // ---- Turns ----------------------------------------------------------------------------------------------------------

