@@ -22,11 +22,14 @@ import { recordOutcomes } from './outcomes.ts';
 import type { Relay } from './relay.ts';
 import type { RelayHealth } from './relay-health.ts';
 import { nextAttemptDelayMs } from './retry.ts';
+import { isUnbegun } from './smtp-transaction.ts';
 import { loadMails, type StoredMail } from './stored-mail.ts';
 
 const POLL_EVERY_MS = 200;
 const LEASE_MS = 120_000;
 const EXTEND_EVERY_MS = 40_000;
+/** What the relay was given gets so long to be confirmed when we stop; after that nobody knows whether it was taken. */
+const STOP_GRACE_MS = 5_000;
 /** Contents in memory at a time, over all mails in hand. */
 const MOST_BYTES_IN_HAND = 64 * 1024 * 1024;
 const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
@@ -71,10 +74,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   async function run(): Promise<void> {
     while (!stopping) {
       try {
-        if (deps.health.isOpen()) {
-          await deps.health.probeAgain();
-          await rest(POLL_EVERY_MS);
-        } else if (inHand > deps.mostInHand / 2 || !(await claimSome())) await rest(POLL_EVERY_MS);
+        if (deps.health.isOpen()) await rest(POLL_EVERY_MS);
+        else if (inHand > deps.mostInHand / 2 || !(await claimSome())) await rest(POLL_EVERY_MS);
       } catch (error) {
         couldNotLook(error);
         await rest(1000);
@@ -116,7 +117,9 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       const suppressed = await suppressedAmong(database, recipientsOf(group, mails));
       await Promise.all(
         group.map(async (claimed) => {
-          await record(await attemptSafely(claimed, mails, suppressed));
+          const outcome = await attemptSafely(claimed, mails, suppressed);
+          if (isToBeGivenBack(outcome)) await giveBackRow(lease, claimed);
+          else await record(outcome);
           inHand--;
           wake();
         }),
@@ -164,8 +167,15 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       },
       handOver.connection === 'ok' ? 'handed over' : 'not handed over',
     );
-    deps.health.note(handOver);
   }
+
+  /** The relay is down or we stop, and nothing of the mail was begun: it is due at once and has lost no attempt. */
+  function isToBeGivenBack({ handOver }: Outcome): boolean {
+    if (handOver === null || !isUnbegun(handOver)) return false;
+    return stopping || (handOver.connection === 'unreachable' && deps.health.isOpen());
+  }
+  const giveBackRow = (lease: string, claimed: ClaimedMessage): Promise<void> =>
+    releaseUnbegun(database, clock.nowMs(), lease, [claimed]).catch(couldNotRecord);
 
   /** What the relay took must be recorded: while the database is away, this waits for it. */
   async function record(outcome: Outcome): Promise<void> {
@@ -182,14 +192,16 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     }
   }
 
-  await deps.health.firstProbe();
+  await deps.health.start();
   const running = run();
   return {
     wake,
     async stop() {
       stopping = true;
       wake();
+      deps.relay.stopTaking();
       await running;
+      await deps.relay.close(STOP_GRACE_MS);
       await Promise.all(claims);
       await recorder.drain();
     },
