@@ -24,7 +24,7 @@ export interface Circuit {
   probeInMs(): number;
   /** The wait is over; the caller that is told true makes the one probe. */
   takeProbe(): boolean;
-  /** It did not get through. */
+  /** It did not get through: if mails hung, they hung because the relay is away. */
   probeFailed(): void;
   /** A session stands: connect, TLS, greeting, EHLO and AUTH went well. */
   reached(): void;
@@ -90,7 +90,9 @@ export function createCircuit(options: CircuitOptions = {}): Circuit {
       return true;
     },
     probeFailed() {
-      if (state === 'half-open') open(probedAt);
+      if (state !== 'half-open') return;
+      onTrial = false;
+      open(probedAt);
     },
     reached: close,
     worked() {

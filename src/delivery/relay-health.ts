@@ -79,6 +79,9 @@ export function createRelayHealth(deps: {
   let watching: Promise<void> = Promise.resolve();
   let closed = false;
 
+  metrics.relayState.set({ relay }, GAUGE.closed);
+  metrics.relayHung.set({ relay }, 0);
+
   /** Every piece of news goes through here, so that no change of the circuit is left untold. */
   function hear(news: () => void, fault?: SmtpFault): void {
     const before = circuit.state();
@@ -108,6 +111,7 @@ export function createRelayHealth(deps: {
   function tellStillDown(level: 'warn' | 'debug'): void {
     log[level](about(), 'the relay still cannot be reached');
     report();
+    pool?.giveUp(lastFault);
   }
   const about = () => ({ stage: lastFault.stage, detail: lastFault.message });
   const report = (): void =>
@@ -200,6 +204,7 @@ export function createRelayHealth(deps: {
     worked() {
       provedAt = performance.now();
       hear(circuit.worked);
+      pool?.goOn();
     },
     failed(fault) {
       hear(circuit.fault, fault);

@@ -140,6 +140,8 @@ export function createRelay(config: RelayConfig): Relay {
       return;
     }
     blocked = true;
+    // What was answered before must not be told after the fault.
+    hangs.forgetAnswers();
     if (health !== undefined) health.failed(fault);
     else if (openings.size === 0) {
       giveUp(fault);

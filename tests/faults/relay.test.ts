@@ -28,6 +28,14 @@ async function send() {
   if (answer.status === 502) firstRefusedAt ||= performance.now();
   return answer;
 }
+/** Twenty at a time, until they are refused. */
+async function sendMany(mails: number): Promise<void> {
+  let begun = 0;
+  const client = async () => {
+    while (begun++ < mails && firstRefusedAt === 0) await send();
+  };
+  await Promise.all(Array.from({ length: 20 }, client));
+}
 const answersWith = (status: number, withinMs: number) =>
   until(async () => (await send()).status === status, withinMs);
 const left = async (): Promise<number> => {
@@ -67,7 +75,7 @@ describe('an outage', () => {
       await relay.fail(fault);
       const beganAt = performance.now();
       firstRefusedAt = 0;
-      await Promise.all(Array.from({ length: mails }, send));
+      await sendMany(mails);
       await answersWith(502, REFUSED_WITHIN_MS);
       const refused = await send();
       if (refused.status === 502)
@@ -82,7 +90,8 @@ describe('an outage', () => {
         const back = performance.now() - healedAt;
         console.log(`${fault} ${mails}: 502 ${refusedMs.toFixed()} ms, 202 ${back.toFixed()} ms`);
       }
-      if (!fault.startsWith('hangs')) await drain();
+      // What hangs on a session of before waits for its answer as long as RFC 5321 says.
+      if (fault !== 'silent' && fault !== 'hangs at MAIL') await drain();
     },
     90_000,
   );
