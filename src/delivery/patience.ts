@@ -23,17 +23,16 @@ export interface Patience {
 
 /**
  * A relay gets three times what it usually needs, 1.2 s at least and 15 s at most. Usual is what it needed twice in a
- * row: a relay that makes everybody wait is not taken for dead, and one long outage teaches nothing.
+ * row (or the first time): a relay that makes everybody wait is not taken for dead, and one long outage teaches nothing.
  */
 export function createPatience(): Patience {
-  let last = 0;
-  let before = 0;
-  const usual = () => Math.min(last, before, LONGEST_HABIT_BEATS);
+  let last: number | undefined;
+  let usual = 0;
   return {
-    beats: () => Math.max(LEAST_BEATS, 3 * usual()),
-    doubtBeats: () => Math.max(LEAST_DOUBT_BEATS, usual() + 1),
+    beats: () => Math.max(LEAST_BEATS, 3 * usual),
+    doubtBeats: () => Math.max(LEAST_DOUBT_BEATS, usual + 1),
     learn(beats) {
-      before = last;
+      usual = Math.min(beats, last ?? beats, LONGEST_HABIT_BEATS);
       last = beats;
     },
   };

@@ -23,6 +23,8 @@ export interface Line {
   /** Beats without a sign, now and at most during this mail. */
   silent: number;
   longest: number;
+  /** Mails the pool had answered when the silence began. */
+  answeredThen: number;
   /** Its mail was counted as hanging. */
   counted: boolean;
   /** It has no place any more. */
@@ -36,7 +38,8 @@ export interface Opening {
 
 /** Silent for so long, a session loses its place. */
 const PLACE_BEATS = 12;
-/** So many mails of one destination may hang before it gets one place only. */
+const HUNG_PER_PLACE = 3;
+/** So many mails of one destination may hang before it has to leave places to others. */
 const DESTINATION_HANGS = 3;
 /** A relay needs time for the content before it can answer: one beat more for every 25 KB. */
 const BYTES_A_BEAT = 25_000;
@@ -44,11 +47,16 @@ const BYTES_A_BEAT = 25_000;
 export type HangWatch = ReturnType<typeof watchForHangs>;
 
 export function watchForHangs(
-  pool: { lines: ReadonlySet<Line>; openings: ReadonlySet<Opening>; onPlaceFree: () => void },
-  mostHung: number,
+  pool: {
+    lines: ReadonlySet<Line>;
+    openings: ReadonlySet<Opening>;
+    places: number;
+    onPlaceFree: () => void;
+  },
   health: RelayPulse | undefined,
 ) {
   const { lines, openings } = pool;
+  const mostHung = pool.places * HUNG_PER_PLACE;
   /** Mails that hung since the last one to the same destination went well. */
   const hangsTo = new Map<string, number>();
   let hung = 0;
@@ -92,7 +100,7 @@ export function watchForHangs(
   }
 
   function noteSilence(line: Line, job: Job): void {
-    line.silent++;
+    if (line.silent++ === 0) line.answeredThen = answered;
     line.longest = Math.max(line.longest, line.silent);
     if (line.silent >= PLACE_BEATS && !line.hung) takePlaceFrom(line, job);
     if (health === undefined || line.counted) return;
@@ -101,7 +109,8 @@ export function watchForHangs(
     const extra = line.session.bodyBegun ? sizeOf(job) / BYTES_A_BEAT : 0;
     if (line.silent < health.answers.beats() + extra) return;
     line.counted = true;
-    health.hung();
+    // Where others are answered meanwhile, it is the mail that hangs and not the relay.
+    if (line.answeredThen === answered) health.hung();
   }
   function takePlaceFrom(line: Line, job: Job): void {
     if (stopping) cutUnlessBegun(line);
@@ -160,18 +169,21 @@ export function watchForHangs(
       health?.answers.learn(line.longest);
       if (hangsTo.size > 0) hangsTo.delete(destinationOf(job));
     },
-    /** What was answered before an outage must not be told after it. */
-    forgetAnswers() {
+    /** What was answered before an outage must not be told after it, nor what hung before it. */
+    forget() {
       answeredToldOf = answered;
+      for (const line of lines) if (line.silent > 0) line.counted = true;
     },
-    /** Where mails of one destination hang, the others go first: it has one place until one of them is answered. */
+    /** Where mails of one destination hang, it has half of the places until one of them is answered. */
     whoFits(): (job: Job) => boolean {
-      const talkedTo = new Set<string>();
-      for (const { job, hung } of lines) if (job && !hung) talkedTo.add(destinationOf(job));
+      const talks = new Map<string, number>();
+      for (const { job, hung } of lines) {
+        if (job && !hung) talks.set(destinationOf(job), (talks.get(destinationOf(job)) ?? 0) + 1);
+      }
       return (job) => {
         const destination = destinationOf(job);
         const hangs = hangsTo.get(destination) ?? 0;
-        return hangs < DESTINATION_HANGS || !talkedTo.has(destination);
+        return hangs < DESTINATION_HANGS || (talks.get(destination) ?? 0) < pool.places / 2;
       };
     },
     /** Ends what hangs before its content was sent. */
@@ -192,6 +204,7 @@ export const newLine = (session: SmtpSession): Line => ({
   unsent: 0,
   silent: 0,
   longest: 0,
+  answeredThen: 0,
   counted: false,
   hung: false,
 });

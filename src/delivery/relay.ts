@@ -46,7 +46,6 @@ export interface Relay {
 
 // A relay that refuses one connection more while others work has a limit: ask again after this, not at every mail.
 const LIMIT_HOLD_MS = 5_000;
-const HUNG_PER_PLACE = 3;
 /** Mails at a time while the relay is on trial. */
 const TRIAL_MAILS = 3;
 
@@ -60,8 +59,7 @@ export function createRelay(config: RelayConfig): Relay {
   const lines = new Set<Line>();
   const openings = new Set<Opening>();
   const hangs = watchForHangs(
-    { lines, openings, onPlaceFree: pump },
-    maxConnections * HUNG_PER_PLACE,
+    { lines, openings, places: maxConnections, onPlaceFree: pump },
     health,
   );
   /** Nothing works and an opening failed: only the probe knocks now. */
@@ -140,8 +138,7 @@ export function createRelay(config: RelayConfig): Relay {
       return;
     }
     blocked = true;
-    // What was answered before must not be told after the fault.
-    hangs.forgetAnswers();
+    hangs.forget();
     if (health !== undefined) health.failed(fault);
     else if (openings.size === 0) {
       giveUp(fault);
@@ -151,7 +148,7 @@ export function createRelay(config: RelayConfig): Relay {
 
   /** Nothing is begun any more: what waits is told so, and nobody waits for a greeting. */
   function giveUp(fault: SmtpFault): void {
-    hangs.forgetAnswers();
+    hangs.forget();
     for (const { abort } of openings) abort.abort();
     for (const job of waiting.splice(0)) job.settle(unreachable(job.envelope, fault));
     // Where it no longer greets either, an old session has nothing to wait for. Where only mails hang, it may be slow.

@@ -137,10 +137,12 @@ describe('patience', () => {
     const patience = createPatience();
     expect([patience.beats(), patience.doubtBeats()]).toEqual([12, 3]);
     patience.learn(40);
-    expect(patience.beats()).toBe(12);
+    expect(patience.beats()).toBe(120);
     patience.learn(30);
     expect([patience.beats(), patience.doubtBeats()]).toEqual([90, 31]);
     patience.learn(0);
+    expect(patience.beats()).toBe(12);
+    patience.learn(40);
     expect(patience.beats()).toBe(12);
   });
 

@@ -95,4 +95,19 @@ describe('an outage', () => {
     },
     90_000,
   );
+
+  it('that lasts: the probe alone knocks, ever more seldom', async () => {
+    await answersWith(202, ACCEPTED_WITHIN_MS);
+    await relay.fail('closes');
+    await sendMany(20);
+    await answersWith(502, REFUSED_WITHIN_MS);
+    const atFirst = relay.connects();
+    const beganAt = performance.now();
+    await until(() => relay.connects() >= atFirst + 4);
+    // Waits of 0.5, 1, 2 and 3 s, each shorter by a fifth at most.
+    expect(performance.now() - beganAt).toBeGreaterThan(3_000);
+    expect(relay.connects()).toBeLessThan(20);
+    await relay.heal();
+    await answersWith(202, ACCEPTED_WITHIN_MS);
+  }, 60_000);
 });
