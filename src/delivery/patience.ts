@@ -7,7 +7,7 @@
  */
 export const BEAT_MS = 100;
 
-const LEAST_BEATS = 12;
+const LEAST_BEATS = 10;
 const LEAST_DOUBT_BEATS = 3;
 /** More than this is no habit of a relay's. */
 const LONGEST_HABIT_BEATS = 50;
@@ -22,7 +22,7 @@ export interface Patience {
 }
 
 /**
- * A relay gets three times what it usually needs, 1.2 s at least and 15 s at most. Usual is what it needed twice in a
+ * A relay gets three times what it usually needs, 1 s at least and 15 s at most. Usual is what it needed twice in a
  * row (or the first time): a relay that makes everybody wait is not taken for dead, and one long outage teaches nothing.
  */
 export function createPatience(): Patience {

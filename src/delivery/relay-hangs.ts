@@ -37,7 +37,7 @@ export interface Opening {
 }
 
 /** Silent for so long, a session loses its place. */
-const PLACE_BEATS = 12;
+const PLACE_BEATS = 10;
 const HUNG_PER_PLACE = 3;
 /** So many mails of one destination may hang before it has to leave places to others. */
 const DESTINATION_HANGS = 3;

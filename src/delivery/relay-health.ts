@@ -2,7 +2,7 @@
 // the pool (relay.ts) tells what it reaches and what fails or hangs. After: the worker claims nothing while the circuit is
 // open, and sending/accept refuses (relay-state.ts).
 //
-// Refused, closed or a bad greeting: three in a row, the second and third by the probe. No greeting: silence of 1.2 s on
+// Refused, closed or a bad greeting: three in a row, the second and third by the probe. No greeting: silence of 1 s on
 // a probe or connection while nothing else works. Hanging later: three mails, while none comes to its end. When no mail
 // proves the relay, a probe does every five seconds, and at once when something is odd.
 import type { Log } from '../log.ts';

@@ -1,7 +1,7 @@
 // The relay: a pool of SMTP sessions that takes one mail after another. Before: attempt.ts composed and signed a mail.
 // After: the outcome of each recipient, as a value. relay-health.ts is told what is reached, fails and hangs, and decides.
 //
-// A session that is silent for over a second keeps its mail (the relay may be about to take it: RFC 5321 4.5.3.2 gives it
+// A session that is silent for a second keeps its mail (the relay may be about to take it: RFC 5321 4.5.3.2 gives it
 // ten minutes) but no longer a place: the next mail gets a new connection. Sockets are at most four times the places.
 
 import { type Job, type Line, newLine, type Opening, watchForHangs } from './relay-hangs.ts';

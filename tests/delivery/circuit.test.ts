@@ -133,17 +133,17 @@ describe('circuit', () => {
 });
 
 describe('patience', () => {
-  it('is at least 1.2 s, and three times what the relay needed twice in a row', () => {
+  it('is at least 1 s, and three times what the relay needed twice in a row', () => {
     const patience = createPatience();
-    expect([patience.beats(), patience.doubtBeats()]).toEqual([12, 3]);
+    expect([patience.beats(), patience.doubtBeats()]).toEqual([10, 3]);
     patience.learn(40);
     expect(patience.beats()).toBe(120);
     patience.learn(30);
     expect([patience.beats(), patience.doubtBeats()]).toEqual([90, 31]);
     patience.learn(0);
-    expect(patience.beats()).toBe(12);
+    expect(patience.beats()).toBe(10);
     patience.learn(40);
-    expect(patience.beats()).toBe(12);
+    expect(patience.beats()).toBe(10);
   });
 
   it('learns no more than 15 s from a relay that was stuck', () => {
