@@ -8,9 +8,10 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { mountDashboard, pagesFolder, setUpTokenOf } from './dashboard/server.ts';
 import { sourceOf } from './delivery/attempt.ts';
-import { createCircuit } from './delivery/circuit.ts';
-import { createRelay, parseRelayUrl } from './delivery/relay.ts';
+import { createRelay, type RelayConfig } from './delivery/relay.ts';
+import { createRelayHealth } from './delivery/relay-health.ts';
 import { openRelayReporting, watchRelay } from './delivery/relay-state.ts';
+import { parseRelayUrl } from './delivery/relay-url.ts';
 import { openSenders } from './delivery/senders.ts';
 import { loadMail } from './delivery/stored-mail.ts';
 import { startWorker, type Worker } from './delivery/worker.ts';
@@ -196,10 +197,15 @@ async function startRoles(
     if (relayUrl !== sandboxUrl && !config.isPublic) {
       log.warn('neither TRACKING_URL nor BASE_URL is set: opens and clicks are not tracked');
     }
-    const openRelay = (url: string, maxConnections: number) =>
-      opened(createRelay({ url, name: bounceDomain, maxConnections }), (it) => it.close());
-    const relay = openRelay(relayUrl, config.relayConnections);
+    const at = { url: relayUrl, name: bounceDomain };
+    const connections = config.relayConnections;
     const reporting = opened(openRelayReporting({ database, clock, log }), (it) => it.close());
+    const health = opened(
+      createRelayHealth({ ...at, connections, reporting, log, metrics }),
+      (it) => it.close(),
+    );
+    const openRelay = (relay: RelayConfig) => opened(createRelay(relay), (it) => it.close());
+    const relay = openRelay({ ...at, maxConnections: connections, health });
     worker = opened(
       await startWorker({
         database,
@@ -208,13 +214,11 @@ async function startRoles(
         metrics,
         relay,
         // Mail of sandbox-only keys is captured also where a real relay is configured.
-        sandbox: relayUrl === sandboxUrl ? relay : openRelay(sandboxUrl, 2),
-        reporting,
-        circuit: createCircuit({
-          now: () => clock.nowMs(),
-          firstWaitMs: 1000,
-          longestWaitMs: 15_000,
-        }),
+        sandbox:
+          relayUrl === sandboxUrl
+            ? relay
+            : openRelay({ ...at, url: sandboxUrl, maxConnections: 2 }),
+        health,
         returnPathKey,
         senders: openSenders({ database, vault, bounceDomain }),
         tracker: { key: trackingKey, url: trackingUrl },

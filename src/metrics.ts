@@ -50,6 +50,24 @@ export function createMetrics() {
       labelNames: ['outcome'] as const,
       registers,
     }),
+    relayState: new Gauge({
+      name: 'sandmartin_relay_state',
+      help: 'The circuit of each relay: 0 closed (it works), 1 half-open (being probed), 2 open (sends are refused).',
+      labelNames: ['relay'] as const,
+      registers,
+    }),
+    relayHung: new Gauge({
+      name: 'sandmartin_relay_hung_sessions',
+      help: 'Sessions whose relay leaves a mail without an answer; they hold no place.',
+      labelNames: ['relay'] as const,
+      registers,
+    }),
+    relayProbes: new Counter({
+      name: 'sandmartin_relay_probes_total',
+      help: 'Looks at a relay that no mail has proved lately, by result: reached, failed or silent.',
+      labelNames: ['relay', 'result'] as const,
+      registers,
+    }),
     webhookAttempts: new Counter({
       name: 'sandmartin_webhook_attempts_total',
       help: 'Webhook attempts, by what became of the delivery: delivered, failed (tried again later) or abandoned.',

@@ -75,6 +75,7 @@ export async function sendMail(
 
   session.mails++;
   session.needsReset = true;
+  session.bodyBegun = false;
   try {
     if (pipelined) wire.write(`${reset}${mail}${rcpts.join('')}DATA\r\n`);
     if (reset !== '') await ask('mail', reset, timeouts.mailMs);
@@ -106,6 +107,7 @@ export async function sendMail(
         throw new SmtpFault('data', 'the relay sent more replies than it was asked for');
       const data = dataChunks(chunks);
       let complete = true;
+      session.bodyBegun = true;
       if (data.length === 1) wire.write(data[0]!);
       else complete = await wire.writeAll(data, 'body', timeouts.blockMs);
       dotSent = complete;
@@ -152,6 +154,13 @@ export function brokenOff(
     fault: { stage: fault.stage, text: fault.message },
     unconfirmed,
   };
+}
+
+/** Nobody was accepted or refused and no dot was sent: as if it had not been tried. */
+export function isUnbegun({ connection, unconfirmed, recipients }: HandOver): boolean {
+  return (
+    connection !== 'ok' && !unconfirmed && recipients.every(({ result }) => result === 'deferred')
+  );
 }
 
 function finished(

@@ -18,16 +18,18 @@ import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { suppressedAmong } from '../suppressions/suppressions.ts';
 import { type AttemptDeps, attempt, contentGone, type Outcome } from './attempt.ts';
-import type { Circuit } from './circuit.ts';
 import { recordOutcomes } from './outcomes.ts';
 import type { Relay } from './relay.ts';
-import type { RelayReporting } from './relay-state.ts';
+import type { RelayHealth } from './relay-health.ts';
 import { nextAttemptDelayMs } from './retry.ts';
+import { isUnbegun } from './smtp-transaction.ts';
 import { loadMails, type StoredMail } from './stored-mail.ts';
 
 const POLL_EVERY_MS = 200;
 const LEASE_MS = 120_000;
 const EXTEND_EVERY_MS = 40_000;
+/** What the relay was given gets so long to be confirmed when we stop; after that nobody knows whether it was taken. */
+const STOP_GRACE_MS = 5_000;
 /** Contents in memory at a time, over all mails in hand. */
 const MOST_BYTES_IN_HAND = 64 * 1024 * 1024;
 const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
@@ -38,8 +40,7 @@ export interface WorkerDeps extends Omit<AttemptDeps, 'relay'> {
   log: Log;
   metrics: Metrics;
   relay: Relay;
-  circuit: Circuit;
-  reporting: RelayReporting;
+  health: RelayHealth;
   mostInHand: number;
 }
 
@@ -73,7 +74,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   async function run(): Promise<void> {
     while (!stopping) {
       try {
-        if (deps.circuit.isOpen()) await waitForRelay();
+        if (deps.health.isOpen()) await rest(POLL_EVERY_MS);
         else if (inHand > deps.mostInHand / 2 || !(await claimSome())) await rest(POLL_EVERY_MS);
       } catch (error) {
         couldNotLook(error);
@@ -116,7 +117,9 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       const suppressed = await suppressedAmong(database, recipientsOf(group, mails));
       await Promise.all(
         group.map(async (claimed) => {
-          await record(await attemptSafely(claimed, mails, suppressed));
+          const outcome = await attemptSafely(claimed, mails, suppressed);
+          if (isToBeGivenBack(outcome)) await giveBackRow(lease, claimed);
+          else await record(outcome);
           inHand--;
           wake();
         }),
@@ -164,37 +167,15 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       },
       handOver.connection === 'ok' ? 'handed over' : 'not handed over',
     );
-    if (handOver.connection === 'unreachable') noteFault(handOver.fault?.text ?? 'unreachable');
-    else deps.circuit.recordSuccess();
   }
 
-  function noteFault(detail: string): void {
-    deps.circuit.recordFault();
-    if (!deps.circuit.isOpen()) return;
-    log.warn({ detail }, 'the relay cannot be reached; new mail is held back');
-    void tellDown(detail);
+  /** The relay is down or we stop, and nothing of the mail was begun: it is due at once and has lost no attempt. */
+  function isToBeGivenBack({ handOver }: Outcome): boolean {
+    if (handOver === null || !isUnbegun(handOver)) return false;
+    return stopping || (handOver.connection === 'unreachable' && deps.health.isOpen());
   }
-
-  const tellDown = (detail: string): Promise<void> =>
-    deps.reporting.tell({
-      down: true,
-      retryAfterMs: deps.circuit.retryAfterSeconds() * 1000,
-      detail,
-    });
-
-  /** Probes until the relay answers. Attempts of waiting mails are not burned on it. */
-  async function waitForRelay(): Promise<void> {
-    if (!deps.circuit.takeProbe()) return await rest(POLL_EVERY_MS);
-    const probe = await deps.relay.probe();
-    if (probe.connection === 'ok') {
-      deps.circuit.recordSuccess();
-      log.info('the relay can be reached again');
-      await deps.reporting.tell({ down: false, retryAfterMs: 0, detail: null });
-    } else {
-      deps.circuit.recordFault();
-      await tellDown(probe.fault.text);
-    }
-  }
+  const giveBackRow = (lease: string, claimed: ClaimedMessage): Promise<void> =>
+    releaseUnbegun(database, clock.nowMs(), lease, [claimed]).catch(couldNotRecord);
 
   /** What the relay took must be recorded: while the database is away, this waits for it. */
   async function record(outcome: Outcome): Promise<void> {
@@ -211,26 +192,16 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     }
   }
 
-  /** The first look at the relay comes before the first claim, so that the API knows from the start. */
-  async function firstProbe(): Promise<void> {
-    const probe = await deps.relay.probe();
-    if (probe.connection === 'ok') {
-      await deps.reporting.tell({ down: false, retryAfterMs: 0, detail: null });
-      return;
-    }
-    deps.circuit.trip();
-    log.warn({ detail: probe.fault.text }, 'the relay cannot be reached');
-    await tellDown(probe.fault.text);
-  }
-
-  await firstProbe();
+  await deps.health.start();
   const running = run();
   return {
     wake,
     async stop() {
       stopping = true;
       wake();
+      deps.relay.stopTaking();
       await running;
+      await deps.relay.close(STOP_GRACE_MS);
       await Promise.all(claims);
       await recorder.drain();
     },
