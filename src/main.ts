@@ -10,6 +10,7 @@ import { mountDashboard, pagesFolder, setUpTokenOf } from './dashboard/server.ts
 import { sourceOf } from './delivery/attempt.ts';
 import { createCircuit } from './delivery/circuit.ts';
 import { createRelay, parseRelayUrl } from './delivery/relay.ts';
+import { createRelayHealth } from './delivery/relay-health.ts';
 import { openRelayReporting, watchRelay } from './delivery/relay-state.ts';
 import { openSenders } from './delivery/senders.ts';
 import { loadMail } from './delivery/stored-mail.ts';
@@ -200,6 +201,12 @@ async function startRoles(
       opened(createRelay({ url, name: bounceDomain, maxConnections }), (it) => it.close());
     const relay = openRelay(relayUrl, config.relayConnections);
     const reporting = opened(openRelayReporting({ database, clock, log }), (it) => it.close());
+    const circuit = createCircuit({
+      now: () => clock.nowMs(),
+      firstWaitMs: 1000,
+      longestWaitMs: 15_000,
+    });
+    const health = createRelayHealth({ relay, circuit, reporting, log });
     worker = opened(
       await startWorker({
         database,
@@ -209,12 +216,7 @@ async function startRoles(
         relay,
         // Mail of sandbox-only keys is captured also where a real relay is configured.
         sandbox: relayUrl === sandboxUrl ? relay : openRelay(sandboxUrl, 2),
-        reporting,
-        circuit: createCircuit({
-          now: () => clock.nowMs(),
-          firstWaitMs: 1000,
-          longestWaitMs: 15_000,
-        }),
+        health,
         returnPathKey,
         senders: openSenders({ database, vault, bounceDomain }),
         tracker: { key: trackingKey, url: trackingUrl },

@@ -18,10 +18,9 @@ import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { suppressedAmong } from '../suppressions/suppressions.ts';
 import { type AttemptDeps, attempt, contentGone, type Outcome } from './attempt.ts';
-import type { Circuit } from './circuit.ts';
 import { recordOutcomes } from './outcomes.ts';
 import type { Relay } from './relay.ts';
-import type { RelayReporting } from './relay-state.ts';
+import type { RelayHealth } from './relay-health.ts';
 import { nextAttemptDelayMs } from './retry.ts';
 import { loadMails, type StoredMail } from './stored-mail.ts';
 
@@ -38,8 +37,7 @@ export interface WorkerDeps extends Omit<AttemptDeps, 'relay'> {
   log: Log;
   metrics: Metrics;
   relay: Relay;
-  circuit: Circuit;
-  reporting: RelayReporting;
+  health: RelayHealth;
   mostInHand: number;
 }
 
@@ -73,8 +71,10 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   async function run(): Promise<void> {
     while (!stopping) {
       try {
-        if (deps.circuit.isOpen()) await waitForRelay();
-        else if (inHand > deps.mostInHand / 2 || !(await claimSome())) await rest(POLL_EVERY_MS);
+        if (deps.health.isOpen()) {
+          await deps.health.probeAgain();
+          await rest(POLL_EVERY_MS);
+        } else if (inHand > deps.mostInHand / 2 || !(await claimSome())) await rest(POLL_EVERY_MS);
       } catch (error) {
         couldNotLook(error);
         await rest(1000);
@@ -164,36 +164,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       },
       handOver.connection === 'ok' ? 'handed over' : 'not handed over',
     );
-    if (handOver.connection === 'unreachable') noteFault(handOver.fault?.text ?? 'unreachable');
-    else deps.circuit.recordSuccess();
-  }
-
-  function noteFault(detail: string): void {
-    deps.circuit.recordFault();
-    if (!deps.circuit.isOpen()) return;
-    log.warn({ detail }, 'the relay cannot be reached; new mail is held back');
-    void tellDown(detail);
-  }
-
-  const tellDown = (detail: string): Promise<void> =>
-    deps.reporting.tell({
-      down: true,
-      retryAfterMs: deps.circuit.retryAfterSeconds() * 1000,
-      detail,
-    });
-
-  /** Probes until the relay answers. Attempts of waiting mails are not burned on it. */
-  async function waitForRelay(): Promise<void> {
-    if (!deps.circuit.takeProbe()) return await rest(POLL_EVERY_MS);
-    const probe = await deps.relay.probe();
-    if (probe.connection === 'ok') {
-      deps.circuit.recordSuccess();
-      log.info('the relay can be reached again');
-      await deps.reporting.tell({ down: false, retryAfterMs: 0, detail: null });
-    } else {
-      deps.circuit.recordFault();
-      await tellDown(probe.fault.text);
-    }
+    deps.health.note(handOver);
   }
 
   /** What the relay took must be recorded: while the database is away, this waits for it. */
@@ -211,19 +182,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     }
   }
 
-  /** The first look at the relay comes before the first claim, so that the API knows from the start. */
-  async function firstProbe(): Promise<void> {
-    const probe = await deps.relay.probe();
-    if (probe.connection === 'ok') {
-      await deps.reporting.tell({ down: false, retryAfterMs: 0, detail: null });
-      return;
-    }
-    deps.circuit.trip();
-    log.warn({ detail: probe.fault.text }, 'the relay cannot be reached');
-    await tellDown(probe.fault.text);
-  }
-
-  await firstProbe();
+  await deps.health.firstProbe();
   const running = run();
   return {
     wake,
