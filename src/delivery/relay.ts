@@ -31,8 +31,15 @@ export interface RelayConfig {
 }
 
 export interface Relay {
-  /** Hands one mail over. Never rejects because of the relay; a fault is an outcome. */
-  hand(envelope: Envelope, chunks: readonly Buffer[]): Promise<HandOver>;
+  /**
+   * Hands one mail over. Never rejects because of the relay; a fault is an outcome. `stillWanted` is asked when a session takes
+   * the mail, right before MAIL: false drops it, and it was as if nobody had asked.
+   */
+  hand(
+    envelope: Envelope,
+    chunks: readonly Buffer[],
+    stillWanted?: () => boolean,
+  ): Promise<HandOver>;
   /** Connects, greets, logs in and says goodbye: is the relay there for us? */
   probe(): Promise<
     { connection: 'ok' } | { connection: 'unreachable'; fault: { stage: string; text: string } }
@@ -44,6 +51,7 @@ export interface Relay {
 interface Job {
   envelope: Envelope;
   chunks: readonly Buffer[];
+  stillWanted: () => boolean;
   settle: (handOver: HandOver) => void;
   reject: (bug: unknown) => void;
 }
@@ -69,7 +77,11 @@ export function createRelay(config: RelayConfig): Relay {
 
   /** Gives waiting mails to idle sessions and opens more sessions while both are short. */
   function pump(): void {
-    while (waiting.length > 0 && idle.length > 0) void run(takeIdle(), waiting.shift()!);
+    while (waiting.length > 0 && idle.length > 0) {
+      const job = waiting.shift()!;
+      if (job.stillWanted()) void run(takeIdle(), job);
+      else job.settle(stopping(job.envelope));
+    }
     const mayOpen = () => live.size + opening < maxConnections && opening < waiting.length;
     while (mayOpen() && (live.size === 0 || Date.now() >= holdUntil)) void open();
     if (closing && waiting.length === 0 && live.size === idle.length) {
@@ -140,10 +152,10 @@ export function createRelay(config: RelayConfig): Relay {
   }
 
   return {
-    hand(envelope, chunks) {
+    hand(envelope, chunks, stillWanted = () => true) {
       if (closing) return Promise.resolve(stopping(envelope));
       return new Promise((settle, reject) => {
-        waiting.push({ envelope, chunks, settle, reject });
+        waiting.push({ envelope, chunks, stillWanted, settle, reject });
         pump();
       });
     },
