@@ -63,7 +63,7 @@ it('kill -9 of API and worker under load: every accepted mail is handed over', a
     await load.stop();
     // The dead worker's lease ends after a minute; here it ends now. The living renew theirs.
     await test.database.query(
-      `UPDATE delivery_leases SET held_until = now() WHERE held_until < now() + interval '55 seconds'`,
+      `UPDATE delivery_leases SET held_until = now() WHERE held_until < now() + interval '57 seconds'`,
     );
     await until(() => {
       const handedOver = new Set(sink.mails.map((taken) => taken.envelopeId));

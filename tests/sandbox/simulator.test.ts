@@ -25,12 +25,11 @@ const promised: Promised[] = readFileSync(new URL('../../docs/sandbox.md', impor
     };
   });
 
-const aheadMs = 0;
 let service: TestService;
 let account: TestAccount;
 
 beforeAll(async () => {
-  service = await startTestService({}, { clock: { nowMs: () => Date.now() + aheadMs } });
+  service = await startTestService();
   account = await service.account();
 });
 afterAll(() => service.stop());

@@ -40,33 +40,37 @@ BEGIN
 
   -- 2. From each: its best class first; those behind it get a quarter of a share too, so that none starves.
   each := ceil(p_most::numeric / cardinality(lanes));
+  -- Materialized: asked a second time, the lock would pass over what the first took and answer others.
   RETURN QUERY
-    UPDATE due_messages d SET state = 'in hand', lease = p_lease, claims = d.claims + 1, attempts = d.attempts + 1
-    FROM unnest(lanes, firsts) AS l (account_id, best)
-    -- A lane with a limit of its own: one process at a time looks how much room is left in it.
-    LEFT JOIN LATERAL (
-      SELECT CASE WHEN pg_try_advisory_xact_lock(7263003, (a.id % 2147483648)::integer)
-                  THEN a.delivery_limit - (SELECT count(*) FROM due_messages h
-                                           WHERE h.account_id = a.id AND h.state = 'in hand')
-                  ELSE 0 END AS room
-      FROM accounts a WHERE a.id = l.account_id AND a.delivery_limit IS NOT NULL
-    ) own ON true
-    CROSS JOIN LATERAL (
-      SELECT c.message_id
-      -- Where room is scarce the classes draw lots, of which the better ones have more.
-      FROM (VALUES (0, random()), (1, 4 * random()), (2, 16 * random())) AS w (class, lot)
+    WITH taken AS MATERIALIZED (
+      SELECT l.account_id, c.message_id
+      FROM unnest(lanes, firsts) AS l (account_id, best)
+      -- A lane with a limit of its own: one process at a time looks how much room is left in it.
+      LEFT JOIN LATERAL (
+        SELECT CASE WHEN pg_try_advisory_xact_lock(7263003, (a.id % 2147483648)::integer)
+                    THEN a.delivery_limit - (SELECT count(*) FROM due_messages h
+                                             WHERE h.account_id = a.id AND h.state = 'in hand')
+                    ELSE 0 END AS room
+        FROM accounts a WHERE a.id = l.account_id AND a.delivery_limit IS NOT NULL
+      ) own ON true
       CROSS JOIN LATERAL (
-        SELECT q.message_id, q.due_at FROM due_messages q
-        WHERE q.account_id = l.account_id AND q.class = w.class AND q.state = 'ready'
-        ORDER BY q.due_at
-        LIMIT least(own.room, CASE WHEN w.class = l.best THEN each ELSE (each + 3) / 4 END)
-        FOR UPDATE SKIP LOCKED
+        SELECT r.message_id
+        -- Where room is scarce the classes draw lots, of which the better ones have more.
+        FROM (VALUES (0, random()), (1, 4 * random()), (2, 16 * random())) AS w (class, lot)
+        CROSS JOIN LATERAL (
+          SELECT q.message_id, q.due_at FROM due_messages q
+          WHERE q.account_id = l.account_id AND q.class = w.class AND q.state = 'ready'
+          ORDER BY q.due_at
+          LIMIT least(own.room, CASE WHEN w.class = l.best THEN each ELSE (each + 3) / 4 END)
+          FOR UPDATE SKIP LOCKED
+        ) r
+        WHERE w.class >= l.best
+        ORDER BY w.lot, r.due_at
+        LIMIT own.room
       ) c
-      WHERE w.class >= l.best
-      ORDER BY w.lot, c.due_at
-      LIMIT own.room
-    ) taken
-    WHERE d.account_id = l.account_id AND d.message_id = taken.message_id
+    )
+    UPDATE due_messages d SET state = 'in hand', lease = p_lease, claims = d.claims + 1, attempts = d.attempts + 1
+    FROM taken t WHERE d.account_id = t.account_id AND d.message_id = t.message_id
     RETURNING d.account_id, d.message_id, d.class, d.claims, d.attempts, d.remaining, d.unknown, d.size,
               extract(epoch FROM clock_timestamp())::float8 * 1000, lanes[cardinality(lanes)];
 END $$;

@@ -32,10 +32,11 @@ BEGIN
     WHERE d.state = 'in hand' AND d.lease = ANY (dead);
   END IF;
 
+  WITH come AS MATERIALIZED (
+    SELECT w.account_id, w.message_id FROM due_messages w
+    WHERE w.state = 'waiting' AND w.due_at <= now()
+    ORDER BY w.due_at LIMIT 2000 FOR UPDATE SKIP LOCKED)
   UPDATE due_messages d SET state = 'ready'
-  FROM (SELECT w.account_id, w.message_id FROM due_messages w
-        WHERE w.state = 'waiting' AND w.due_at <= now()
-        ORDER BY w.due_at LIMIT 2000 FOR UPDATE SKIP LOCKED) come
-  WHERE d.account_id = come.account_id AND d.message_id = come.message_id;
+  FROM come WHERE d.account_id = come.account_id AND d.message_id = come.message_id;
   RETURN held;
 END $$;
