@@ -207,7 +207,9 @@ function nextOf(
     unknown: unknown.length === 0 ? null : unknown,
     begun,
   };
-  if (fault !== null) return { state: 'set aside', left, reason: fault.message };
+  if (fault !== null) {
+    return { state: 'set aside', left, reason: `The mail could not be made: ${fault.message}` };
+  }
   if (waiting.length === 0) return { state: 'ready', left };
   const afterMs = nextAttemptDelayMs(claimed.attempts);
   return { state: 'waiting', afterMs, left, response: waiting[0]!.text };
