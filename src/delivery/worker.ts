@@ -137,7 +137,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   async function attemptSafely(claim: Claim, loaded: Loaded): Promise<Outcome> {
     const { claimed, mail, suppressed, fault } = loaded;
     if (stopping) return givenBack(claimed);
-    if (fault !== undefined) return judgeFault(claimed, fault);
+    if (fault !== undefined) return judgeFault(claimed, fault, fault.message);
     if (mail === undefined) return contentGone(claimed);
     const stopClock = deps.metrics.handoff.startTimer();
     try {
@@ -149,15 +149,16 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       noteTrouble(outcome);
       return outcome;
     } catch (error) {
-      return judgeFault(claimed, error as Error);
+      const fault = error as Error;
+      return judgeFault(claimed, fault, `The mail could not be made: ${fault.message}`);
     } finally {
       stopClock();
     }
   }
 
-  function judgeFault(claimed: ClaimedMessage, fault: Error): Outcome {
+  function judgeFault(claimed: ClaimedMessage, fault: Error, reason: string): Outcome {
     if (!isOwnFault(fault)) return heldUp(claimed, fault, AGAIN_AFTER_MS);
-    const outcome = setAside(claimed, fault.message);
+    const outcome = setAside(claimed, reason);
     noteTrouble(outcome, fault);
     return outcome;
   }
