@@ -1,6 +1,7 @@
 // Loading a claimed group: mails and what is suppressed among their recipients, in two round trips. Before: worker.ts claimed.
 // After: each is attempted by itself. One that breaks the loading of all is found by loading each alone.
 import { isConnectionFault } from '../connection-fault.ts';
+import { Problem } from '../errors.ts';
 import { bytesToUuid } from '../ids.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { Database } from '../store/pool.ts';
@@ -64,6 +65,8 @@ const OWN_STATES = /^(22|23|54|XX)...$/;
 /** The fault of this mail alone: trying again would not help, and others are not concerned. */
 export function isOwnFault(error: unknown): boolean {
   const { code } = error as { code?: unknown };
+  // Such as a secret that was changed under this process.
+  if (error instanceof Problem) return code !== 'unavailable';
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return OWN_STATES.test(code);
   return !isConnectionFault(error);
 }
