@@ -125,6 +125,11 @@ const settings = {
     description:
       'While the relay cannot be reached: `refuse` answers new sends with 502, `queue` accepts them and waits.',
   },
+  DELIVERY_LEASE_SECONDS: {
+    schema: wholeNumber(2, 3600).default(60),
+    description:
+      'How long mails stay with a delivery process that died or froze, until others take them. It is renewed every second, so it bounds how long the database may be away before what has not begun is given back.',
+  },
   FEEDBACK_PORT: {
     schema: port.default(2526),
     description: 'Port of the SMTP listener for delivery reports and complaints.',
@@ -241,6 +246,7 @@ export interface Config {
   roles: ReadonlySet<Role>;
   relayUrl: string | undefined;
   relayConnections: number;
+  deliveryLeaseMs: number;
   relayDown: 'refuse' | 'queue';
   feedbackPort: number;
   feedbackHost: string;
@@ -306,6 +312,7 @@ function toConfig(read: Parsed): Config {
     roles: new Set(read.ROLES),
     relayUrl: read.RELAY_URL,
     relayConnections: read.RELAY_CONNECTIONS,
+    deliveryLeaseMs: read.DELIVERY_LEASE_SECONDS * 1000,
     relayDown: read.RELAY_DOWN,
     feedbackPort: read.FEEDBACK_PORT,
     feedbackHost: read.FEEDBACK_HOST ?? read.HOST,

@@ -7,7 +7,7 @@ import { isReturnPathOf } from './accounts/domains.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { mountDashboard, pagesFolder, setUpTokenOf } from './dashboard/server.ts';
-import { sourceOf } from './delivery/attempt.ts';
+import { sourceOf } from './delivery/making.ts';
 import { createRelay, type RelayConfig } from './delivery/relay.ts';
 import { createRelayHealth } from './delivery/relay-health.ts';
 import { openRelayReporting, watchRelay } from './delivery/relay-state.ts';
@@ -33,6 +33,7 @@ import { createMcpHttp, listenMcp } from './mcp/http.ts';
 import { createMcpServer } from './mcp/server.ts';
 import { createMetrics } from './metrics.ts';
 import { queueState } from './queue/due.ts';
+import { openLeases } from './queue/leases.ts';
 import { recurringFault } from './recurring-fault.ts';
 import { type HealthDeps, listenHealth, type ReadyCheck } from './rest/health.ts';
 import { createRestServer } from './rest/server.ts';
@@ -139,9 +140,10 @@ async function startRoles(
     readyChecks,
     metricsToken: config.metricsToken,
     refreshGauges: async () => {
-      const state = await queueState(database, clock.nowMs());
+      const state = await queueState(database);
       metrics.queueDepth.set({ queue: 'delivery' }, state.depth);
       metrics.queueAge.set({ queue: 'delivery' }, state.ageSeconds);
+      metrics.quarantine.set(state.setAside);
       const due = await dueState(database, clock.nowMs());
       metrics.queueDepth.set({ queue: 'webhooks' }, due.depth);
       metrics.queueAge.set({ queue: 'webhooks' }, due.ageSeconds);
@@ -206,6 +208,15 @@ async function startRoles(
     );
     const openRelay = (relay: RelayConfig) => opened(createRelay(relay), (it) => it.close());
     const relay = openRelay({ ...at, maxConnections: connections, health });
+    const leases = opened(
+      await openLeases({
+        database,
+        log,
+        leaseMs: config.deliveryLeaseMs,
+        embedded: config.databaseUrl === undefined,
+      }),
+      async (it) => it.abandon(),
+    );
     worker = opened(
       await startWorker({
         database,
@@ -219,6 +230,7 @@ async function startRoles(
             ? relay
             : openRelay({ ...at, url: sandboxUrl, maxConnections: 2 }),
         health,
+        leases,
         returnPathKey,
         senders: openSenders({ database, vault, bounceDomain }),
         tracker: { key: trackingKey, url: trackingUrl },
@@ -253,7 +265,7 @@ async function startRoles(
       database,
       metrics,
       relayIsDown: () => config.relayDown === 'refuse' && relayWatch.isDown(),
-      onCommitted: () => worker?.wake(),
+      onCommitted: (accounts) => worker?.wake(accounts),
     }),
     (it) => it.drain(),
   );

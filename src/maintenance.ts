@@ -7,6 +7,7 @@ import { pruneInvitations } from './accounts/invitations.ts';
 import { pruneSessions } from './accounts/sessions.ts';
 import { pruneTries } from './accounts/sign-in-throttle.ts';
 import type { Clock } from './clock.ts';
+import { pruneAttempts } from './events/attempts.ts';
 import { pruneKept } from './feedback/kept.ts';
 import type { Log } from './log.ts';
 import { indexFinishedDays } from './messages/search-index.ts';
@@ -40,6 +41,7 @@ export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
   await database.query(`DELETE FROM delivery_processes WHERE seen_at < now() - interval '1 hour'`);
   await pruneCaptured(database);
   await pruneKept(database);
+  await pruneAttempts(database, deps.retention.retentionDays);
   await pruneDue(database, clock.nowMs(), deps.retention.retentionDays);
   await pruneSessions(database);
   await pruneSecrets(database);

@@ -68,6 +68,21 @@ export function createMetrics() {
       labelNames: ['relay', 'result'] as const,
       registers,
     }),
+    unknownOutcomes: new Counter({
+      name: 'sandmartin_unknown_outcomes_total',
+      help: 'Attempts after which nobody knows whether the relay has the mail: the line was cut after its content.',
+      registers,
+    }),
+    setAside: new Counter({
+      name: 'sandmartin_set_aside_total',
+      help: 'Mails set aside by this process because they could not be read, made or recorded.',
+      registers,
+    }),
+    quarantine: new Gauge({
+      name: 'sandmartin_quarantine',
+      help: 'Mails that are set aside and wait for a person: sandmartin quarantine list.',
+      registers,
+    }),
     webhookAttempts: new Counter({
       name: 'sandmartin_webhook_attempts_total',
       help: 'Webhook attempts, by what became of the delivery: delivered, failed (tried again later) or abandoned.',

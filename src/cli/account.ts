@@ -7,6 +7,8 @@ import {
   createAccount,
   getAccount,
   listAccounts,
+  UNKNOWN_OUTCOMES,
+  type UnknownOutcome,
 } from '../accounts/accounts.ts';
 import { PLANS, type Plan } from '../accounts/plans.ts';
 import { Problem } from '../errors.ts';
@@ -20,6 +22,8 @@ interface AccountOptions {
   trackOpens?: boolean;
   trackClicks?: boolean;
   oneClickUnsubscribe?: boolean;
+  unknownOutcome?: UnknownOutcome;
+  deliveryLimit?: number;
   json?: boolean;
 }
 
@@ -91,6 +95,16 @@ function limits(command: Command): Command {
       '--one-click-unsubscribe <on|off>',
       'List-Unsubscribe in every mail',
       onOrOff('--one-click-unsubscribe'),
+    )
+    .option(
+      '--unknown-outcome <what>',
+      'when the line is cut after a mail: send_again or count_as_sent',
+      readUnknownOutcome,
+    )
+    .option(
+      '--delivery-limit <mails>',
+      'mails handed over at a time, 0 for no limit',
+      wholeNumber('--delivery-limit', 0, 100_000),
     );
 }
 
@@ -99,6 +113,15 @@ function onOrOff(name: string) {
     if (text === 'on' || text === 'off') return text === 'on';
     throw new Problem('invalid', `${name} must be on or off, not "${text}".`);
   };
+}
+
+function readUnknownOutcome(text: string): UnknownOutcome {
+  const found = UNKNOWN_OUTCOMES.find((it) => it === text);
+  if (found !== undefined) return found;
+  throw new Problem(
+    'invalid',
+    `--unknown-outcome must be ${UNKNOWN_OUTCOMES.join(' or ')}, not "${text}".`,
+  );
 }
 
 function changeOf(options: AccountOptions): AccountChange {
@@ -112,6 +135,8 @@ function changeOf(options: AccountOptions): AccountChange {
     ...(options.oneClickUnsubscribe === undefined
       ? {}
       : { oneClickUnsubscribe: options.oneClickUnsubscribe }),
+    ...(options.unknownOutcome === undefined ? {} : { unknownOutcome: options.unknownOutcome }),
+    ...(options.deliveryLimit === undefined ? {} : { deliveryLimit: options.deliveryLimit }),
   };
 }
 
@@ -129,4 +154,5 @@ function readPlan(text: string): Plan {
 const describe = (account: Account): string[] => [
   `Account ${account.id} (${account.name}): plan ${account.plan}, ${account.dailyQuota} recipients a day, ${account.ratePerSecond} calls a second.`,
   `Opens ${account.trackOpens ? 'on' : 'off'}, clicks ${account.trackClicks ? 'on' : 'off'}, one-click unsubscribe ${account.oneClickUnsubscribe ? 'on' : 'off'}.`,
+  `Mails of unknown outcome: ${account.unknownOutcome}. ${account.deliveryLimit === null ? 'No limit' : `At most ${account.deliveryLimit}`} handed over at a time.`,
 ];

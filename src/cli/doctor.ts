@@ -5,6 +5,8 @@ import type { Command } from 'commander';
 import { createDns } from '../accounts/dns.ts';
 import { type Config, readConfig } from '../config.ts';
 import { createRelay } from '../delivery/relay.ts';
+import { queueState } from '../queue/due.ts';
+import type { Database } from '../store/pool.ts';
 import { print, withDatabase, withJson } from './command.ts';
 import { checkService } from './doctor-service.ts';
 
@@ -68,11 +70,24 @@ async function checkDatabase(): Promise<Finding[]> {
           ok: skewMs < 2000,
           detail: `This machine and the database differ by ${skewMs} ms${skewMs < 2000 ? '' : '. Set the clocks with NTP'}.`,
         },
+        await checkQuarantine(database),
       ];
     });
   } catch (error) {
     return [{ check: 'database', ok: false, detail: (error as Error).message }];
   }
+}
+
+async function checkQuarantine(database: Database): Promise<Finding> {
+  const { setAside } = await queueState(database);
+  return {
+    check: 'quarantine',
+    ok: setAside === 0,
+    detail:
+      setAside === 0
+        ? 'No mail is set aside.'
+        : `${setAside} ${setAside === 1 ? 'mail is' : 'mails are'} set aside and not sent. "npx sandmartin quarantine list" tells why.`,
+  };
 }
 
 async function checkRelay(config: Config): Promise<Finding> {

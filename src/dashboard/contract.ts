@@ -13,6 +13,7 @@ import type {
   NewAccount,
   OperatorAccount,
   OperatorChange,
+  SetAsideMail,
 } from './views/account.ts';
 import type { BrandingChange, BrandingView } from './views/branding.ts';
 import type { HookType, Page, Role } from './views/common.ts';
@@ -199,6 +200,9 @@ export interface Api {
   resumeAccount: { params: { id: string }; answer: OperatorAccount };
 
   getServiceState: { answer: ServiceState };
+  /** Mails that could not be read, made or recorded, oldest first: the first hundred. */
+  listQuarantine: { answer: { items: SetAsideMail[] } };
+  releaseFromQuarantine: { params: { id: string }; answer: Done };
 }
 
 /** `{}`: it is done. */
@@ -319,4 +323,10 @@ export const ROUTES = {
   resumeAccount: { method: 'POST', path: '/operator/accounts/:id/resume', access: 'operator' },
 
   getServiceState: { method: 'GET', path: '/operator/service', access: 'operator' },
+  listQuarantine: { method: 'GET', path: '/operator/quarantine', access: 'operator' },
+  releaseFromQuarantine: {
+    method: 'POST',
+    path: '/operator/quarantine/:id/release',
+    access: 'operator',
+  },
 } as const satisfies Record<RouteName, Route>;

@@ -9,6 +9,8 @@ import type { HandOver } from './smtp-transaction.ts';
 export interface Job {
   envelope: Envelope;
   chunks: readonly Buffer[];
+  /** Asked when a session takes it: the worker's lease may have ended meanwhile. */
+  stillWanted: () => boolean;
   settle: (handOver: HandOver) => void;
   reject: (bug: unknown) => void;
 }

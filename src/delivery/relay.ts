@@ -32,8 +32,15 @@ export interface RelayConfig {
 }
 
 export interface Relay {
-  /** Hands one mail over. Never rejects because of the relay; a fault is an outcome. */
-  hand(envelope: Envelope, chunks: readonly Buffer[]): Promise<HandOver>;
+  /**
+   * Hands one mail over. Never rejects because of the relay; a fault is an outcome. `stillWanted` is asked when a session takes
+   * the mail, right before MAIL: false drops it, and it was as if nobody had asked.
+   */
+  hand(
+    envelope: Envelope,
+    chunks: readonly Buffer[],
+    stillWanted?: () => boolean,
+  ): Promise<HandOver>;
   /** Connects, greets, logs in and says goodbye: is the relay there for us? */
   probe(): Promise<
     { connection: 'ok' } | { connection: 'unreachable'; fault: { stage: string; text: string } }
@@ -84,7 +91,8 @@ export function createRelay(config: RelayConfig): Relay {
     while (waiting.length > 0 && idle.length > 0 && hasRoom(openings.size + 1)) {
       const job = nextJob();
       if (job === undefined) break;
-      void run(takeIdle(), job);
+      if (job.stillWanted()) void run(takeIdle(), job);
+      else job.settle(stopping(job.envelope));
     }
     while (mayOpen()) void open();
     if (!closing || waiting.length > 0 || lines.size > idle.length) return;
@@ -216,9 +224,9 @@ export function createRelay(config: RelayConfig): Relay {
   }
 
   return {
-    hand: (envelope, chunks) =>
+    hand: (envelope, chunks, stillWanted = () => true) =>
       new Promise((settle, reject) => {
-        take({ envelope, chunks, settle, reject }, 'last');
+        take({ envelope, chunks, stillWanted, settle, reject }, 'last');
         pump();
       }),
     async probe() {

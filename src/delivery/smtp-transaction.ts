@@ -8,8 +8,8 @@ import { SmtpFault, type SmtpStage } from './smtp-wire.ts';
 
 export interface RecipientOutcome {
   recipient: string;
-  /** accepted: the relay has it. deferred: try again later. refused: never. */
-  result: 'accepted' | 'deferred' | 'refused';
+  /** accepted: the relay has it. deferred: try again later. refused: never. unknown: the final dot was sent and no reply came. */
+  result: 'accepted' | 'deferred' | 'refused' | 'unknown';
   code: number;
   enhanced: string;
   /** `550 5.1.1 No such user`: the relay's words, or ours where it had none. */
@@ -148,8 +148,13 @@ export function brokenOff(
   const own =
     told ?? ownReply(421, connection === 'unreachable' ? '4.4.1' : '4.4.2', fault.message);
   const all = envelope.recipients.map((_, index) => verdicts[index] ?? own);
+  const outcome = finished(envelope, all, undefined);
+  const isUnknown = (index: number) => unconfirmed && verdicts[index] === undefined;
   return {
-    ...finished(envelope, all, undefined),
+    ...outcome,
+    recipients: outcome.recipients.map((recipient, index) =>
+      isUnknown(index) ? { ...recipient, result: 'unknown' } : recipient,
+    ),
     connection,
     fault: { stage: fault.stage, text: fault.message },
     unconfirmed,

@@ -1,6 +1,7 @@
 // Recording reports: what DSNs, bounces and complaints say becomes events, suppressions and delays, many reports in one transaction.
 // Before: inbound/feedback-smtp.ts and ses.ts know which mail a report is about, report.ts and ses.ts what it says.
 import { addressKey } from '../addresses.ts';
+import { keepAttempts, type NewAttempt } from '../events/attempts.ts';
 import {
   type NewEvent,
   RECORD_EVENTS_SQL,
@@ -144,6 +145,7 @@ interface Delay {
   mail: MailReference;
   recipients: string[];
   response: string | null;
+  attempt: NewAttempt;
 }
 
 /** What one report means for its mail. */
@@ -254,11 +256,30 @@ function delayOf(mail: MailReference, reported: readonly OurRecipient[]): Delay 
     mail,
     recipients: delayed.flatMap(addressOf),
     response: storable(delayed[0]!.smtp_response ?? ''),
+    attempt: {
+      ...mail,
+      identity: `delayed ${delayed[0]!.fingerprint}`,
+      attempt: null,
+      server: delayed[0]!.reporting_mta ?? '',
+      recipients: delayed.flatMap((recipient) =>
+        addressOf(recipient).map((address) => ({
+          recipient: address,
+          result: 'deferred' as const,
+          reply: recipient.smtp_response ?? '',
+        })),
+      ),
+      nextAfterMs: null,
+    },
   };
 }
 
-/** A delay is no event, the mail is still under way: the newest is kept on the message. */
+/** A delay is no event, the mail is still under way: each is kept as an attempt, and the newest on the message. */
 async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<void> {
+  if (delays.length === 0) return;
+  await keepAttempts(
+    client,
+    delays.map(({ attempt }) => attempt),
+  );
   for (const { mail, recipients, response } of delays) {
     await client.query(
       `UPDATE messages SET last_delay = jsonb_build_object('at', now(), 'recipients', $3::text[], 'smtp_response', $4::text)

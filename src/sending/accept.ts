@@ -6,6 +6,7 @@ import type { Mailbox } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
 import { type LimitState, Problem } from '../errors.ts';
 import { newIdBytes, showId } from '../ids.ts';
+import type { MailClass } from '../queue/lanes.ts';
 import type { RenderTemplate } from '../templates/rendering.ts';
 import { type Attachment, readAttachments } from './attachments.ts';
 import type { Allowance, Batcher, PackedSend, Verdict } from './batch.ts';
@@ -138,17 +139,26 @@ function pack(
       Buffer.byteLength(content.html ?? '') +
       Buffer.byteLength(content.text ?? '') +
       (attachments?.length ?? 0),
+    class: classOf(via, content),
     idempotency: checked.idempotency,
     keyCap: caller.limits?.dailyCap ?? null,
   };
 }
 
-/** Links that log in, reset or alarm: people are taught to look where they go, and a redirect would teach them not to. */
-const KEPT_LINKS = ['authentication', 'security'];
+/** About logging in and about danger: nobody can wait for these. */
+const ABOUT_ACCESS = ['authentication', 'security'];
 
-/** Those of the service itself act for who follows them: they belong in no timeline. */
-const keepsLinks = (via: SendVia, { category }: Content): boolean =>
-  via.door === 'system' || KEPT_LINKS.includes(category ?? '');
+const isAboutAccess = (via: SendVia, { category }: Content): boolean =>
+  via.door === 'system' || ABOUT_ACCESS.includes(category ?? '');
+
+/**
+ * Links that log in, reset or alarm: people are taught to look where they go, and a redirect would teach them not to. Those of
+ * the service itself act for who follows them: they belong in no timeline.
+ */
+const keepsLinks = isAboutAccess;
+
+const classOf = (via: SendVia, content: Content): MailClass =>
+  isAboutAccess(via, content) ? 'urgent' : 'normal';
 
 /** One attachment is passed on as it is: 20 MB are not copied for nothing. */
 function joinBytes(attachments: Attachment[]): Buffer | null {

@@ -6,6 +6,7 @@ import { Problem } from '../errors.ts';
 import { createGroupCommit, type GroupCommit, isDataFault } from '../group-commit.ts';
 import { uuidToBytes } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
+import { CLASSES, type MailClass } from '../queue/lanes.ts';
 import {
   arrayLiteral,
   byteaArray,
@@ -37,6 +38,7 @@ export interface PackedSend {
   attachments: Buffer | null;
   /** Bytes of head, bodies and attachments. */
   size: number;
+  class: MailClass;
   idempotency: IdempotencyClaim | null;
   /** Recipients a day that the API key may write to; null: only the account's quota counts. */
   keyCap: number | null;
@@ -62,8 +64,8 @@ export function openBatcher(deps: {
   metrics: Metrics;
   /** Asked once per batch: is the relay's circuit open? */
   relayIsDown: () => boolean;
-  /** Told after each commit that there is something to hand over. */
-  onCommitted: () => void;
+  /** Told after each commit that there is something to hand over, and whose. */
+  onCommitted: (accounts: ReadonlySet<number>) => void;
 }): Batcher {
   return createGroupCommit({
     mostInFlight: 2,
@@ -75,7 +77,7 @@ export function openBatcher(deps: {
       try {
         const verdicts = await acceptSends(deps.database, sends, deps.relayIsDown());
         deps.metrics.batchSize.observe(sends.length);
-        deps.onCommitted();
+        deps.onCommitted(new Set(sends.map((send) => send.accountId)));
         return verdicts;
       } catch (error) {
         if (isDataFault(error)) throw error;
@@ -93,7 +95,7 @@ const ACCEPT_SQL = `SELECT * FROM accept_sends(
   $1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],
   $8::text[], $9::integer[], $10::integer[], $11::text[], $12::uuid[],
   $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::text[], $18::bytea[], $19::integer[], $20::integer[],
-  $21::integer[], $22, $23, $24)`;
+  $21::integer[], $22::integer[], $23, $24, $25)`;
 
 async function acceptSends(
   database: Database,
@@ -122,6 +124,7 @@ async function acceptSends(
     int4Array(sends.map((send) => send.idempotency?.keptSeconds ?? null)),
     int4Array(sends.map((send) => send.keyCap)),
     int4Array(sends.map((send) => send.size)),
+    int4Array(sends.map((send) => CLASSES[send.class])),
     relayDown,
     PLANS.paid.dailyQuota,
     PLANS.paid.ratePerSecond,

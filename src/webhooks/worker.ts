@@ -273,7 +273,6 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     if (held.length === 0) return;
     const kept = await extendLeases(
       database,
-      clock.nowMs(),
       lease,
       leaseMs,
       held.map((lane) => lane.endpoint),

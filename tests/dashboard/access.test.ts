@@ -148,6 +148,7 @@ async function makeThings(): Promise<Things> {
     changeOperatedAccount: account,
     suspendAccount: account,
     resumeAccount: account,
+    releaseFromQuarantine: message,
   };
 }
 

@@ -239,12 +239,12 @@ describe('signing', () => {
     );
     const sent = await service.send(account.key, mail({ from_email: 'a@locked.example' }));
     const [row] = await until(async () => {
-      const rows = await service.database.query<{ last_response: string }>(
-        `SELECT last_response FROM due_messages WHERE last_response IS NOT NULL`,
+      const rows = await service.database.query<{ reason: string }>(
+        `SELECT reason FROM due_messages WHERE state = 'set aside'`,
       );
       return rows.length > 0 ? rows : undefined;
     });
-    expect(row!.last_response).toContain('SECRET_KEY');
+    expect(row!.reason).toContain('SECRET_KEY');
     const timeline = await service.get(account.key, `/v1/messages/${sent.body.id}`);
     expect(timeline.body).toMatchObject({ status: 'queued', events: [] });
   });

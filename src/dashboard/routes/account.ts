@@ -5,8 +5,10 @@ import { createInvitation } from '../../accounts/invitations.ts';
 import { resumeAccount, suspendAccount } from '../../accounts/suspension.ts';
 import { readEmail } from '../../accounts/users.ts';
 import { Problem } from '../../errors.ts';
+import { listSetAside, releaseSetAside } from '../../queue/quarantine.ts';
 import { listOperatorAccounts, readAccountView, readOperatorAccount } from '../account-views.ts';
 import { invited } from '../invitation-mail.ts';
+import { messageUuid } from '../message-page.ts';
 import type { Works } from '../route.ts';
 
 const name = z.string().trim().min(1, 'give it a name').max(200);
@@ -34,7 +36,13 @@ export const accountRoutes: Works<'getAccount' | 'changeAccount'> = {
 };
 
 export const operatorRoutes: Works<
-  'listAccounts' | 'createAccount' | 'changeOperatedAccount' | 'suspendAccount' | 'resumeAccount'
+  | 'listAccounts'
+  | 'createAccount'
+  | 'changeOperatedAccount'
+  | 'suspendAccount'
+  | 'resumeAccount'
+  | 'listQuarantine'
+  | 'releaseFromQuarantine'
 > = {
   listAccounts: {
     async run(deps) {
@@ -89,6 +97,22 @@ export const operatorRoutes: Works<
       await resumeAccount(deps.database, id);
       deps.directory.forget(id);
       return await readOperatorAccount(deps, id);
+    },
+  },
+
+  listQuarantine: {
+    async run(deps) {
+      const found = await listSetAside(deps.database, 100);
+      return {
+        items: found.map(({ attempts: _, remaining: __, ...mail }) => mail),
+      };
+    },
+  },
+
+  releaseFromQuarantine: {
+    async run(deps, { params }) {
+      await releaseSetAside(deps.database, messageUuid(params.id));
+      return {};
     },
   },
 };

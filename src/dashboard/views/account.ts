@@ -51,3 +51,11 @@ export interface OperatorChange {
   dailyQuota?: number;
   ratePerSecond?: number;
 }
+
+/** A mail that waits for a person. */
+export interface SetAsideMail {
+  id: string;
+  accountId: number;
+  since: string;
+  reason: string;
+}

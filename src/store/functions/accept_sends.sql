@@ -10,7 +10,7 @@ CREATE OR REPLACE FUNCTION accept_sends(
   p_id uuid[], p_account bigint[], p_from text[], p_recipients text[], p_recipient_count integer[],
   p_subject text[], p_tags text[], p_template text[], p_template_version integer[], p_branding_version integer[],
   p_door text[], p_key uuid[], p_head bytea[], p_html bytea[], p_text bytea[], p_attachments bytea[],
-  p_idempotency_key text[], p_request_hash bytea[], p_kept_seconds integer[], p_key_cap integer[], p_size integer[],
+  p_idempotency_key text[], p_request_hash bytea[], p_kept_seconds integer[], p_key_cap integer[], p_size integer[], p_class integer[],
   p_relay_down boolean, p_default_quota integer, p_default_rate integer
 ) RETURNS TABLE (
   n integer, verdict text, message_id uuid, retry_after integer, cap_left bigint,
@@ -166,9 +166,9 @@ BEGIN
     AS t (account_id, id, head, html, text, attachments, verdict)
   WHERE spotless OR t.verdict = 'accepted';
 
-  INSERT INTO due_messages (account_id, message_id, due_at, size)
-  SELECT t.account_id, t.id, clock_timestamp(), t.size
-  FROM unnest(p_account, p_id, p_size, verdicts) AS t (account_id, id, size, verdict)
+  INSERT INTO due_messages (account_id, message_id, due_at, size, class)
+  SELECT t.account_id, t.id, clock_timestamp(), t.size, t.class
+  FROM unnest(p_account, p_id, p_size, p_class, verdicts) AS t (account_id, id, size, class, verdict)
   WHERE spotless OR t.verdict = 'accepted';
 
   IF NOT spotless THEN

@@ -13,6 +13,7 @@ import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { EditAccount, NewAccountDialog, SuspendDialog } from './account-dialogs.tsx';
 import { Processes } from './processes.tsx';
+import { Quarantine } from './quarantine.tsx';
 
 const count = new Intl.NumberFormat();
 
@@ -64,6 +65,7 @@ export function OperatorPage() {
       <Box mt={36}>
         <Processes />
       </Box>
+      <Quarantine />
       <NewAccountDialog opened={creating} onClose={dialog.close} />
       <EditAccount account={editing} onClose={() => setEditing(undefined)} />
       <SuspendDialog account={suspending} onClose={() => setSuspending(undefined)} />
