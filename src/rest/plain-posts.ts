@@ -40,8 +40,8 @@ export function takePlainPosts(
   function attend(socket: Socket): void {
     /** The part of a request that has arrived. What follows a whole one stays in the socket until that is answered. */
     let held: Buffer | undefined;
-    /** Since when the head of a request is waited for; undefined between two requests. */
-    let waitingSince: number | undefined = performance.now();
+    /** Since when the rest of a request is waited for. Who has said nothing yet is only idle: clients open some ahead. */
+    let waitingSince: number | undefined;
     let pieces = 0;
     let answering = false;
     let lastOne = false;
@@ -54,9 +54,8 @@ export function takePlainPosts(
       },
       checkDeadline: (now: number) => {
         if (answering || waitingSince === undefined || now - waitingSince < limits.headMs) return;
-        if (held === undefined) socket.destroy();
         // Who has sent the head gets the time that a body is given.
-        else if (held.includes(HEAD_END)) leaveToNode();
+        if (held?.includes(HEAD_END)) leaveToNode();
         else refuseHalf(server, socket, 'ERR_HTTP_REQUEST_TIMEOUT');
       },
     };

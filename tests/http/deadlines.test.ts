@@ -13,7 +13,13 @@ beforeAll(async () => {
     // No proxy, so that connections from here are limited like those from anywhere.
     { MCP_PORT: '0', TRUSTED_PROXIES: '192.0.2.1' },
     {
-      httpLimits: { ...HTTP_LIMITS, headMs: 600, lingerMs: 300, mostUnprovenFromOne: 20 },
+      httpLimits: {
+        ...HTTP_LIMITS,
+        headMs: 600,
+        keepAliveMs: 1500,
+        lingerMs: 300,
+        mostUnprovenFromOne: 20,
+      },
       bodyLimits: { ...BODY_LIMITS, graceMs: 600, leastBytesPerSecond: 1024 * 1024 },
     },
   );
@@ -46,6 +52,17 @@ describe('half a head', () => {
     clearInterval(drip);
     expect(line.said()).toContain('HTTP/1.1 408 ');
   });
+});
+
+it('a connection that was opened ahead may be used later', async () => {
+  const line = await openLine(service.url);
+  // Another is closed for its half head meanwhile; this one said nothing.
+  const other = await openLine(service.url);
+  other.send('P');
+  await other.closed;
+  line.send(head('GET /healthz'));
+  await until(() => line.said().includes('200 OK'));
+  line.socket.destroy();
 });
 
 describe('half a body', () => {
