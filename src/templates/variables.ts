@@ -14,6 +14,30 @@ export const variableSchema = z.strictObject({
   example: z.unknown().optional(),
 });
 
+/** How many objects and lists of `variables` may stand inside one another. No template reads deeper. */
+const MAX_DEPTH = 100;
+
+/** Values for a template. Their depth is checked before anything walks them: copying, printing and storing are recursive. */
+export const variableValues = (message?: string) =>
+  z.record(z.string(), z.unknown(), message).refine(isShallow, {
+    message: `must hold at most ${MAX_DEPTH} objects and lists inside one another`,
+    abort: true,
+  });
+
+/** Level by level, without recursion. */
+function isShallow(variables: Record<string, unknown>): boolean {
+  let level: unknown[] = [variables];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === MAX_DEPTH) return false;
+    const next: unknown[] = [];
+    for (const value of level)
+      for (const item of Array.isArray(value) ? value : Object.values(value as object))
+        if (typeof item === 'object' && item !== null) next.push(item);
+    level = next;
+  }
+  return true;
+}
+
 export type Variable = z.infer<typeof variableSchema>;
 
 /**

@@ -146,6 +146,22 @@ describe('variables', () => {
     expect((await send({ variables: {} })).status).toBe(202);
   });
   it('must be an object', () => refused({ variables: ['a'] }, /variables must be an object/));
+  it.each([101, 5_000])('are refused when nested %i levels deep', async (depth) => {
+    // As text: JSON.stringify would not follow that far.
+    const [before, after] = JSON.stringify(mail({ template: 'welcome', variables: 0 })).split(
+      '"variables":0',
+    );
+    const nested = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+    const answer = await fetch(`${service.url}/v1/send`, {
+      method: 'POST',
+      headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
+      body: `${before}"variables":${nested}${after}`,
+    });
+    expect(answer.status).toBe(400);
+    expect(((await answer.json()) as { detail: string }).detail).toMatch(
+      /variables: must hold at most 100 objects and lists inside one another/,
+    );
+  });
 });
 
 describe('headers', () => {
