@@ -47,9 +47,14 @@ import { type Database, openDatabase } from './store/pool.ts';
 import { startSignsOfLife } from './store/processes.ts';
 import type { Vault } from './store/vault.ts';
 import { catalogFolder, loadCatalog } from './templates/catalog.ts';
+import { openMaking } from './templates/making.ts';
 import { createOffering } from './templates/offering.ts';
+import { createRenderBudget } from './templates/render-budget.ts';
 import { createRenderer } from './templates/rendering.ts';
 import { openResolution } from './templates/resolution.ts';
+import { openPool } from './threads/pool.ts';
+import type { ServiceJobs } from './threads/worker.ts';
+import { WORKER_FILE } from './threads/worker-file.ts';
 import { openEngagementRecorder } from './tracking/record.ts';
 import { VERSION } from './version.ts';
 import { addressGuard, guardedAgent } from './webhooks/address-guard.ts';
@@ -120,6 +125,10 @@ async function startRoles(
   const unfit = new Promise<string>((resolve) => {
     opened(watchSecret(database, secret, resolve), (it) => it.close());
   });
+  const threads = opened(
+    openPool<ServiceJobs>({ file: WORKER_FILE, threads: config.threads, log }),
+    (it) => it.close(),
+  );
   const { bounceDomain } = config;
   const dns = createDns(config.dnsServers);
   opened(
@@ -296,7 +305,14 @@ async function startRoles(
   });
   const catalog = loadCatalog(catalogFolder);
   const resolve = openResolution({ database, catalog, perAccount: directory.perAccount });
-  const render = createRenderer(resolve);
+  const making = openMaking(
+    {
+      make: (order, as) => threads.run('make-mail', order, as),
+      check: (order, as) => threads.run('check-template', order, as),
+    },
+    createRenderBudget(),
+  );
+  const render = createRenderer(resolve, making);
   const operationDeps = {
     database,
     directory,
@@ -315,6 +331,7 @@ async function startRoles(
         ...operationDeps,
         catalog,
         vault,
+        making,
         webhookGuard: addressGuard(config.webhookAllow),
       },
       version: VERSION,
@@ -338,7 +355,7 @@ async function startRoles(
   });
   const setUpToken = setUpTokenOf(deriveKey('session'));
   const webhookAgent = opened(guardedAgent(addressGuard(config.webhookAllow)), (it) => it.close());
-  const making = {
+  const composing = {
     returnPathKey,
     senders: openSenders({ database, vault, bounceDomain }),
     tracker: { key: trackingKey, url: trackingUrl },
@@ -347,6 +364,7 @@ async function startRoles(
   mountDashboard(server, {
     ...operationDeps,
     catalog,
+    making,
     dns,
     vault,
     resetKey: deriveKey('password-reset'),
@@ -364,7 +382,7 @@ async function startRoles(
     webhooks: { guard: addressGuard(config.webhookAllow), clock, vault, agent: webhookAgent },
     sourceOf: async (accountId, uuid) => {
       const mail = await loadMail(database, accountId, uuid);
-      return mail && (await sourceOf(making, mail));
+      return mail && (await sourceOf(composing, mail));
     },
     clientOf: (request) => readRequester(request).ipAddress,
     setUpToken,

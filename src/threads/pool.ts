@@ -1,19 +1,11 @@
 // Threads for work that a stranger's text decides: it runs beside the main thread, within limits of memory and time, and is
 // killed when it oversteps them. Before it: a feature gives an order. After it: the job's output, a Problem, or JobStopped.
 import { Problem } from '../errors.ts';
+import { JobStopped } from '../job-stopped.ts';
 import type { Log } from '../log.ts';
 import { createLanes, type Share, type Waiting } from './lanes.ts';
 import type { Answer, Jobs } from './serve.ts';
 import { startThread, type Thing, type Thread, type ThreadOrder } from './thread.ts';
-
-/** The work was given up: it took too long, or more memory than it may have. */
-export class JobStopped extends Error {
-  readonly reason: 'time' | 'memory';
-  constructor(reason: JobStopped['reason']) {
-    super(reason === 'time' ? 'it took too long' : 'it took too much memory');
-    this.reason = reason;
-  }
-}
 
 export interface RunOptions {
   share: Share;
@@ -190,10 +182,10 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     watching = setTimeout(() => {
       watching = undefined;
       for (const member of members) if (member.state === 'busy') lookAt(member);
+      dispatch();
       for (const order of lanes.takeOlderThan(performance.now() - longestWaitMs)) {
         order.reject(tooBusy());
       }
-      dispatch();
     }, WATCH_EVERY_MS);
   }
 

@@ -73,6 +73,10 @@ export function serveJobs(jobs: Jobs): void {
     port.postMessage(message, joinBytes(message.answers));
   }
 
+  // Nested too deep, or more than its memory holds: what it was is known on the other side.
+  port.on('messageerror', (error) => {
+    throw error;
+  });
   port.postMessage('ready');
 }
 

@@ -53,6 +53,7 @@ export function startThread(file: URL, memoryMb: number, events: ThreadEvents) {
     events.answered(message.answers);
     if (message.over) events.resting();
   });
+  worker.on('messageerror', lost);
   worker.on('error', (error: Error) => lost(error));
   worker.on('exit', (code) => {
     lost(new Error(`a thread ended by itself, with code ${code}`));
