@@ -24,6 +24,7 @@ import { readRequesters } from './inbound/requester.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { createSnsFetch } from './inbound/sns-fetch.ts';
 import type { Log } from './log.ts';
+import { startLoopWatch } from './loop-watch.ts';
 import { startMaintenance } from './maintenance.ts';
 import { ADMIN_TEMPLATE_TOOLS } from './mcp/admin-template-tools.ts';
 import { ADMIN_TOOLS } from './mcp/admin-tools.ts';
@@ -117,6 +118,7 @@ async function startRoles(
   opened: Opened,
 ): Promise<Omit<Service, 'stop'>> {
   const metrics = createMetrics();
+  const loopWatch = opened(startLoopWatch({ metrics, log }), async (it) => it.stop());
   const database = await openStore(config, log, opened);
   await migrate(database);
   // First of all: with a wrong SECRET_KEY nothing is touched.
@@ -126,7 +128,7 @@ async function startRoles(
     opened(watchSecret(database, secret, resolve), (it) => it.close());
   });
   const threads = opened(
-    openPool<ServiceJobs>({ file: WORKER_FILE, threads: config.threads, log }),
+    openPool<ServiceJobs>({ file: WORKER_FILE, threads: config.threads, log, metrics }),
     (it) => it.close(),
   );
   const { bounceDomain } = config;
@@ -319,6 +321,7 @@ async function startRoles(
     clock,
     log,
     metrics,
+    loopWatch,
     batcher,
     templates: createOffering({ database, catalog, resolve, render }),
     render,

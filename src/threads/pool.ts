@@ -3,6 +3,8 @@
 import { Problem } from '../errors.ts';
 import { JobStopped } from '../job-stopped.ts';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { processWorkedMs } from '../thread-clock.ts';
 import { createLanes, type Share, type Waiting } from './lanes.ts';
 import type { Answer, Jobs } from './serve.ts';
 import { startThread, type Thing, type Thread, type ThreadOrder } from './thread.ts';
@@ -31,6 +33,7 @@ export interface PoolOptions {
   /** At least 2: one that is slow or was killed leaves another. */
   threads: number;
   log: Log;
+  metrics: Pick<Metrics, 'jobsStopped' | 'jobWait' | 'jobBatch'>;
   /** Of work, for one order: while the machine was busy with others, the clock alone does not count. */
   deadlineMs?: number;
   memoryMb?: number;
@@ -65,7 +68,7 @@ const STUCK = 20;
 const START_AGAIN_AFTER_MS = 1000;
 
 export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> {
-  const { file, threads, log } = options;
+  const { file, threads, log, metrics } = options;
   const { deadlineMs = 500, memoryMb = 128, longestWaitMs = 5000, mostWaiting = 4000 } = options;
   const lanes = createLanes<Order>();
   const members = new Set<Member>();
@@ -138,6 +141,8 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     member.batch = batch;
     member.givenMs = performance.now();
     member.slow = batch.some(({ alone, share }) => alone || lanes.isSlow(share));
+    metrics.jobBatch.observe(batch.length);
+    metrics.jobWait.observe((member.givenMs - batch[0]!.sinceMs) / 1000);
     try {
       member.thread.work(batch);
     } catch (error) {
@@ -192,7 +197,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   function lookAt(member: Member): void {
     const order = member.batch[member.thread.place()];
     const { watched } = member;
-    const [nowMs, nowWorkedMs] = [performance.now(), workedMs()];
+    const [nowMs, nowWorkedMs] = [performance.now(), processWorkedMs()];
     if (order === undefined || watched.order !== order) {
       member.watched = { order, sinceMs: nowMs, workedMs: nowWorkedMs };
       return;
@@ -214,6 +219,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   }
 
   function stop(order: Order, reason: JobStopped['reason'], ms: number): void {
+    metrics.jobsStopped.inc({ reason });
     lanes.note(order.share, ms);
     order.spent(ms);
     order.reject(new JobStopped(reason));
@@ -276,9 +282,3 @@ const tooBusy = (): Problem =>
   new Problem('unavailable', 'The service has too much to do right now. Try again shortly.', {
     retryAfterSeconds: 2,
   });
-
-/** Of all threads, so never too little. */
-function workedMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
 import { JobStopped } from '../../src/job-stopped.ts';
 import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { openPool, type Pool, type PoolOptions } from '../../src/threads/pool.ts';
 
 type HostileJobs = {
@@ -22,6 +23,7 @@ const open = (options: Partial<PoolOptions> = {}): Pool<HostileJobs> => {
     file: new URL('./hostile-jobs.js', import.meta.url),
     threads: 2,
     log: createLog('silent'),
+    metrics: createMetrics(),
     ...options,
   });
   return pool;
