@@ -3,6 +3,7 @@
 // derived only when a sender gives none, is reported apart, and so is everything around the render itself.
 // Run: npm run bench templates [-- --rounds 10 --ms 300]
 import { parseArgs } from 'node:util';
+import { systemClock } from '../src/clock.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { brandingContext, changeBranding, defaultBranding } from '../src/templates/branding.ts';
@@ -113,7 +114,7 @@ async function measureThreads() {
       make: (order, as) => pool.run('make-mail', order, as),
       check: (order, as) => pool.run('check-template', order, as),
     },
-    createRenderBudget(),
+    createRenderBudget(systemClock),
   );
   const here = makeHere(catalog);
   const mail = {

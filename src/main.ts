@@ -312,7 +312,7 @@ async function startRoles(
       make: (order, as) => threads.run('make-mail', order, as),
       check: (order, as) => threads.run('check-template', order, as),
     },
-    createRenderBudget(),
+    createRenderBudget(clock),
   );
   const render = createRenderer(resolve, making);
   const operationDeps = {

@@ -1,5 +1,6 @@
 // How much rendering an account may ask of this process: milliseconds of a thread, as a bucket that fills again. Asked before
 // anything is rendered; the exact count of calls is still taken at the commit. Before it: making.ts. After it: a thread, or 429.
+import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 
 export interface RenderBudget {
@@ -25,7 +26,7 @@ interface Bucket {
   filledAtMs: number;
 }
 
-export function createRenderBudget(nowMs: () => number = () => performance.now()): RenderBudget {
+export function createRenderBudget({ nowMs }: Clock): RenderBudget {
   const buckets = new Map<string, Bucket>();
 
   function bucketOf(share: string, ratePerSecond: number): Bucket {
@@ -45,7 +46,7 @@ export function createRenderBudget(nowMs: () => number = () => performance.now()
 
   function fill(bucket: Bucket): void {
     const now = nowMs();
-    const gained = ((now - bucket.filledAtMs) / 1000) * bucket.msPerSecond;
+    const gained = (Math.max(0, now - bucket.filledAtMs) / 1000) * bucket.msPerSecond;
     bucket.leftMs = Math.min(bucket.mostMs, bucket.leftMs + gained);
     bucket.filledAtMs = now;
   }

@@ -25,6 +25,7 @@ export function createLanes<Item extends Waiting>() {
   // In the order of their turns: whoever had one goes to the end.
   const lanes = new Map<Share, Item[]>();
   const slowUntil = new Map<Share, number>();
+  const held = new Set<Share>();
   let count = 0;
 
   const isSlow = (share: Share): boolean => (slowUntil.get(share) ?? 0) > performance.now();
@@ -64,6 +65,7 @@ export function createLanes<Item extends Waiting>() {
       let bytes = 0;
       // A lane that had its turn stands at the end, where this loop meets it again.
       for (const [share, lane] of lanes) {
+        if (held.has(share)) continue;
         const first = lane[0]!;
         const goesAlone = first.alone || isSlow(share);
         if (goesAlone && (batch.length > 0 || !alsoSlow)) continue;
@@ -74,6 +76,10 @@ export function createLanes<Item extends Waiting>() {
       }
       return batch;
     },
+
+    /** While a thread that was ended over work of this share still runs, it gets no other. */
+    hold: (share: Share) => void held.add(share),
+    release: (share: Share) => void held.delete(share),
 
     /** How long work of a share took. */
     note(share: Share, ms: number): void {

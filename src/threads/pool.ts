@@ -58,6 +58,8 @@ interface Member {
   givenMs: number;
   /** It has slow work in hand, or suspect work. */
   slow: boolean;
+  /** Over whose work it was ended. */
+  guilty: Share | undefined;
   /** The work on one order, as the watch saw it last. */
   watched: { order: Order | undefined; sinceMs: number; workedMs: number };
 }
@@ -86,6 +88,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
       batch: [],
       givenMs: 0,
       slow: false,
+      guilty: undefined,
       watched: { order: undefined, sinceMs: 0, workedMs: 0 },
       thread: startThread(file, memoryMb, {
         ready: () => rest(member),
@@ -94,7 +97,8 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
         died: (error) => lose(member, error),
         gone: () => {
           leaving--;
-          if (!closed) keepOneIdle();
+          if (member.guilty !== undefined) lanes.release(member.guilty);
+          if (!closed) dispatch();
         },
       }),
     };
@@ -206,6 +210,9 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     const worked = Math.min(tookMs, nowWorkedMs - watched.workedMs);
     if (worked < deadlineMs && tookMs < deadlineMs * STUCK) return;
     log.warn({ job: order.job, share: order.share, ms: tookMs }, 'a job was stopped: too long');
+    // Where that is a native call, it runs to its end on a core: one for each share, and no more.
+    member.guilty = order.share;
+    lanes.hold(order.share);
     drop(member);
     stop(order, 'time', tookMs);
     lanes.putBack(left(member).filter((other) => other !== order));
