@@ -127,7 +127,7 @@ export function createMetrics() {
     jobBatch: new Histogram({
       name: 'sandmartin_job_batch_size',
       help: 'Jobs handed to a thread together.',
-      buckets: [1, 2, 4, 8, 16, 32],
+      buckets: [1, 2, 4, 8, 16, 24],
       registers,
     }),
     events: new Counter({

@@ -15,7 +15,7 @@ export interface Waiting {
 }
 
 /** Ordinary mails take about half a millisecond: a batch of them is done within 20. */
-const MOST_IN_BATCH = 32;
+const MOST_IN_BATCH = 24;
 const MOST_BYTES_IN_BATCH = 1024 * 1024;
 /** From here on a share is slow, and stays it for a while: its work goes one by one, and never takes the last thread. */
 const SLOW_MS = 25;
