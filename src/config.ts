@@ -1,5 +1,6 @@
 // Configuration: the one list of settings. Read once by main.ts and the CLI; docs/configuration.md is generated from it.
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Mailbox, parseMailbox } from './addresses.ts';
@@ -116,6 +117,12 @@ const settings = {
       .pipe(z.array(z.enum(ROLES, `must be a list of ${ROLES.join(', ')}`)).min(1)),
     description:
       'What this process does, as a comma-separated list. Run several processes with different roles on one database to scale.',
+  },
+  THREADS: {
+    schema: wholeNumber(2, 64).optional(),
+    shownDefault: 'one for each core, at least 2 and at most 8',
+    description:
+      'Threads that render templates and read reports, at most. They start when they are needed; each takes some 30 MB.',
   },
   RELAY_URL: {
     schema: z
@@ -264,6 +271,7 @@ export interface Config {
   databaseUrl: string | undefined;
   databaseConnections: number;
   roles: ReadonlySet<Role>;
+  threads: number;
   relayUrl: string | undefined;
   relayConnections: number;
   deliveryLeaseMs: number;
@@ -331,6 +339,7 @@ function toConfig(read: Parsed): Config {
     databaseUrl: read.DATABASE_URL,
     databaseConnections: read.DATABASE_CONNECTIONS,
     roles: new Set(read.ROLES),
+    threads: read.THREADS ?? Math.min(8, Math.max(2, availableParallelism())),
     relayUrl: read.RELAY_URL,
     relayConnections: read.RELAY_CONNECTIONS,
     deliveryLeaseMs: read.DELIVERY_LEASE_SECONDS * 1000,

@@ -24,6 +24,7 @@ import { readRequesters } from './inbound/requester.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { createSnsFetch } from './inbound/sns-fetch.ts';
 import type { Log } from './log.ts';
+import { startLoopWatch } from './loop-watch.ts';
 import { startMaintenance } from './maintenance.ts';
 import { ADMIN_TEMPLATE_TOOLS } from './mcp/admin-template-tools.ts';
 import { ADMIN_TOOLS } from './mcp/admin-tools.ts';
@@ -53,9 +54,14 @@ import { createReadiness, TROUBLES } from './store/readiness.ts';
 import { openServers } from './store/servers.ts';
 import type { Vault } from './store/vault.ts';
 import { catalogFolder, loadCatalog } from './templates/catalog.ts';
+import { openMaking } from './templates/making.ts';
 import { createOffering } from './templates/offering.ts';
+import { createRenderBudget } from './templates/render-budget.ts';
 import { createRenderer } from './templates/rendering.ts';
 import { openResolution } from './templates/resolution.ts';
+import { openPool } from './threads/pool.ts';
+import type { ServiceJobs } from './threads/worker.ts';
+import { WORKER_FILE } from './threads/worker-file.ts';
 import { openEngagementRecorder } from './tracking/record.ts';
 import { VERSION } from './version.ts';
 import { addressGuard, guardedAgent } from './webhooks/address-guard.ts';
@@ -118,6 +124,7 @@ async function startRoles(
   opened: Opened,
 ): Promise<Omit<Service, 'stop'>> {
   const metrics = createMetrics();
+  const loopWatch = opened(startLoopWatch({ metrics, log }), async (it) => it.stop());
   const { database, upkeep, heartbeat } = await openStore(config, log, opened);
   const clock = testClock ?? heartbeat;
   await migrate(upkeep);
@@ -127,6 +134,10 @@ async function startRoles(
   const unfit = new Promise<string>((resolve) => {
     opened(watchSecret(database, secret, resolve), (it) => it.close());
   });
+  const threads = opened(
+    openPool<ServiceJobs>({ file: WORKER_FILE, threads: config.threads, log, metrics }),
+    (it) => it.close(),
+  );
   const { bounceDomain } = config;
   const dns = createDns(config.dnsServers);
   opened(
@@ -321,13 +332,21 @@ async function startRoles(
   });
   const catalog = loadCatalog(catalogFolder);
   const resolve = openResolution({ database, catalog, perAccount: directory.perAccount });
-  const render = createRenderer(resolve);
+  const making = openMaking(
+    {
+      make: (order, as) => threads.run('make-mail', order, as),
+      check: (order, as) => threads.run('check-template', order, as),
+    },
+    createRenderBudget(clock),
+  );
+  const render = createRenderer(resolve, making);
   const operationDeps = {
     database,
     directory,
     clock,
     log,
     metrics,
+    loopWatch,
     batcher,
     templates: createOffering({ database, catalog, resolve, render }),
     render,
@@ -340,6 +359,7 @@ async function startRoles(
         ...operationDeps,
         catalog,
         vault,
+        making,
         webhookGuard: addressGuard(config.webhookAllow),
       },
       version: VERSION,
@@ -363,7 +383,7 @@ async function startRoles(
   });
   const setUpToken = setUpTokenOf(deriveKey('session'));
   const webhookAgent = opened(guardedAgent(addressGuard(config.webhookAllow)), (it) => it.close());
-  const making = {
+  const composing = {
     returnPathKey,
     senders: openSenders({ database, vault, bounceDomain }),
     tracker: { key: trackingKey, url: trackingUrl },
@@ -372,6 +392,7 @@ async function startRoles(
   mountDashboard(server, {
     ...operationDeps,
     catalog,
+    making,
     dns,
     vault,
     resetKey: deriveKey('password-reset'),
@@ -389,7 +410,7 @@ async function startRoles(
     webhooks: { guard: addressGuard(config.webhookAllow), clock, vault, agent: webhookAgent },
     sourceOf: async (accountId, uuid) => {
       const mail = await loadMail(database, accountId, uuid);
-      return mail && (await sourceOf(making, mail));
+      return mail && (await sourceOf(composing, mail));
     },
     clientOf: (request) => readRequester(request).ipAddress,
     setUpToken,

@@ -107,6 +107,35 @@ export function createMetrics() {
       labelNames: ['reason'] as const,
       registers,
     }),
+    loopDelay: new Histogram({
+      name: 'sandmartin_loop_delay_seconds',
+      help: 'How late the event loop was, looked at 40 times a second.',
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    loopStands: new Counter({
+      name: 'sandmartin_loop_stands_total',
+      help: 'How often the event loop stood still for more than 100 ms of work. The log says what had begun.',
+      registers,
+    }),
+    jobsStopped: new Counter({
+      name: 'sandmartin_jobs_stopped_total',
+      help: 'Jobs that were stopped in their threads, by reason: time or memory.',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
+    jobWait: new Histogram({
+      name: 'sandmartin_job_wait_seconds',
+      help: 'How long jobs waited for a thread.',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers,
+    }),
+    jobBatch: new Histogram({
+      name: 'sandmartin_job_batch_size',
+      help: 'Jobs handed to a thread together.',
+      buckets: [1, 2, 4, 8, 16, 24],
+      registers,
+    }),
     events: new Counter({
       name: 'sandmartin_events_total',
       help: 'Events recorded, by kind.',

@@ -10,6 +10,7 @@ import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
 import type { Catalog } from '../templates/catalog.ts';
+import type { Making } from '../templates/making.ts';
 import type { EndpointDeps } from '../webhooks/endpoint.ts';
 import type { Service } from './views/session.ts';
 
@@ -19,6 +20,8 @@ export interface DashboardDeps extends AcceptDeps {
   clock: Clock;
   log: Log;
   catalog: Catalog;
+  /** Where previews are rendered. */
+  making: Making;
   dns: Dns;
   /** Seals the private keys of domains and the secrets of webhooks. */
   vault: Vault;

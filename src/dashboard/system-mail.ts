@@ -22,7 +22,7 @@ export interface SystemMail {
 export async function sendSystemMail(deps: DashboardDeps, mail: SystemMail): Promise<void> {
   const { from, accountId } = await senderOf(deps, mail.accountIds);
   const caller = await deps.directory.member(accountId);
-  const render = createRenderer(openSystemResolution(deps.catalog));
+  const render = createRenderer(openSystemResolution(deps.catalog), deps.making);
   const request = {
     from_email: from,
     to: [mail.to],

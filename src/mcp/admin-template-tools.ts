@@ -4,6 +4,7 @@ import type { Directory } from '../accounts/directory.ts';
 import type { Database } from '../store/pool.ts';
 import { cloneTemplate, publishTemplate, putTemplate } from '../templates/account-templates.ts';
 import { type Catalog, categories } from '../templates/catalog.ts';
+import type { Making } from '../templates/making.ts';
 import { type AccountTemplate, listAccountTemplates } from '../templates/stored-templates.ts';
 import { variableSchema } from '../templates/variables.ts';
 import { defineTool, READS, type Tool } from './tool.ts';
@@ -11,6 +12,8 @@ import { defineTool, READS, type Tool } from './tool.ts';
 export interface TemplateToolDeps {
   database: Database;
   catalog: Catalog;
+  /** Where drafts are compiled. */
+  making: Making;
   /** Told of changes, so that this process need not find out by itself. */
   directory: Pick<Directory, 'forget'>;
 }

@@ -67,6 +67,7 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
     requireJson(call.field('content-type'));
     const body = await call.readBody(caller);
     release = body.release;
+    deps.loopWatch.note('send', caller.accountId);
     const json = readJson(body.bytes);
     const input = readInput(sendEmail.input, json instanceof Promise ? await json : json);
     const { answer, limit } = await sendEmail.run(deps, caller, input, {

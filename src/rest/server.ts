@@ -8,6 +8,7 @@ import { type BareHandler, createHttpServer, type HttpServerOptions } from '../h
 import { closeAnswered } from '../http-stop.ts';
 import { readJson } from '../json-bytes.ts';
 import type { Log } from '../log.ts';
+import type { LoopWatch } from '../loop-watch.ts';
 import type { Metrics } from '../metrics.ts';
 import { getMessage } from '../operations/get-message.ts';
 import { requireScope } from '../operations/operation.ts';
@@ -25,6 +26,7 @@ export interface RestDeps extends AcceptDeps {
   directory: Directory;
   metrics: Metrics;
   log: Log;
+  loopWatch: LoopWatch;
   /** Shared by all doors. */
   bodies: Bodies;
   http: HttpServerOptions;
@@ -49,6 +51,9 @@ declare module 'fastify' {
 export function createRestServer(deps: RestDeps): FastifyInstance {
   const http = createHttpServer(deps.http);
   const bare = http.server;
+  bare.on('request', ({ method, url }) =>
+    deps.loopWatch.note(`${method} ${url?.split('?', 1)[0]?.slice(0, 100)}`),
+  );
   const plainSends = takePlainSends(http, deps);
   const server = Fastify({
     serverFactory: (handler) =>

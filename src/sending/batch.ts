@@ -35,8 +35,8 @@ export interface PackedSend {
   templateVersion: number | null;
   brandingVersion: number | null;
   head: string;
-  html: string | null;
-  text: string | null;
+  html: string | Buffer | null;
+  text: string | Buffer | null;
   attachments: Buffer | null;
   /** Bytes of head, bodies and attachments. */
   size: number;

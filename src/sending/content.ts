@@ -5,8 +5,9 @@ import type { SendRequest } from './request.ts';
 
 export interface Content {
   subject: string;
-  html: string | null;
-  text: string | null;
+  /** Bytes where a template was rendered. */
+  html: string | Buffer | null;
+  text: string | Buffer | null;
   template: string | null;
   templateVersion: number | null;
   brandingVersion: number | null;

@@ -93,6 +93,11 @@ const showPath = (path: PropertyKey[]): string =>
     .join('')
     .slice(1);
 
+/** What is compiled of it. */
+export const sourceOf = ({ subject, preheader, html, text }: TemplateContent) => ({
+  ...{ subject, preheader, html, text },
+});
+
 /** Compiles a template that may extend and import what the environment knows: the catalogue. A Problem tells line and column. */
 export function compileContent(
   environment: Environment,
