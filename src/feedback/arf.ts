@@ -12,12 +12,14 @@ export interface Complaint {
   arrivedAt: Date | null;
 }
 
+const MAX_RECIPIENTS = 50;
+
 export function readArf(mail: Mail, original: Original): Complaint | null {
   const report = mail.parts.find((part) => part.type === 'message/feedback-report');
   if (report === undefined) return readJunkReport(mail, original);
   const fields = fieldGroups(partText(report)).at(0);
   const all = (name: string) => fields?.get(name) ?? [];
-  const named = all('original-rcpt-to').map(bareAddress);
+  const named = all('original-rcpt-to').slice(0, MAX_RECIPIENTS).map(bareAddress);
   const addresses = named.filter((address) => address !== null && !isRedacted(address));
   return {
     // RFC 5965 3.1: the one field that must be there. Without it a complaint is still a complaint.
@@ -58,5 +60,6 @@ function complainers(
 
 /** RFC 6590: reporters may replace addresses by something that only looks like one. */
 function isRedacted(address: string): boolean {
-  return /redact|@.*\.invalid$|^x+@|undisclosed/i.test(address);
+  const lower = address.toLowerCase();
+  return lower.endsWith('.invalid') || /redact|^x+@|undisclosed/.test(lower);
 }

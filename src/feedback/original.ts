@@ -39,6 +39,7 @@ const RETURNED = new Set([
   'message/global-headers',
 ]);
 const MAX_RETURNED_CHARS = 131_072;
+const MAX_LISTS = 20;
 
 export function isReturned(part: Part): boolean {
   return RETURNED.has(part.type);
@@ -93,6 +94,6 @@ function ownHeader(
 }
 
 function addressesIn(headers: Headers, names: readonly string[]): string[] {
-  const values = names.flatMap((name) => headers.get(name) ?? []);
+  const values = names.flatMap((name) => headers.get(name) ?? []).slice(0, MAX_LISTS);
   return listedAddresses(values.map(headerText).join(', '));
 }
