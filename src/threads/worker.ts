@@ -1,0 +1,9 @@
+// What runs in the threads. Every job is a plain function of a feature, from data that can be cloned to data that can be cloned;
+// main.ts gives features the way to it, so none of them knows of threads.
+import { serveJobs } from './serve.ts';
+
+const jobs = {};
+
+export type ServiceJobs = typeof jobs;
+
+serveJobs(jobs);
