@@ -16,13 +16,16 @@ import { openSenders } from './delivery/senders.ts';
 import { loadMail } from './delivery/stored-mail.ts';
 import { startWorker, type Worker } from './delivery/worker.ts';
 import { createMatcher } from './feedback/match.ts';
+import type { Stopped } from './feedback/received.ts';
 import { openReportRecorder } from './feedback/record.ts';
+import { createReporters } from './feedback/reporters.ts';
 import { type BodyLimits, createBodies } from './http-body.ts';
 import type { HttpLimits } from './http-server.ts';
 import { startFeedbackListener } from './inbound/feedback-smtp.ts';
 import { readRequesters } from './inbound/requester.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { createSnsFetch } from './inbound/sns-fetch.ts';
+import { JobStopped } from './job-stopped.ts';
 import type { Log } from './log.ts';
 import { startLoopWatch } from './loop-watch.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -62,6 +65,7 @@ import { openResolution } from './templates/resolution.ts';
 import { openPool } from './threads/pool.ts';
 import type { ServiceJobs } from './threads/worker.ts';
 import { WORKER_FILE } from './threads/worker-file.ts';
+import { openLinkSwitch } from './tracking/link-switch.ts';
 import { openEngagementRecorder } from './tracking/record.ts';
 import { VERSION } from './version.ts';
 import { addressGuard, guardedAgent } from './webhooks/address-guard.ts';
@@ -179,7 +183,7 @@ async function startRoles(
     openReportRecorder({ database, metrics, nowMs: () => clock.nowMs() }),
     (it) => it.drain(),
   );
-  const matcher = createMatcher({ database, returnPathKeys });
+  const matcher = createMatcher({ database, clock, returnPathKeys });
 
   let feedbackPort: number | undefined;
   if (config.roles.has('feedback')) {
@@ -191,6 +195,21 @@ async function startRoles(
           log,
           recorder,
           matcher,
+          reporters: createReporters({
+            trusted: config.trustedReporters,
+            lookUp: async (name) => {
+              const { values, unknown } = await dns.txt(name);
+              return unknown ? undefined : values;
+            },
+            verify: (input) => orStopped(threads.run('verify-report', input, { share: 'reports' })),
+            nowMs: () => clock.nowMs(),
+          }),
+          read: (input, network) => {
+            const { length: size } = input.raw;
+            return orStopped(
+              threads.run('read-report', input, { share: `reports ${network}`, size }),
+            );
+          },
           returnPathKeys,
           bounceDomain,
           isReturnPathOf: (accountId, host) => isReturnPathOf(database, accountId, host),
@@ -323,6 +342,7 @@ async function startRoles(
     log,
     trackingKeys,
     engagements,
+    links: openLinkSwitch({ database, log }),
     readRequester,
     matcher,
     recorder,
@@ -454,6 +474,13 @@ async function requireInForce(database: Database, vault: Vault): Promise<void> {
 function mustListen(listener: { isListening(): boolean }): void {
   if (!listener.isListening()) throw new Error('it does not listen; start the process again');
 }
+
+/** Features know nothing of threads: that one was stopped is an answer like others. */
+const orStopped = <Output>(output: Promise<Output>): Promise<Output | Stopped> =>
+  output.catch((error: unknown) => {
+    if (error instanceof JobStopped) return { stopped: error.reason };
+    throw error;
+  });
 
 function readTls({ feedbackTls }: Config): { tls?: { cert: string; key: string } } {
   if (feedbackTls === undefined) return {};
