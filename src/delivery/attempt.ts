@@ -17,8 +17,9 @@ import type { Turns } from './turns.ts';
 
 export interface Way {
   relay: Pick<Relay, 'hand'>;
-  /** Who is next at this relay. */
-  turns: Turns;
+  /** Who is made next, and of those that are made, who is next at this relay. */
+  making: Turns;
+  handing: Turns;
 }
 
 export interface AttemptDeps extends MakingDeps {
@@ -140,7 +141,7 @@ const sameFor = (handOver: HandOver, recipient: string): HandOver => ({
 });
 
 /** Undefined: it did not begin. */
-function handCopy(
+async function handCopy(
   deps: AttemptDeps,
   claimed: ClaimedMessage,
   mail: StoredMail,
@@ -148,17 +149,18 @@ function handCopy(
   copy: Copy,
   mayBegin: () => boolean,
 ): Promise<HandOver | undefined> {
-  const { relay, turns } = mail.head.sandbox ? deps.sandbox : deps.relay;
-  return turns.take(claimed, mayBegin, async (stillWanted) => {
-    const { chunks, smtputf8 } = await makeCopy(deps, mail, sender, copy);
-    const envelope = {
-      from: returnPath(deps.returnPathKey, mail, copy.place, sender.returnPathDomain),
-      recipients: [copy.recipient],
-      envelopeId: showId('msg_', mail.messageId),
-      smtputf8,
-    };
-    return () => relay.hand(envelope, chunks, stillWanted);
-  });
+  const { relay, making, handing } = mail.head.sandbox ? deps.sandbox : deps.relay;
+  const made = await making.take(claimed, mayBegin, () => makeCopy(deps, mail, sender, copy));
+  if (made === undefined) return undefined;
+  const envelope = {
+    from: returnPath(deps.returnPathKey, mail, copy.place, sender.returnPathDomain),
+    recipients: [copy.recipient],
+    envelopeId: showId('msg_', mail.messageId),
+    smtputf8: made.smtputf8,
+  };
+  return await handing.take(claimed, mayBegin, (stillWanted) =>
+    relay.hand(envelope, made.chunks, stillWanted),
+  );
 }
 
 /**

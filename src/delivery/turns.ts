@@ -1,5 +1,5 @@
-// Turns at a relay: who of those in hand is handed over next. Before: attempt.ts has a mail to hand over. After: relay.ts gives it
-// to a session. The lanes take turns here as they do in the claim, so that an account with one mail does not stand behind all
+// Turns: who of those in hand is made next, and who is next at the relay. Before: attempt.ts has a mail to hand over. After:
+// relay.ts gives it to a session. The lanes take turns here as they do in the claim, so that an account with one mail does not stand behind all
 // that another has in hand; in a lane the better class goes first, and every fourth turn is for those behind it.
 import type { ClaimedMessage } from '../queue/due.ts';
 
@@ -8,12 +8,13 @@ export type StillWanted = () => boolean;
 
 export interface Turns {
   /**
-   * Waits for a turn, makes the mail, hands it over. Undefined: it did not begin, because it may not any more.
+   * Waits for a turn, then works. The turn is over when the work is done, or before, when it asks `stillWanted`: from there on it
+   * has begun. Undefined: it did not begin, because it may not any more.
    */
   take<Result>(
     claimed: Pick<ClaimedMessage, 'accountId' | 'class'>,
     mayBegin: () => boolean,
-    make: (stillWanted: StillWanted) => Promise<() => Promise<Result>>,
+    work: (stillWanted: StillWanted) => Promise<Result>,
   ): Promise<Result | undefined>;
   /** Nothing begins any more. What has begun goes on. */
   close(): void;
@@ -29,7 +30,7 @@ interface Lane {
 /** Not taken by a session for so long, a mail no longer keeps others from being offered: it may be its destination that hangs. */
 const PATIENCE_MS = 100;
 
-/** `ahead`: mails given to the relay that no session has taken yet. Few, so that a newcomer is soon next; one is too few to keep sessions busy. */
+/** `ahead`: how many have a turn at a time. Few, so that a newcomer is soon next. */
 export function createTurns(ahead: number): Turns {
   // Those that wait, in the order in which they are served; who was served goes to the end.
   const lanes = new Map<number, Lane>();
@@ -61,7 +62,7 @@ export function createTurns(ahead: number): Turns {
   }
 
   return {
-    async take(claimed, mayBegin, make) {
+    async take(claimed, mayBegin, work) {
       if (closed) return undefined;
       let dismiss = () => {};
       const dismissed = new Promise<undefined>((resolve) => {
@@ -84,7 +85,8 @@ export function createTurns(ahead: number): Turns {
           });
         });
         if ((await Promise.race([turn, dismissed])) === undefined || !mayBegin()) return undefined;
-        const hand = await make(() => {
+        patience = setTimeout(endTurn, PATIENCE_MS);
+        const done = work(() => {
           const wanted = !closed && mayBegin();
           if (wanted) dismissals.delete(dismiss);
           else dismiss();
@@ -92,10 +94,8 @@ export function createTurns(ahead: number): Turns {
           endTurn();
           return wanted;
         });
-        if (closed) return undefined;
-        patience = setTimeout(endTurn, PATIENCE_MS);
         // With the relay, but no session has it yet: still to be given back at once.
-        return await Promise.race([hand(), dismissed]);
+        return await Promise.race([done, dismissed]);
       } finally {
         clearTimeout(patience);
         dismissals.delete(dismiss);

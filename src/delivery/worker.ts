@@ -19,6 +19,7 @@ import {
   heldUp,
   type Outcome,
   setAside,
+  type Way,
 } from './attempt.ts';
 import { createInHand } from './in-hand.ts';
 import { isOwnFault, type Loaded, loadGroup } from './loading.ts';
@@ -34,8 +35,9 @@ const AGAIN_AFTER_MS = 5_000;
 /** Contents in memory at a time, over all mails in hand. */
 const MOST_BYTES_IN_HAND = 64 * 1024 * 1024;
 const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
-/** Mails given to a relay that none of its sessions has taken yet. */
-const AHEAD = 4;
+/** Mails that are made at a time: signing has four threads. And those given to a relay that none of its sessions has taken yet. */
+const MADE_AT_A_TIME = 8;
+const OFFERED_AHEAD = 2;
 /** When told to stop: what has begun gets the first, all of it together the second. Shorter than a process is given (cli/serve.ts). */
 const DIALOGUES_END_WITHIN_MS = 5_000;
 const STOPS_WITHIN_MS = 8_000;
@@ -74,13 +76,11 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       return outcomes.map(() => undefined);
     },
   });
-  const turns = createTurns(AHEAD);
-  const sandboxTurns = deps.sandbox === deps.relay ? turns : createTurns(AHEAD);
-  const attemptDeps: AttemptDeps = {
-    ...deps,
-    relay: { relay: deps.relay, turns },
-    sandbox: { relay: deps.sandbox, turns: sandboxTurns },
-  };
+  const making = createTurns(MADE_AT_A_TIME);
+  const wayTo = (relay: Relay): Way => ({ relay, making, handing: createTurns(OFFERED_AHEAD) });
+  const toRelay = wayTo(deps.relay);
+  const toSandbox = deps.sandbox === deps.relay ? toRelay : wayTo(deps.sandbox);
+  const attemptDeps: AttemptDeps = { ...deps, relay: toRelay, sandbox: toSandbox };
   const inHand = createInHand(deps.mostInHand);
   const claims = new Set<Promise<void>>();
   let lastLane = 0;
@@ -248,8 +248,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     async stop() {
       stopping = true;
       wake();
-      turns.close();
-      sandboxTurns.close();
+      for (const turns of [making, toRelay.handing, toSandbox.handing]) turns.close();
       deps.relay.stopTaking();
       deps.sandbox.stopTaking();
       if (await finish().catch(() => false)) return;

@@ -17,7 +17,7 @@ function oneSession(turns: Turns) {
       mailClass: MailClass = 'normal',
       mayBegin = () => true,
     ) =>
-      turns.take({ accountId, class: mailClass }, mayBegin, async (stillWanted) => () => {
+      turns.take({ accountId, class: mailClass }, mayBegin, (stillWanted) => {
         return new Promise<string>((settle) => offered.push({ name, stillWanted, settle }));
       }),
     async takeNext(): Promise<boolean> {
