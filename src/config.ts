@@ -158,6 +158,15 @@ const settings = {
     description:
       'Domain of the return path `bounce+…@`. Its MX, or a transport of your relay, must lead to the feedback listener.',
   },
+  TRUSTED_REPORTERS: {
+    schema: list.refine(
+      (items) => items.every((item) => isNetwork(item) || isDomain(item)),
+      'must be a list of addresses, networks or domain names',
+    ),
+    shownDefault: 'unset: only reports that bring back a token of ours count',
+    description:
+      'Who is believed without a token of ours, comma-separated: addresses and networks from which reports come, and domains whose valid DKIM signature a report bears, such as `192.0.2.0/24,fbl.example`. Name only domains that send nothing but reports: whoever can write from one can report anything.',
+  },
   SES_TOPICS: {
     schema: list.refine(
       (items) => items.every((item) => /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w.-]+$/.test(item)),
@@ -252,6 +261,7 @@ export interface Config {
   feedbackHost: string;
   feedbackTls: { certFile: string; keyFile: string } | undefined;
   bounceDomain: string;
+  trustedReporters: readonly string[];
   sesTopics: readonly string[];
   systemSender: Mailbox | undefined;
   dnsServers: readonly string[];
@@ -321,6 +331,7 @@ function toConfig(read: Parsed): Config {
         ? undefined
         : { certFile: read.FEEDBACK_TLS_CERT, keyFile: read.FEEDBACK_TLS_KEY },
     bounceDomain: read.BOUNCE_DOMAIN.toLowerCase(),
+    trustedReporters: read.TRUSTED_REPORTERS,
     sesTopics: read.SES_TOPICS,
     systemSender: read.SYSTEM_SENDER,
     dnsServers: read.DNS_SERVERS,
@@ -341,6 +352,10 @@ const isLoopback = (host: string): boolean =>
 function isServer(text: string): boolean {
   const [, address] = /^\[?([^\]]*?)\]?(?::\d{1,5})?$/.exec(text) ?? [];
   return isIP(text) > 0 || isIP(address ?? '') > 0;
+}
+
+function isDomain(text: string): boolean {
+  return /^[a-z\d_-]+(\.[a-z\d_-]+)+$/i.test(text);
 }
 
 function isNetwork(text: string): boolean {

@@ -16,7 +16,9 @@ import { openSenders } from './delivery/senders.ts';
 import { loadMail } from './delivery/stored-mail.ts';
 import { startWorker, type Worker } from './delivery/worker.ts';
 import { createMatcher } from './feedback/match.ts';
+import type { Stopped } from './feedback/received.ts';
 import { openReportRecorder } from './feedback/record.ts';
+import { createReporters } from './feedback/reporters.ts';
 import { type BodyLimits, createBodies } from './http-body.ts';
 import type { HttpLimits } from './http-server.ts';
 import { startFeedbackListener } from './inbound/feedback-smtp.ts';
@@ -50,6 +52,10 @@ import { catalogFolder, loadCatalog } from './templates/catalog.ts';
 import { createOffering } from './templates/offering.ts';
 import { createRenderer } from './templates/rendering.ts';
 import { openResolution } from './templates/resolution.ts';
+import { JobStopped, openPool } from './threads/pool.ts';
+import type { ServiceJobs } from './threads/worker.ts';
+import { WORKER_FILE } from './threads/worker-file.ts';
+import { openLinkSwitch } from './tracking/link-switch.ts';
 import { openEngagementRecorder } from './tracking/record.ts';
 import { VERSION } from './version.ts';
 import { addressGuard, guardedAgent } from './webhooks/address-guard.ts';
@@ -120,6 +126,9 @@ async function startRoles(
   const unfit = new Promise<string>((resolve) => {
     opened(watchSecret(database, secret, resolve), (it) => it.close());
   });
+  const threads = opened(openPool<ServiceJobs>({ file: WORKER_FILE, threads: 2, log }), (it) =>
+    it.close(),
+  );
   const { bounceDomain } = config;
   const dns = createDns(config.dnsServers);
   opened(
@@ -156,7 +165,7 @@ async function startRoles(
     openReportRecorder({ database, metrics, nowMs: () => clock.nowMs() }),
     (it) => it.drain(),
   );
-  const matcher = createMatcher({ database, returnPathKeys });
+  const matcher = createMatcher({ database, clock, returnPathKeys });
 
   let feedbackPort: number | undefined;
   if (config.roles.has('feedback')) {
@@ -168,6 +177,21 @@ async function startRoles(
           log,
           recorder,
           matcher,
+          reporters: createReporters({
+            trusted: config.trustedReporters,
+            lookUp: async (name) => {
+              const { values, unknown } = await dns.txt(name);
+              return unknown ? undefined : values;
+            },
+            verify: (input) => orStopped(threads.run('verify-report', input, { share: 'reports' })),
+            nowMs: () => clock.nowMs(),
+          }),
+          read: (input, network) => {
+            const { length: size } = input.raw;
+            return orStopped(
+              threads.run('read-report', input, { share: `reports ${network}`, size }),
+            );
+          },
           returnPathKeys,
           bounceDomain,
           isReturnPathOf: (accountId, host) => isReturnPathOf(database, accountId, host),
@@ -287,6 +311,7 @@ async function startRoles(
     log,
     trackingKeys,
     engagements,
+    links: openLinkSwitch({ database, log }),
     readRequester,
     matcher,
     recorder,
@@ -408,6 +433,13 @@ async function requireInForce(database: Database, vault: Vault): Promise<void> {
 function mustListen(listener: { isListening(): boolean }): void {
   if (!listener.isListening()) throw new Error('it does not listen; start the process again');
 }
+
+/** Features know nothing of threads: that one was stopped is an answer like others. */
+const orStopped = <Output>(output: Promise<Output>): Promise<Output | Stopped> =>
+  output.catch((error: unknown) => {
+    if (error instanceof JobStopped) return { stopped: error.reason };
+    throw error;
+  });
 
 function readTls({ feedbackTls }: Config): { tls?: { cert: string; key: string } } {
   if (feedbackTls === undefined) return {};

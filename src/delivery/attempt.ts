@@ -114,9 +114,15 @@ async function handCopies(
   for (const [index, copy] of copies.entries()) {
     const rest = (fault: Error | null): Handing => ({
       handOvers,
-      unbegun: copies.slice(index).flatMap((it) => it.recipients),
+      unbegun: copies.slice(index).map((it) => it.recipient),
       fault,
     });
+    const last = handOvers.at(-1);
+    // A relay that cannot be reached need not be tried for every copy.
+    if (last?.connection === 'unreachable') {
+      handOvers.push(sameFor(last, copy.recipient));
+      continue;
+    }
     try {
       const handOver = await handCopy(deps, claimed, mail, sender, copy, mayBegin);
       if (handOver === undefined) return rest(null);
@@ -127,6 +133,11 @@ async function handCopies(
   }
   return { handOvers, unbegun: [], fault: null };
 }
+
+const sameFor = (handOver: HandOver, recipient: string): HandOver => ({
+  ...handOver,
+  recipients: handOver.recipients.map((outcome) => ({ ...outcome, recipient })),
+});
 
 /** Undefined: it did not begin. */
 function handCopy(
@@ -141,8 +152,8 @@ function handCopy(
   return turns.take(claimed, mayBegin, async (stillWanted) => {
     const { chunks, smtputf8 } = await makeCopy(deps, mail, sender, copy);
     const envelope = {
-      from: returnPath(deps.returnPathKey, mail, sender.returnPathDomain),
-      recipients: copy.recipients,
+      from: returnPath(deps.returnPathKey, mail, copy.place, sender.returnPathDomain),
+      recipients: [copy.recipient],
       envelopeId: showId('msg_', mail.messageId),
       smtputf8,
     };

@@ -1,7 +1,7 @@
 // Making a mail: from what is stored to the bytes that go over the wire. Before: stored-mail.ts loaded it. After: attempt.ts
 // hands the copies over, and people look at the source of one.
 import type { Mailbox } from '../addresses.ts';
-import { mailToken } from '../feedback/return-path.ts';
+import { copyToken } from '../feedback/return-path.ts';
 import { idTimeMs, showId } from '../ids.ts';
 import type { StoredHead } from '../sending/stored-head.ts';
 import { type Tracker, trackHtml, unsubscribeUrl } from '../tracking/apply.ts';
@@ -21,8 +21,10 @@ export interface MakingDeps {
 }
 
 export interface Copy {
-  recipients: string[];
-  /** Where its one reader unsubscribes. */
+  recipient: string;
+  /** In the message's own list; tokens name it. */
+  place: number;
+  /** Where its reader unsubscribes. */
   unsubscribe: string | null;
 }
 
@@ -31,15 +33,21 @@ export interface MadeCopy {
   smtputf8: boolean;
 }
 
-/** One for all; where people can unsubscribe with one click, one for each, or nobody could tell who did. */
-export function copiesFor(deps: MakingDeps, mail: StoredMail, recipients: string[]): Copy[] {
+/**
+ * One for each recipient, with a return path, a token and links of its own: what comes back names the person it is about,
+ * and nobody can speak for another. With one copy for all, whoever got it could bounce everybody else.
+ */
+export function copiesFor(
+  deps: MakingDeps,
+  mail: StoredMail,
+  recipients: readonly string[],
+): Copy[] {
   const ownWay = mail.head.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
-  if (!mail.account.oneClickUnsubscribe || ownWay || !hasWorkingLinks(deps, mail)) {
-    return [{ recipients, unsubscribe: null }];
-  }
+  const oneClick = mail.account.oneClickUnsubscribe && !ownWay && hasWorkingLinks(deps, mail);
   return recipients.map((recipient) => ({
-    recipients: [recipient],
-    unsubscribe: unsubscribeUrl(deps.tracker, mail, recipient),
+    recipient,
+    place: mail.recipients.indexOf(recipient),
+    unsubscribe: oneClick ? unsubscribeUrl(deps.tracker, mail, recipient) : null,
   }));
 }
 
@@ -58,7 +66,7 @@ export async function makeCopy(
   return { chunks: mailChunks(composed, signatures), smtputf8: composed.smtputf8 };
 }
 
-/** A mail as it goes over the wire, for people to look at; where each recipient gets a copy, that of the first. */
+/** A mail as it goes over the wire, for people to look at: the copy of the first recipient. */
 export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buffer> {
   const [copy] = copiesFor(deps, mail, mail.recipients);
   const sender = await deps.senders.of(mail.account, mail.head.from.domain);
@@ -68,7 +76,7 @@ export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buff
 function compose(deps: MakingDeps, mail: StoredMail, copy: Copy): ComposedMail {
   const { head } = mail;
   const id = showId('msg_', mail.messageId);
-  const html = htmlOf(deps, mail);
+  const html = htmlOf(deps, mail, copy);
   return composeMail({
     messageId: stableMessageId(id, head.from),
     date: acceptedAt(mail),
@@ -82,7 +90,7 @@ function compose(deps: MakingDeps, mail: StoredMail, copy: Copy): ComposedMail {
     // Reports about the mail are matched by the first two when the return path is lost on the way.
     ownHeaders: [
       ['X-SM-Message-Id', id],
-      ['X-SM-Token', mailToken(deps.returnPathKey, mail)],
+      ['X-SM-Token', copyToken(deps.returnPathKey, mail, copy.place)],
       ...unsubscribeHeaders(copy.unsubscribe),
     ],
     headers: head.headers,
@@ -90,12 +98,12 @@ function compose(deps: MakingDeps, mail: StoredMail, copy: Copy): ComposedMail {
   });
 }
 
-function htmlOf(deps: MakingDeps, mail: StoredMail): Buffer | string | null {
+function htmlOf(deps: MakingDeps, mail: StoredMail, { place }: Copy): Buffer | string | null {
   const { trackOpens, trackClicks } = mail.account;
   const wanted = { opens: trackOpens, clicks: trackClicks && !mail.head.keepLinks };
   if (mail.html === null || !hasWorkingLinks(deps, mail)) return mail.html;
   if (!wanted.opens && !wanted.clicks) return mail.html;
-  return trackHtml(deps.tracker, mail, mail.html.toString(), wanted);
+  return trackHtml(deps.tracker, { ...mail, place }, mail.html.toString(), wanted);
 }
 
 /** RFC 8058 3.1: both headers, and both signed. */

@@ -2,7 +2,7 @@
 // report.ts calls it. What a complaint does (complained, suppression, nothing) is the recorder's business.
 import { fieldGroups, hostOf, type RecipientResult, recipientResult } from './dsn.ts';
 import { type Mail, partText } from './mime.ts';
-import { type Original, parseDate } from './original.ts';
+import { type Original, parseDate, tokenIn } from './original.ts';
 import { bareAddress } from './report-address.ts';
 
 export interface Complaint {
@@ -10,6 +10,8 @@ export interface Complaint {
   recipients: RecipientResult[];
   envelopeId: string | null;
   arrivedAt: Date | null;
+  /** Out of the return path that the report names. */
+  token: string | null;
 }
 
 const MAX_RECIPIENTS = 50;
@@ -27,6 +29,7 @@ export function readArf(mail: Mail, original: Original): Complaint | null {
     recipients: complainers(addresses, original, hostOf(all('reporting-mta')[0] ?? '')),
     envelopeId: all('original-envelope-id')[0] || null,
     arrivedAt: parseDate(all('arrival-date')[0] ?? all('received-date')[0]),
+    token: tokenIn(all('original-mail-from')[0]),
   };
 }
 
@@ -44,6 +47,7 @@ function readJunkReport(mail: Mail, original: Original): Complaint | null {
     recipients: complainers(address === null ? [] : [address], original, null),
     envelopeId: null,
     arrivedAt: null,
+    token: null,
   };
 }
 

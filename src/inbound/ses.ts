@@ -78,15 +78,17 @@ async function take(deps: SesDeps, body: string): Promise<void> {
 
 async function recordEvent(deps: SesDeps, event: SesEvent): Promise<void> {
   const { kind, report, relayMessageId } = event;
-  const receivedAtMs = deps.clock.nowMs();
-  const mail = await deps.matcher.find(report, { receivedAtMs, relayMessageId });
+  // Amazon signed it and the operator named the topic: its reports count without a token of ours.
+  const subject =
+    deps.matcher.prove(report) ?? (await deps.matcher.guess(report, { relayMessageId }));
+  const mail = subject?.mail;
   deps.log.info(
     { account: mail?.accountId, message: mail && showId('msg_', mail.messageId), kind },
     mail ? 'SES report' : 'an SES report is about no mail of ours',
   );
-  if (mail === undefined) return;
+  if (subject === undefined || mail === undefined) return;
   if (kind !== 'open' && kind !== 'click') {
-    await deps.recorder.record({ mail, report });
+    await deps.recorder.record({ ...subject, report });
     return;
   }
   const userAgent = event.userAgent ?? '';
@@ -98,6 +100,7 @@ async function recordEvent(deps: SesDeps, event: SesEvent): Promise<void> {
     ipAddress,
     machine: isMachine(userAgent, ipAddress),
     index: 0,
+    place: typeof subject.about === 'number' ? subject.about : null,
     identity: event.fingerprint,
     ...(kind === 'click' ? { url: event.url ?? '' } : {}),
   });

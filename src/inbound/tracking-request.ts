@@ -5,6 +5,7 @@ import type { Log } from '../log.ts';
 import type { Database } from '../store/pool.ts';
 import { readWith, type TokenKeys } from '../token-keys.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
+import type { LinkSwitch } from '../tracking/link-switch.ts';
 import type { EngagementRecorder } from '../tracking/record.ts';
 import { readToken, type TokenKind, type TrackingToken } from '../tracking/token.ts';
 import type { ReadRequester } from './requester.ts';
@@ -15,6 +16,7 @@ export interface TrackingDeps {
   log: Log;
   trackingKeys: TokenKeys;
   engagements: EngagementRecorder;
+  links: LinkSwitch;
   readRequester: ReadRequester;
 }
 

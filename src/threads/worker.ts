@@ -1,8 +1,9 @@
 // What runs in the threads. Every job is a plain function of a feature, from data that can be cloned to data that can be cloned;
 // main.ts gives features the way to it, so none of them knows of threads.
+import { readReceived, verifyReceived } from '../feedback/received.ts';
 import { serveJobs } from './serve.ts';
 
-const jobs = {};
+const jobs = { 'read-report': readReceived, 'verify-report': verifyReceived };
 
 export type ServiceJobs = typeof jobs;
 

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const deps = {
     clock: systemClock,
     log,
-    matcher: createMatcher({ database, returnPathKeys }),
+    matcher: createMatcher({ database, clock: systemClock, returnPathKeys }),
     recorder: openReportRecorder({ database, metrics, nowMs: Date.now }),
     engagements: openEngagementRecorder({ database, clock: systemClock, log, metrics }),
     topics: [TOPIC],

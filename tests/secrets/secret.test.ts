@@ -100,9 +100,10 @@ async function hookSecret({ vault }: Secret, hook: { uuid: string; accountId: nu
 const HOUR_MS = 3_600_000;
 function linkOf(secret: Secret): string {
   const expiresMs = Date.now() + HOUR_MS;
-  const token = { kind: 'click', accountId: 1, messageId: Buffer.alloc(16), index: 0 } as const;
+  const token = { kind: 'click', accountId: 1, index: 0, place: 0 } as const;
+  const messageId = Buffer.alloc(16);
   const url = 'https://example.com/';
-  return makeToken(secret.tokenKeys('tracking')[0], { ...token, expiresMs, url });
+  return makeToken(secret.tokenKeys('tracking')[0], { ...token, messageId, expiresMs, url });
 }
 const understands = (secret: Secret, link: string): boolean =>
   readWith(secret.tokenKeys('tracking'), (key) => readToken(key, link, Date.now())) !== undefined;

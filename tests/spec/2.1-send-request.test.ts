@@ -2,7 +2,7 @@
 
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getCaptured } from '../../src/sandbox/inbox.ts';
+import { getCaptured, listCaptured } from '../../src/sandbox/inbox.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -21,9 +21,16 @@ const send = (changes: Record<string, unknown>) => service.send(account.key, mai
 async function received(changes: Record<string, unknown>) {
   const answer = await send(changes);
   expect(answer.body, JSON.stringify(answer.body)).toMatchObject({ status: 'queued' });
-  const captured = await until(() => getCaptured(service.database, answer.body.id));
+  const { id } = answer.body;
+  // Each recipient has a copy; when the message is sent, all of them are there.
+  await until(async () => {
+    const { events } = (await service.get(account.key, `/v1/messages/${id}`)).body;
+    return events.some((event: { type: string }) => event.type === 'sent');
+  });
+  const copies = (await listCaptured(service.database, 1000)).filter((it) => it.messageId === id);
+  const captured = await getCaptured(service.database, id);
   return {
-    envelope: captured.recipients,
+    envelope: copies.toReversed().flatMap((copy) => copy.recipients),
     raw: captured.raw.toString('utf8'),
     mail: await PostalMime.parse(captured.raw),
   };
