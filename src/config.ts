@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Mailbox, parseMailbox } from './addresses.ts';
+import { urlsOf } from './database-url.ts';
 import { Problem } from './errors.ts';
 
 export const ROLES = ['api', 'delivery', 'webhooks', 'feedback'] as const;
@@ -91,13 +92,21 @@ const settings = {
       'Folder of the embedded PostgreSQL. Only used while `DATABASE_URL` is unset. Relative to the current folder.',
   },
   DATABASE_URL: {
-    schema: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+    schema: z
+      .string()
+      .refine(
+        (text) => urlsOf(text) !== undefined,
+        'must be a postgres:// URL; several servers as postgres://user:password@one:5432,two:5432/name',
+      )
+      .optional(),
     shownDefault: 'unset: PostgreSQL runs embedded in `DATA_DIR`',
-    description: 'The PostgreSQL server (15 or newer) to use, for any number of processes.',
+    description:
+      'The PostgreSQL server (15 or newer) to use, for any number of processes. Several hosts, comma-separated (`postgres://user:password@one:5432,two:5432/name`): the one that takes writes is used, and a promoted standby is found without a restart.',
   },
   DATABASE_CONNECTIONS: {
     schema: wholeNumber(4, 500).default(12),
-    description: 'Connections one process opens to PostgreSQL at most.',
+    description:
+      'Connections one process opens to PostgreSQL for its work at most. Up to three more are for the heartbeat and for maintenance.',
   },
   ROLES: {
     schema: z
@@ -129,6 +138,17 @@ const settings = {
     schema: wholeNumber(2, 3600).default(60),
     description:
       'How long mails stay with a delivery process that died or froze, until others take them. It is renewed every second, so it bounds how long the database may be away before what has not begun is given back.',
+  },
+  QUEUE_LIMIT: {
+    schema: wholeNumber(1, 1_000_000_000).default(1_000_000),
+    description:
+      'Mails that may wait for the relay, over all accounts. Past it, sends get 503 with `retry-after` until the queue is shorter.',
+  },
+  QUEUE_LIMIT_BYTES: {
+    schema: z.string().default('10GB').transform(readBytes),
+    shownDefault: '`10GB`',
+    description:
+      'The same for what waiting mails take on disk: a number of bytes, or one with `MB` or `GB`.',
   },
   FEEDBACK_PORT: {
     schema: port.default(2526),
@@ -248,6 +268,7 @@ export interface Config {
   relayConnections: number;
   deliveryLeaseMs: number;
   relayDown: 'refuse' | 'queue';
+  queueLimit: { mails: number; bytes: number };
   feedbackPort: number;
   feedbackHost: string;
   feedbackTls: { certFile: string; keyFile: string } | undefined;
@@ -314,6 +335,7 @@ function toConfig(read: Parsed): Config {
     relayConnections: read.RELAY_CONNECTIONS,
     deliveryLeaseMs: read.DELIVERY_LEASE_SECONDS * 1000,
     relayDown: read.RELAY_DOWN,
+    queueLimit: { mails: read.QUEUE_LIMIT, bytes: read.QUEUE_LIMIT_BYTES },
     feedbackPort: read.FEEDBACK_PORT,
     feedbackHost: read.FEEDBACK_HOST ?? read.HOST,
     feedbackTls:
@@ -330,6 +352,16 @@ function toConfig(read: Parsed): Config {
     contentRetentionDays: read.CONTENT_RETENTION_DAYS,
     logLevel: read.LOG_LEVEL,
   };
+}
+
+const BYTES = { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
+
+function readBytes(text: string, context: z.RefinementCtx<string>): number {
+  const [, number, unit = ''] = /^(\d{1,12}) ?([KMGT]B)?$/i.exec(text.trim()) ?? [];
+  const bytes = Number(number) * BYTES[unit.toUpperCase() as keyof typeof BYTES];
+  if (bytes > 0) return bytes;
+  context.addIssue({ code: 'custom', message: 'must be a size such as 10GB or 500MB' });
+  return z.NEVER;
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];

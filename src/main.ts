@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { openDirectory } from './accounts/directory.ts';
 import { createDns } from './accounts/dns.ts';
 import { isReturnPathOf } from './accounts/domains.ts';
-import { type Clock, systemClock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { mountDashboard, pagesFolder, setUpTokenOf } from './dashboard/server.ts';
 import { sourceOf } from './delivery/making.ts';
@@ -34,17 +34,23 @@ import { createMcpServer } from './mcp/server.ts';
 import { createMetrics } from './metrics.ts';
 import { queueState } from './queue/due.ts';
 import { openLeases } from './queue/leases.ts';
+import { type QueueWatch, watchQueue } from './queue/limit.ts';
 import { recurringFault } from './recurring-fault.ts';
 import { type HealthDeps, listenHealth, type ReadyCheck } from './rest/health.ts';
 import { createRestServer } from './rest/server.ts';
 import { startSandboxRelay } from './sandbox/relay.ts';
 import { openSecret } from './secrets.ts';
 import { openBatcher } from './sending/batch.ts';
+import { PATIENCE, type Patience } from './store/connection.ts';
 import { openEmbedded } from './store/embedded.ts';
+import { type Heartbeat, startHeartbeat } from './store/heartbeat.ts';
 import { watchSecret } from './store/installation.ts';
 import { migrate } from './store/migrate.ts';
+import { withPartitions } from './store/partitions.ts';
 import { type Database, openDatabase } from './store/pool.ts';
 import { startSignsOfLife } from './store/processes.ts';
+import { createReadiness, TROUBLES } from './store/readiness.ts';
+import { openServers } from './store/servers.ts';
 import type { Vault } from './store/vault.ts';
 import { catalogFolder, loadCatalog } from './templates/catalog.ts';
 import { createOffering } from './templates/offering.ts';
@@ -108,12 +114,13 @@ type Opened = <Thing>(thing: Thing, close: (thing: Thing) => Promise<void>) => T
 async function startRoles(
   config: Config,
   log: Log,
-  { clock = systemClock, httpLimits, bodyLimits }: ServiceOptions,
+  { clock: testClock, httpLimits, bodyLimits }: ServiceOptions,
   opened: Opened,
 ): Promise<Omit<Service, 'stop'>> {
   const metrics = createMetrics();
-  const database = await openStore(config, log, opened);
-  await migrate(database);
+  const { database, upkeep, heartbeat } = await openStore(config, log, opened);
+  const clock = testClock ?? heartbeat;
+  await migrate(upkeep);
   // First of all: with a wrong SECRET_KEY nothing is touched.
   const secret = await openSecret(database, config.secretKey, 'start');
   const { deriveKey, vault } = secret;
@@ -123,15 +130,17 @@ async function startRoles(
   const { bounceDomain } = config;
   const dns = createDns(config.dnsServers);
   opened(
-    await startMaintenance({ database, clock, log, retention: config, dns, bounceDomain }),
+    await startMaintenance({ database: upkeep, clock, log, retention: config, dns, bounceDomain }),
     (task) => task.stop(),
   );
   const returnPathKeys = secret.tokenKeys('return-path');
   const trackingKeys = secret.tokenKeys('tracking');
   const [returnPathKey] = returnPathKeys;
   const [trackingKey] = trackingKeys;
+  const readiness = createReadiness(database);
+  let queueWatch: QueueWatch | undefined;
   const readyChecks: ReadyCheck[] = [
-    { name: 'database', check: () => database.query('SELECT 1') },
+    { name: 'database', check: readiness.require },
     { name: 'secret', check: () => requireInForce(database, vault) },
   ];
   const health: HealthDeps = {
@@ -140,6 +149,9 @@ async function startRoles(
     readyChecks,
     metricsToken: config.metricsToken,
     refreshGauges: async () => {
+      const trouble = await readiness.trouble();
+      for (const kind of TROUBLES) metrics.trouble.set({ kind }, trouble?.kind === kind ? 1 : 0);
+      metrics.trouble.set({ kind: 'queue-full' }, queueWatch?.fullness() === undefined ? 0 : 1);
       const state = await queueState(database);
       metrics.queueDepth.set({ queue: 'delivery' }, state.depth);
       metrics.queueAge.set({ queue: 'delivery' }, state.ageSeconds);
@@ -260,12 +272,25 @@ async function startRoles(
   }
   const directory = opened(openDirectory({ database, clock, log }), (it) => it.close());
   const relayWatch = opened(await watchRelay({ database, log }), (it) => it.close());
+  const queue = opened(
+    await watchQueue({ database: upkeep, log, limit: config.queueLimit }),
+    (it) => it.close(),
+  );
+  queueWatch = queue;
+  readyChecks.push({ name: 'queue', check: queue.requireRoom });
   const batcher = opened(
     openBatcher({
       database,
       metrics,
       relayIsDown: () => config.relayDown === 'refuse' && relayWatch.isDown(),
-      onCommitted: (accounts) => worker?.wake(accounts),
+      queueIsFull: () => queue.fullness() !== undefined,
+      databaseNowMs: heartbeat.nowMs,
+      onCommitted(sends) {
+        queue.grow(sends);
+        readiness.noteWrite();
+        worker?.wake(new Set(sends.map((send) => send.accountId)));
+      },
+      onFailed: readiness.noteWrite,
     }),
     (it) => it.drain(),
   );
@@ -417,7 +442,14 @@ function readTls({ feedbackTls }: Config): { tls?: { cert: string; key: string }
   return { tls: { cert: cert!, key: key! } };
 }
 
-async function openStore(config: Config, log: Log, opened: Opened): Promise<Database> {
+interface Store {
+  database: Database;
+  /** The same, for what takes its time. */
+  upkeep: Database;
+  heartbeat: Heartbeat;
+}
+
+async function openStore(config: Config, log: Log, opened: Opened): Promise<Store> {
   const url =
     config.databaseUrl ??
     opened(
@@ -427,11 +459,16 @@ async function openStore(config: Config, log: Log, opened: Opened): Promise<Data
       }),
       (embedded) => embedded.stop(),
     ).url;
-  return opened(
-    openDatabase(url, {
-      connections: config.databaseConnections,
-      onIdleError: recurringFault(log, 'warn', 'a database connection broke'),
-    }),
-    (database) => database.close(),
-  );
+  const servers = openServers(url);
+  const heartbeat = opened(await startHeartbeat({ servers, log }), (it) => it.stop());
+  const onIdleError = recurringFault(log, 'warn', 'a database connection broke');
+  const open = (connections: number, patience: Patience) =>
+    opened(openDatabase(servers, { connections, patience, onIdleError }), (it) => it.close());
+  return {
+    upkeep: withPartitions(open(2, PATIENCE.upkeep)),
+    database: withPartitions(
+      open(config.databaseConnections, config.roles.has('api') ? PATIENCE.calls : PATIENCE.work),
+    ),
+    heartbeat,
+  };
 }

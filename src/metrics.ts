@@ -38,6 +38,12 @@ export function createMetrics() {
       labelNames: ['queue'] as const,
       registers,
     }),
+    trouble: new Gauge({
+      name: 'sandmartin_trouble',
+      help: 'Whether something keeps sends from being stored, by kind: away, disk-full, read-only, busy or queue-full.',
+      labelNames: ['kind'] as const,
+      registers,
+    }),
     handoff: new Histogram({
       name: 'sandmartin_handoff_seconds',
       help: 'Time to hand one mail to the relay.',

@@ -206,6 +206,12 @@ function answer(deps: AcceptDeps, send: PackedSend, verdict: Verdict): Accepted 
           },
         },
       );
+    case 'queue-full':
+      throw new Problem(
+        'unavailable',
+        'The queue of this service is full, so new mail is not accepted right now. Try again in a while. Mail accepted before is delivered.',
+        { retryAfterSeconds: 30 },
+      );
     case 'relay-down':
       throw new Problem(
         'relay-down',

@@ -2,6 +2,7 @@
 // Before it: accept.ts has checked and packed a send. After it: the send is on disk, or it has a verdict why not.
 
 import { PLANS } from '../accounts/plans.ts';
+import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { createGroupCommit, type GroupCommit, isDataFault } from '../group-commit.ts';
 import { uuidToBytes } from '../ids.ts';
@@ -15,6 +16,7 @@ import {
   textArray,
   uuidArray,
 } from '../store/binary.ts';
+import { databaseAway } from '../store/connection.ts';
 import type { Database } from '../store/pool.ts';
 import type { IdempotencyClaim } from './idempotency.ts';
 
@@ -53,7 +55,7 @@ export interface Allowance {
 
 export type Verdict =
   | { kind: 'accepted' | 'repeated'; id: Buffer; allowance: Allowance | null }
-  | { kind: 'conflict' | 'relay-down' }
+  | { kind: 'conflict' | 'relay-down' | 'queue-full' }
   | { kind: 'over-quota' | 'over-rate'; retryAfterSeconds: number; allowance: Allowance }
   | { kind: 'over-cap'; retryAfterSeconds: number; capLeft: number };
 
@@ -64,8 +66,13 @@ export function openBatcher(deps: {
   metrics: Metrics;
   /** Asked once per batch: is the relay's circuit open? */
   relayIsDown: () => boolean;
-  /** Told after each commit that there is something to hand over, and whose. */
-  onCommitted: (accounts: ReadonlySet<number>) => void;
+  /** Asked once per batch: may no more mail wait? */
+  queueIsFull?: () => boolean;
+  /** The database's clock, where batches must not be accepted late. */
+  databaseNowMs?: () => number;
+  /** Told after each commit that there is something to hand over. */
+  onCommitted: (sends: readonly PackedSend[]) => void;
+  onFailed?: (error: unknown) => void;
 }): Batcher {
   return createGroupCommit({
     mostInFlight: 2,
@@ -75,32 +82,51 @@ export function openBatcher(deps: {
     sizeOf: (send) => send.size,
     async write(sends) {
       try {
-        const verdicts = await acceptSends(deps.database, sends, deps.relayIsDown());
+        const relayDown = deps.relayIsDown();
+        const closed = relayDown ? 'relay-down' : deps.queueIsFull?.() ? 'queue-full' : null;
+        const nowMs = deps.databaseNowMs?.();
+        const beginBy = nowMs === undefined ? null : new Date(nowMs + BEGINS_WITHIN_MS);
+        const verdicts = await acceptSends(deps.database, sends, closed, beginBy);
         deps.metrics.batchSize.observe(sends.length);
-        deps.onCommitted(new Set(sends.map((send) => send.accountId)));
+        deps.onCommitted(sends);
         return verdicts;
       } catch (error) {
         if (isDataFault(error)) throw error;
-        throw new Problem(
-          'unavailable',
-          'The database cannot be reached right now, so the mail was not accepted. Try again shortly; an Idempotency-Key makes that safe.',
-          { retryAfterSeconds: 2, cause: error },
-        );
+        deps.onFailed?.(error);
+        throw notAccepted(error);
       }
     },
   });
+}
+
+/**
+ * A server that was frozen, or whose packets were held up, reads a batch long after its callers were told 503 and have sent
+ * again. It must not accept it then.
+ */
+const BEGINS_WITHIN_MS = 3000;
+
+function notAccepted(error: unknown): Problem {
+  const { detail, retryAfterSeconds = 2 } =
+    problemOf(error) ?? new Problem('unavailable', 'The database could not take the mail.');
+  return new Problem(
+    'unavailable',
+    `${detail} The mail was not accepted; an Idempotency-Key makes it safe to send it again.`,
+    { retryAfterSeconds, cause: error },
+  );
 }
 
 const ACCEPT_SQL = `SELECT * FROM accept_sends(
   $1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],
   $8::text[], $9::integer[], $10::integer[], $11::text[], $12::uuid[],
   $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::text[], $18::bytea[], $19::integer[], $20::integer[],
-  $21::integer[], $22::integer[], $23, $24, $25)`;
+  $21::integer[], $22::integer[], $23, $24, $25)
+  WHERE coalesce($26::timestamptz, 'infinity') > now()`;
 
 async function acceptSends(
   database: Database,
   sends: readonly PackedSend[],
-  relayDown: boolean,
+  closed: 'relay-down' | 'queue-full' | null,
+  beginBy: Date | null,
 ): Promise<Verdict[]> {
   const rows = await database.prepared<AllowanceRow | VerdictRow>('accept-sends', ACCEPT_SQL, [
     uuidArray(sends.map((send) => send.id)),
@@ -125,10 +151,13 @@ async function acceptSends(
     int4Array(sends.map((send) => send.keyCap)),
     int4Array(sends.map((send) => send.size)),
     int4Array(sends.map((send) => CLASSES[send.class])),
-    relayDown,
+    closed !== null,
     PLANS.paid.dailyQuota,
     PLANS.paid.ratePerSecond,
+    beginBy,
   ]);
+  // Every batch asks for an account's allowance or finds a key used before: no row means that it came too late.
+  if (rows.length === 0) throw databaseAway('the batch reached the database too late');
   const allowances = new Map<number, Allowance>();
   const verdicts = new Map<number, VerdictRow>();
   for (const row of rows) {
@@ -141,7 +170,7 @@ async function acceptSends(
     } else verdicts.set(row.n - 1, row);
   }
   return sends.map((send, index) =>
-    toVerdict(send, verdicts.get(index), allowances.get(send.accountId) ?? null),
+    toVerdict(send, verdicts.get(index), allowances.get(send.accountId) ?? null, closed),
   );
 }
 
@@ -157,7 +186,7 @@ interface AllowanceRow {
 /** A send that was not simply accepted; n is its place in the batch, from 1. */
 interface VerdictRow {
   n: number;
-  verdict: Exclude<Verdict['kind'], 'accepted'>;
+  verdict: Exclude<Verdict['kind'], 'accepted' | 'queue-full'>;
   message_id: string;
   retry_after: number | null;
   cap_left: number | null;
@@ -167,6 +196,7 @@ function toVerdict(
   send: PackedSend,
   row: VerdictRow | undefined,
   allowance: Allowance | null,
+  closed: 'relay-down' | 'queue-full' | null,
 ): Verdict {
   if (row === undefined) return { kind: 'accepted', id: send.id, allowance };
   switch (row.verdict) {
@@ -177,6 +207,9 @@ function toVerdict(
       return { kind: row.verdict, retryAfterSeconds: row.retry_after!, allowance: allowance! };
     case 'over-cap':
       return { kind: 'over-cap', retryAfterSeconds: row.retry_after!, capLeft: row.cap_left! };
+    case 'relay-down':
+      // The statement knows that nothing new is taken, not why.
+      return { kind: closed ?? 'relay-down' };
     default:
       return { kind: row.verdict };
   }
