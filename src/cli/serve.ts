@@ -47,7 +47,7 @@ function endingOf(stop: () => Promise<void>): (code: number) => void {
   const end = (code: number): void => {
     if (stopping) process.exit(1);
     stopping = true;
-    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+    setTimeout(giveUp, STOP_WITHIN_MS).unref();
     void stop().then(() => process.exit(code));
   };
   const onSignal = (): void => end(0);
@@ -56,4 +56,12 @@ function endingOf(stop: () => Promise<void>): (code: number) => void {
   // The terminal it ran in was closed.
   process.on('SIGHUP', onSignal);
   return end;
+}
+
+/** The database or the relay did not let go in time. */
+function giveUp(): void {
+  process.stderr.write(
+    `Not everything could be finished within ${STOP_WITHIN_MS / 1000} s. Nothing is lost: what was in hand and could not be recorded is handed over again when its lease ends.\n`,
+  );
+  process.exit(1);
 }
