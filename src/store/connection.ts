@@ -174,14 +174,17 @@ class ServerConnection extends pg.Client implements Connection {
 }
 
 /**
- * What we answer with 202 must be on disk, whatever the server's default is. A plan is kept for long and often made while
- * the day's tables are empty, so none may count on a table being small. That makes plans look dear, and a server that
- * compiles dear plans (JIT, as Debian's does) took 551 ms for what takes 0.04 ms.
+ * What we answer with 202 must be on disk, whatever the server's default is.
+ *
+ * Plans are made for the values at hand and not kept: a kept one is often made while the queue is empty, and stays when it has
+ * grown. Claiming 128 of 50,000 due rows with such a plan took 28 s, else 12 ms. Planning is a fifth of a millisecond a group.
+ *
+ * No JIT: where it is on, as in Debian's servers, a plan that looks dear is compiled: 551 ms for what takes 0.04 ms.
  */
 const SETTINGS = {
   synchronous_commit: 'on',
   timezone: 'UTC',
-  enable_seqscan: 'off',
+  plan_cache_mode: 'force_custom_plan',
   jit: 'off',
   // Of a process that was frozen inside a transaction: nobody else shall wait for its locks.
   idle_in_transaction_session_timeout: 60_000,

@@ -5,7 +5,8 @@
 --
 -- Its plans are made once per connection, often while a table or the day's partition is still empty. A plan that reads a
 -- small table from end to end must not be kept for one that grows by thousands of rows a second (enable_seqscan): measured,
--- sends with idempotency keys fell to a fifth of their rate within seconds.
+-- sends with idempotency keys fell to a fifth of their rate within seconds. They are kept all the same (plan_cache_mode, over
+-- that of our connections): planning anew took the server 350 µs more for every batch.
 CREATE OR REPLACE FUNCTION accept_sends(
   p_id uuid[], p_account bigint[], p_from text[], p_recipients text[], p_recipient_count integer[],
   p_subject text[], p_tags text[], p_template text[], p_template_version integer[], p_branding_version integer[],
@@ -15,7 +16,7 @@ CREATE OR REPLACE FUNCTION accept_sends(
 ) RETURNS TABLE (
   n integer, verdict text, message_id uuid, retry_after integer, cap_left bigint,
   account_id bigint, quota integer, quota_left bigint, rate integer
-) LANGUAGE plpgsql SET enable_seqscan = off AS $$
+) LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = auto AS $$
 #variable_conflict use_column
 DECLARE
   verdicts text[] := array_fill('accepted'::text, ARRAY[cardinality(p_id)]);
