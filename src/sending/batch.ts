@@ -85,8 +85,8 @@ export function openBatcher(deps: {
         const relayDown = deps.relayIsDown();
         const closed = relayDown ? 'relay-down' : deps.queueIsFull?.() ? 'queue-full' : null;
         const nowMs = deps.databaseNowMs?.();
-        const beginBy = nowMs === undefined ? null : new Date(nowMs + BEGINS_WITHIN_MS);
-        const verdicts = await acceptSends(deps.database, sends, closed, beginBy);
+        const doneBy = nowMs === undefined ? null : new Date(nowMs + DONE_WITHIN_MS);
+        const verdicts = await acceptSends(deps.database, sends, closed, doneBy);
         deps.metrics.batchSize.observe(sends.length);
         deps.onCommitted(sends);
         return verdicts;
@@ -100,10 +100,10 @@ export function openBatcher(deps: {
 }
 
 /**
- * A server that was frozen, or whose packets were held up, reads a batch long after its callers were told 503 and have sent
- * again. It must not accept it then.
+ * A server that was frozen, or whose packets were held up, reads a batch, or goes on with it, long after its callers were told
+ * 503 and have sent again. It must not accept it then. What was frozen while it was written to disk cannot be called back.
  */
-const BEGINS_WITHIN_MS = 3000;
+const DONE_WITHIN_MS = 5000;
 
 function notAccepted(error: unknown): Problem {
   const { detail, retryAfterSeconds = 2 } =
@@ -120,13 +120,13 @@ const ACCEPT_SQL = `SELECT * FROM accept_sends(
   $8::text[], $9::integer[], $10::integer[], $11::text[], $12::uuid[],
   $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::text[], $18::bytea[], $19::integer[], $20::integer[],
   $21::integer[], $22::integer[], $23, $24, $25)
-  WHERE coalesce($26::timestamptz, 'infinity') > now()`;
+  WHERE coalesce($26::timestamptz, 'infinity') > now() AND in_time($26)`;
 
 async function acceptSends(
   database: Database,
   sends: readonly PackedSend[],
   closed: 'relay-down' | 'queue-full' | null,
-  beginBy: Date | null,
+  doneBy: Date | null,
 ): Promise<Verdict[]> {
   const rows = await database.prepared<AllowanceRow | VerdictRow>('accept-sends', ACCEPT_SQL, [
     uuidArray(sends.map((send) => send.id)),
@@ -154,7 +154,7 @@ async function acceptSends(
     closed !== null,
     PLANS.paid.dailyQuota,
     PLANS.paid.ratePerSecond,
-    beginBy,
+    doneBy,
   ]);
   // Every batch asks for an account's allowance or finds a key used before: no row means that it came too late.
   if (rows.length === 0) throw databaseAway('the batch reached the database too late');

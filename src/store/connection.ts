@@ -47,8 +47,8 @@ export interface Connection extends pg.Client {
   ): Promise<pg.QueryResult<Row>>;
   /** Connections that were opened later go elsewhere, or this one has been silent. */
   isStale(): boolean;
-  /** Looks whether an answer is overdue. */
-  watch(): void;
+  /** Looks whether an answer is overdue. Then the connection is given up, and `ended` told which process of the server it had. */
+  watch(ended: (serverPid: number) => void): void;
   /** Without a goodbye, which would never be read. Statements under way fail with the reason. */
   giveUp(reason: Error): void;
 }
@@ -74,7 +74,8 @@ class ServerConnection extends pg.Client implements Connection {
   readonly #plan: ConnectionPlan;
   readonly #server: Server;
   readonly #generation: number;
-  #begun = false;
+  /** Known once the session is set up. */
+  #serverPid: number | undefined;
   #unanswered = 0;
   #heardAtMs = 0;
 
@@ -118,21 +119,23 @@ class ServerConnection extends pg.Client implements Connection {
 
   /** Settings by statement, not by start-up options: those are lost behind a pooler, or where the URL has its own. */
   async begin(): Promise<void> {
-    if (this.#begun) return;
+    if (this.#serverPid !== undefined) return;
     const { statementMs, lockMs } = this.#plan.patience;
     const settings = { ...SETTINGS, statement_timeout: statementMs, lock_timeout: lockMs };
     const calls = Object.entries(settings).map(
       ([name, value]) => `set_config('${name}', '${value}', false)`,
     );
-    const result = await this.ask<{ readOnly: boolean }>({
-      text: `SELECT ${calls.join(', ')}, current_setting('transaction_read_only') = 'on' AS "readOnly"`,
+    const result = await this.ask<{ pid: number; readOnly: boolean }>({
+      text: `SELECT ${calls.join(', ')}, pg_backend_pid() AS pid,
+                    current_setting('transaction_read_only') = 'on' AS "readOnly"`,
     });
+    const { pid, readOnly } = result.rows[0]!;
     // Alone, it is asked all the same: what only reads goes on.
-    if (result.rows[0]?.readOnly && this.#plan.servers.count > 1) {
+    if (readOnly && this.#plan.servers.count > 1) {
       this.#plan.servers.failed(this.#server);
       throw databaseAway(`${this.#server.name} takes no writes`);
     }
-    this.#begun = true;
+    this.#serverPid = pid;
   }
 
   async ask<Row extends pg.QueryResultRow>(
@@ -153,12 +156,13 @@ class ServerConnection extends pg.Client implements Connection {
   }
 
   /** What has already come in is read first: this process may have been asleep itself. */
-  watch(): void {
+  watch(ended: (serverPid: number) => void): void {
     if (!this.#isOverdue()) return;
     setImmediate(() => {
       if (!this.#isOverdue()) return;
       const seconds = Math.round(this.#plan.patience.answerMs / 1000);
       this.giveUp(databaseAway(`${this.#server.name} gave no answer for ${seconds} s`));
+      if (this.#serverPid !== undefined) ended(this.#serverPid);
     });
   }
 

@@ -55,7 +55,7 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
         for (const connection of open) connection.giveUp(reason);
       });
   const watching = setInterval(() => {
-    for (const connection of open) connection.watch();
+    for (const connection of open) connection.watch(endAtServer);
   }, WATCHED_EVERY_MS).unref();
 
   /** A connection to the server that takes writes; each of several is tried once. */
@@ -99,6 +99,11 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
     } finally {
       lent.release(lent.isStale() || isConnectionFault(broken));
     }
+  }
+
+  /** One that waits for a standby, say, holds its place at the server for ever, and the next one takes another. */
+  function endAtServer(serverPid: number): void {
+    once({ text: 'SELECT pg_terminate_backend($1)', values: [serverPid] }).catch(() => undefined);
   }
 
   async function inTransaction<Result>(

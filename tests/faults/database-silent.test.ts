@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readUuid } from '../../src/ids.ts';
 import { PATIENCE } from '../../src/store/connection.ts';
 import { type EmbeddedDatabase, openEmbedded } from '../../src/store/embedded.ts';
 import { type Database, openDatabase } from '../../src/store/pool.ts';
@@ -53,6 +54,11 @@ async function expectRefusals(url: string, key: string): Promise<void> {
   expect(tookMs).toBeLessThan(A_FEW_SECONDS);
 }
 
+async function countMessages(database: Database): Promise<number> {
+  const [row] = await database.query<{ n: number }>('SELECT count(*)::int AS n FROM messages');
+  return row!.n;
+}
+
 describe('packets go nowhere', () => {
   let test: TestDatabase;
   let door: TcpProxy;
@@ -73,6 +79,13 @@ describe('packets go nowhere', () => {
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     expect(await hanging).toMatch(/gave no answer/);
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    // It does not keep its place at the server.
+    await until(async () => {
+      const rows = await test.database.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT pg_sleep%'`,
+      );
+      return rows.length === 0;
+    });
     await database.close();
   });
 
@@ -92,6 +105,7 @@ describe('packets go nowhere', () => {
     const service = await startTestService({ DATABASE_URL: door.url }, { on: test });
     const { key } = await service.account();
     expect((await service.send(key, sandboxMail())).status).toBe(202);
+    const accepted = await countMessages(test.database);
     door.swallow();
     await expectRefusals(service.url, key);
     const { answers, tookMs } = await knock(service.url, key);
@@ -100,6 +114,9 @@ describe('packets go nowhere', () => {
     expect(await (await fetch(`${service.url}/metrics`)).text()).toContain(
       'sandmartin_trouble{kind="away"} 1',
     );
+    // As long as a batch may take: what is stuck in the swamp comes through, too late.
+    const swallowedAtMs = performance.now();
+    await until(() => performance.now() - swallowedAtMs > 5500);
     await door.open();
     const { body } = await until(async () => {
       const answer = await service.send(key, sandboxMail());
@@ -109,6 +126,7 @@ describe('packets go nowhere', () => {
     await until(
       async () => (await service.get(key, `/v1/messages/${body.id}`)).body.status === 'delivered',
     );
+    expect(await countMessages(test.database)).toBe(accepted + 1);
     await service.stop();
   }, 60_000);
 
@@ -155,7 +173,7 @@ describe('PostgreSQL is frozen', () => {
     }
   }
 
-  it('sends get 503 and none of them is accepted late: what was answered 202 is there, and nothing else', async () => {
+  it('what was answered 202 is there; of what was answered 503 at most what was just being written', async () => {
     const accepted: string[] = [];
     let refused = 0;
     let sending = true;
@@ -173,9 +191,11 @@ describe('PostgreSQL is frozen', () => {
       const before = accepted.length;
       await until(() => accepted.length > before + 20);
       signalAll('SIGSTOP');
+      const frozenAtMs = performance.now();
       try {
         await until(() => refused > 20, A_FEW_SECONDS);
         await expectRefusals(service.url, key);
+        await until(() => performance.now() - frozenAtMs > 5500);
       } finally {
         signalAll('SIGCONT');
       }
@@ -185,7 +205,11 @@ describe('PostgreSQL is frozen', () => {
     }
     sending = false;
     await Promise.all(senders);
-    const [row] = await database.query<{ n: number }>('SELECT count(*)::int AS n FROM messages');
-    expect(row!.n).toBe(accepted.length);
+    const rows = await database.query<{ id: string }>('SELECT id FROM messages');
+    const stored = new Set(rows.map(({ id }) => id));
+    const lost = accepted.filter((id) => !stored.has(readUuid('msg_', id)!));
+    console.log(`accepted ${accepted.length}, lost ${lost.length}, stored ${stored.size}`);
+    expect(lost).toEqual([]);
+    expect(stored.size - accepted.length).toBeLessThanOrEqual(senders.length);
   }, 120_000);
 });
