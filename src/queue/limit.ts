@@ -32,13 +32,17 @@ export async function watchQueue(deps: {
   const couldNotLook = recurringFault(deps.log, 'warn', 'could not look how long the queue is');
   const { rest, wake } = createNap();
   let known: QueueSize = { mails: 0, bytes: 0 };
-  let grown: QueueSize = { mails: 0, bytes: 0 };
+  /** Since the last look. */
+  const grown: QueueSize = { mails: 0, bytes: 0 };
   let full = false;
   let stopping = false;
 
   async function look(): Promise<void> {
-    grown = { mails: 0, bytes: 0 };
+    const { mails, bytes } = grown;
     known = await sizeOfQueue(deps.database);
+    // What came in while it looked may be counted twice until the next look, never not at all.
+    grown.mails -= mails;
+    grown.bytes -= bytes;
     if (full === (fullness() !== undefined)) return;
     full = !full;
     deps.log.warn(
