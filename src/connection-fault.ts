@@ -10,7 +10,7 @@ const NETWORK_CODES =
 const CONNECTION_STATES = /^(08...|53300|57P0[1235])$/;
 /** What pg and its pool say without a code. */
 const CONNECTION_TEXTS =
-  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+  /^(Connection terminated|timeout expired|Client has encountered a connection error|Client was closed)/;
 
 /** Whether a server could not be reached, or was lost: not a fault of ours, and it passes. */
 export function isConnectionFault(error: unknown): boolean {
@@ -24,6 +24,9 @@ export function isConnectionFault(error: unknown): boolean {
 /** SQLSTATE: 57014 (statement timeout), 55P03 (lock timeout), 40001 and 40P01 (others were first), class 53 (resources). */
 const BUSY_STATES = /^(57014|55P03|40001|40P01|53...)$/;
 
+/** What the pool says when nobody gave a connection back in time. */
+const ALL_LENT = 'timeout exceeded when trying to connect';
+
 /** By name, what the database cannot do for a while; undefined: the fault is in what it was asked. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
   if (isConnectionFault(error)) return 'away';
@@ -31,7 +34,8 @@ export function databaseFault(error: unknown): DatabaseFault | undefined {
   if (code === '53100') return 'disk-full';
   // The second: the file system under the server was mounted again without the right to write, as after a fault of the disk.
   if (code === '25006' || /Read-only file system/.test(String(message))) return 'read-only';
-  return typeof code === 'string' && BUSY_STATES.test(code) ? 'busy' : undefined;
+  const busy = typeof code === 'string' ? BUSY_STATES.test(code) : message === ALL_LENT;
+  return busy ? 'busy' : undefined;
 }
 
 export const FAULT_DETAILS: Record<DatabaseFault, string> = {

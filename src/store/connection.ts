@@ -10,6 +10,8 @@ import type { Server, Servers } from './servers.ts';
  */
 export interface Patience {
   connectMs: number;
+  /** For a connection to be free, when all are lent out. */
+  waitMs: number;
   statementMs: number;
   lockMs: number;
   answerMs: number;
@@ -21,17 +23,24 @@ const NO_LIMIT = 0;
 /** By who asks. All of them are given up at once when the heartbeat stops: these are for what hangs alone. */
 export const PATIENCE = {
   /** Somebody waits at a door. */
-  calls: { connectMs: 3000, statementMs: 8000, lockMs: 5000, answerMs: 10_000 },
+  calls: { connectMs: 5000, waitMs: 10_000, statementMs: 8000, lockMs: 5000, answerMs: 10_000 },
   /** Workers: delivery, webhooks, feedback. */
-  work: { connectMs: 5000, statementMs: 30_000, lockMs: 15_000, answerMs: 35_000 },
+  work: {
+    connectMs: 5000,
+    waitMs: 30_000,
+    statementMs: 30_000,
+    lockMs: 15_000,
+    answerMs: 35_000,
+  },
   /** Migrations, indexes, commands: they take as long as they take. */
   upkeep: {
     connectMs: 10_000,
+    waitMs: 60_000,
     statementMs: NO_LIMIT,
     lockMs: NO_LIMIT,
     answerMs: Number.POSITIVE_INFINITY,
   },
-  heartbeat: { connectMs: 2000, statementMs: 1500, lockMs: 1500, answerMs: 2000 },
+  heartbeat: { connectMs: 3000, waitMs: 10_000, statementMs: 2500, lockMs: 2500, answerMs: 3000 },
 } satisfies Record<string, Patience>;
 
 const types = new pg.TypeOverrides();

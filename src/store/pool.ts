@@ -42,7 +42,7 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
   const pool = new pg.Pool({
     Client: connectionClass({ servers, patience, evenInSilence, open }),
     max: options.connections,
-    connectionTimeoutMillis: patience.connectMs,
+    connectionTimeoutMillis: patience.waitMs,
   });
   let closing = false;
   pool.on('error', (error) => {
@@ -66,7 +66,7 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
       try {
         return await borrowHere();
       } catch (error) {
-        if (left <= 1 || !isConnectionFault(error) || isFull(error)) throw error;
+        if (left <= 1 || !isConnectionFault(error)) throw error;
       }
     }
   }
@@ -140,10 +140,6 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
     },
   };
 }
-
-/** All connections are lent out: another server would not help. */
-const isFull = (error: unknown): boolean =>
-  (error as Error).message.startsWith('timeout exceeded when trying to connect');
 
 async function rowsOf<Row>(lent: Connection, statement: pg.QueryConfig<unknown[]>): Promise<Row[]> {
   return (await lent.ask(statement)).rows as Row[];
