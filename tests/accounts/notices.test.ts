@@ -1,7 +1,7 @@
 // Notices: people are told of a sign-in from somewhere new, and owners of a new API key, whichever door made it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { deviceOf } from '../../src/accounts/sign-in-places.ts';
+import { deviceOf, noteSignIn } from '../../src/accounts/sign-in-places.ts';
 import { systemClock } from '../../src/clock.ts';
 import { showUuid } from '../../src/ids.ts';
 import { makeUser, openClient, openSignedIn, PASSWORD } from '../dashboard/dashboard-client.ts';
@@ -41,9 +41,11 @@ const signIn = (email: string, from: string, agent: string) =>
 
 describe('a sign-in', () => {
   it('from a new network or device is told, from a known one not, nor the first of all', async () => {
-    const { email } = await makeUser(service.database, { accountId });
-    await signIn(email, '192.0.2.1', FIREFOX);
-    await signIn(email, '192.0.2.1', FIREFOX.replaceAll('140.0', '141.0'));
+    const { id: userId, email } = await makeUser(service.database, { accountId });
+    const note = (client: string, userAgent: string) =>
+      noteSignIn(service.database, userId, { client, userAgent });
+    await note('192.0.2.1', FIREFOX);
+    await note('192.0.2.1', FIREFOX.replaceAll('140.0', '141.0'));
     expect(await owed()).toEqual([]);
 
     await signIn(email, '203.0.113.5', FIREFOX);
@@ -56,17 +58,19 @@ describe('a sign-in', () => {
     expect(mail.text).toContain('203.0.113.5');
     expect(mail.text).toContain(`${service.url}/profile`);
 
-    await signIn(email, '203.0.113.5', CHROME);
+    await note('203.0.113.5', CHROME);
     await until(async () => (await mailsTo(email, 'new-sign-in')).length === 2);
-    await signIn(email, '203.0.113.5', CHROME);
+    await note('203.0.113.5', CHROME);
     await until(async () => (await owed()).length === 0);
     expect(await mailsTo(email, 'new-sign-in')).toHaveLength(2);
   });
 
   it('two at once from the same new place are told, and lose nothing', async () => {
-    const { email } = await makeUser(service.database, { accountId });
-    await signIn(email, '192.0.2.1', FIREFOX);
-    await Promise.all([signIn(email, '192.0.2.2', FIREFOX), signIn(email, '192.0.2.2', FIREFOX)]);
+    const { id: userId, email } = await makeUser(service.database, { accountId });
+    const note = (client: string) =>
+      noteSignIn(service.database, userId, { client, userAgent: FIREFOX });
+    await note('192.0.2.1');
+    await Promise.all([note('192.0.2.2'), note('192.0.2.2')]);
     await until(async () => (await mailsTo(email, 'new-sign-in')).length >= 1);
   });
 

