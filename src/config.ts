@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type Mailbox, parseMailbox } from './addresses.ts';
 import { urlsOf } from './database-url.ts';
 import { Problem } from './errors.ts';
+import { isNetwork } from './networks.ts';
 
 export const ROLES = ['api', 'delivery', 'webhooks', 'feedback'] as const;
 export type Role = (typeof ROLES)[number];
@@ -26,6 +27,7 @@ const list = z
   .transform((text) => text.split(',').map((item) => item.trim()))
   .transform((items) => items.filter((item) => item !== ''));
 const days = wholeNumber(1, 3650);
+const percent = z.coerce.number('must be a percentage').positive().max(100);
 
 /** An absent variable and an empty one mean the same: the default. */
 const settings = {
@@ -157,6 +159,12 @@ const settings = {
     description:
       'The same for what waiting mails take on disk: a number of bytes, or one with `MB` or `GB`.',
   },
+  ALLOWED_HEADERS: {
+    schema: list.transform((names) => names.map((name) => name.toLowerCase())),
+    shownDefault: 'unset: none',
+    description:
+      'Headers that senders may set although relays take orders by them, comma-separated, such as `X-PM-Tag`. Refused otherwise: those of SendGrid, Amazon SES, Mailgun, Postmark, SparkPost, Mandrill, Brevo, Mailjet and others, by which a sender could add recipients or leave your tracking and routing.',
+  },
   FEEDBACK_PORT: {
     schema: port.default(2526),
     description: 'Port of the SMTP listener for delivery reports and complaints.',
@@ -236,6 +244,28 @@ const settings = {
     description:
       'Addresses and networks, comma-separated, where webhooks may go although they are private, loopback or otherwise special, and where `http://` will do.',
   },
+  PAUSE_BOUNCE_PERCENT: {
+    schema: percent.optional(),
+    shownDefault: 'unset: off',
+    description:
+      'An account of whose recipients in the last 24 hours more than this percentage bounced for good is paused: its sends answer 403 until an operator resumes it (`sandmartin account resume`, or the dashboard). Amazon SES pauses at 10.',
+  },
+  PAUSE_COMPLAINT_PERCENT: {
+    schema: percent.optional(),
+    shownDefault: 'unset: off',
+    description: 'The same for complaints. Large mailbox providers turn mail away from 0.3.',
+  },
+  PAUSE_FEWEST: {
+    schema: wholeNumber(1, 1_000_000).default(200),
+    description:
+      'Recipients in 24 hours below which no account is paused: a rate says little then.',
+  },
+  RAMP_START: {
+    schema: wholeNumber(1, 2_000_000_000).optional(),
+    shownDefault: 'unset: no ramp',
+    description:
+      'Recipients that a new account may write to on its first day, such as 200. It doubles every day until the account’s own quota is reached. `sandmartin account set --ramp-start 0` ends it for one account.',
+  },
   SECRET_KEY: {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
     shownDefault: 'unset: made once and kept in the database',
@@ -286,6 +316,8 @@ export interface Config {
   deliveryLeaseMs: number;
   relayDown: 'refuse' | 'queue';
   queueLimit: { mails: number; bytes: number };
+  /** In lower case. */
+  allowedHeaders: ReadonlySet<string>;
   feedbackPort: number;
   feedbackHost: string;
   feedbackTls: { certFile: string; keyFile: string } | undefined;
@@ -295,6 +327,13 @@ export interface Config {
   systemSender: Mailbox | undefined;
   dnsServers: readonly string[];
   webhookAllow: readonly string[];
+  pauseLimits: {
+    bouncePercent: number | undefined;
+    complaintPercent: number | undefined;
+    fewest: number;
+  };
+  /** First day's quota of new accounts; undefined: no ramp. */
+  rampStart: number | undefined;
   secretKey: string | undefined;
   retentionDays: number;
   contentRetentionDays: number;
@@ -355,6 +394,7 @@ function toConfig(read: Parsed): Config {
     deliveryLeaseMs: read.DELIVERY_LEASE_SECONDS * 1000,
     relayDown: read.RELAY_DOWN,
     queueLimit: { mails: read.QUEUE_LIMIT, bytes: read.QUEUE_LIMIT_BYTES },
+    allowedHeaders: new Set(read.ALLOWED_HEADERS),
     feedbackPort: read.FEEDBACK_PORT,
     feedbackHost: read.FEEDBACK_HOST ?? read.HOST,
     feedbackTls:
@@ -367,6 +407,12 @@ function toConfig(read: Parsed): Config {
     systemSender: read.SYSTEM_SENDER,
     dnsServers: read.DNS_SERVERS,
     webhookAllow: read.WEBHOOK_ALLOW,
+    pauseLimits: {
+      bouncePercent: read.PAUSE_BOUNCE_PERCENT,
+      complaintPercent: read.PAUSE_COMPLAINT_PERCENT,
+      fewest: read.PAUSE_FEWEST,
+    },
+    rampStart: read.RAMP_START,
     secretKey: read.SECRET_KEY,
     retentionDays: read.RETENTION_DAYS,
     contentRetentionDays: read.CONTENT_RETENTION_DAYS,
@@ -398,15 +444,6 @@ function isServer(text: string): boolean {
 function isDomain(text: string): boolean {
   return /^[a-z\d_-]+(\.[a-z\d_-]+)+$/i.test(text);
 }
-
-function isNetwork(text: string): boolean {
-  const [address = '', prefix, more] = text.split('/');
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return more === undefined && bits > 0 && (prefix === undefined || isPrefix(prefix, bits));
-}
-
-const isPrefix = (text: string, bits: number): boolean =>
-  /^\d{1,3}$/.test(text) && Number(text) <= bits;
 
 function showHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';

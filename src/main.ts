@@ -4,8 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { openDirectory } from './accounts/directory.ts';
 import { createDns } from './accounts/dns.ts';
 import { isReturnPathOf } from './accounts/domains.ts';
+import { watchRates } from './accounts/pause.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import type { DashboardDeps } from './dashboard/deps.ts';
+import { startNotices } from './dashboard/notices.ts';
 import { mountDashboard, pagesFolder, setUpTokenOf } from './dashboard/server.ts';
 import { sourceOf } from './delivery/making.ts';
 import { createRelay, type RelayConfig } from './delivery/relay.ts';
@@ -327,7 +330,7 @@ async function startRoles(
   const engagements = opened(openEngagementRecorder({ database, clock, log, metrics }), (it) =>
     it.drain(),
   );
-  const { read: readRequester, isProxy } = readRequesters(config.trustedProxies);
+  const { read: readRequester, addressOf, isProxy } = readRequesters(config.trustedProxies);
   const bodies = createBodies({
     addressOf: (request) => {
       const { ipAddress } = readRequester(request);
@@ -371,6 +374,7 @@ async function startRoles(
     templates: createOffering({ database, catalog, resolve, render }),
     render,
     relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
+    allowedHeaders: config.allowedHeaders,
   };
   const mcp = opened(
     createMcpServer({
@@ -389,13 +393,14 @@ async function startRoles(
     (it) => it.close(),
   );
   const answerMcp = createMcpHttp({
-    ...{ server: mcp, directory, metrics, log, bodies },
+    ...{ server: mcp, directory, metrics, log, bodies, addressOf },
     hosts: config.mcpHosts,
   });
   const server = createRestServer({
     ...operationDeps,
     bodies,
     http,
+    addressOf,
     baseUrl: () => baseUrl,
     mounts: { '/mcp': answerMcp, '/v1/mcp': answerMcp, ...inbound },
     health,
@@ -409,7 +414,7 @@ async function startRoles(
     tracker: { key: trackingKey, url: trackingUrl },
     isPublic: config.isPublic || config.relayUrl === undefined,
   };
-  mountDashboard(server, {
+  const dashboard: DashboardDeps = {
     ...operationDeps,
     catalog,
     making,
@@ -432,10 +437,15 @@ async function startRoles(
       const mail = await loadMail(database, accountId, uuid);
       return mail && (await sourceOf(composing, mail));
     },
-    clientOf: (request) => readRequester(request).ipAddress,
+    requesterOf: readRequester,
+    rampStart: config.rampStart,
     setUpToken,
     pagesFolder,
-  });
+  };
+  mountDashboard(server, dashboard);
+  opened(startNotices(dashboard), (it) => it.stop());
+  const rates = { database, clock, log, limits: config.pauseLimits };
+  opened(await watchRates(rates), (it) => it.close());
   await server.listen({ host: config.host, port: config.port });
   opened(server, (it) => it.close());
   const { port } = server.server.address() as AddressInfo;

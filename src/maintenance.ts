@@ -4,7 +4,9 @@
 import type { Dns } from './accounts/dns.ts';
 import { recheckDomains } from './accounts/domains.ts';
 import { pruneInvitations } from './accounts/invitations.ts';
+import { pruneNotices } from './accounts/notices.ts';
 import { pruneSessions } from './accounts/sessions.ts';
+import { prunePlaces } from './accounts/sign-in-places.ts';
 import { pruneTries } from './accounts/sign-in-throttle.ts';
 import type { Clock } from './clock.ts';
 import { databaseFault } from './connection-fault.ts';
@@ -45,6 +47,8 @@ export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
   await pruneSecrets(database);
   await pruneProcesses(database);
   await pruneTries(database);
+  await prunePlaces(database);
+  await pruneNotices(database);
   await pruneInvitations(database);
 }
 

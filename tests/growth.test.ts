@@ -36,7 +36,7 @@ it.each<[string, string[], (text: string) => unknown]>([
   [
     'headers',
     ['X', '-', ':', ' ', '\t', 'é'],
-    (text) => quietly(() => readHeaders({ [text]: text })),
+    (text) => quietly(() => readHeaders({ [text]: text }, new Set())),
   ],
   ['tags', ['a', '\n', '😀'], (text) => quietly(() => readTags([text]))],
   [

@@ -16,6 +16,8 @@ export interface Account {
   unknownOutcome: UnknownOutcome;
   /** Mails in hand at a time, over all delivery processes; null: no limit. */
   deliveryLimit: number | null;
+  /** The first day's quota of a new account, doubled every day; null: it has no ramp. */
+  rampStart: number | null;
   createdAt: string;
 }
 
@@ -34,6 +36,8 @@ export interface AccountChange {
   unknownOutcome?: UnknownOutcome;
   /** 0: no limit. */
   deliveryLimit?: number;
+  /** 0: no ramp. */
+  rampStart?: number;
 }
 
 interface AccountRow extends Omit<Account, 'dailyQuota' | 'ratePerSecond' | 'createdAt'> {
@@ -44,7 +48,8 @@ interface AccountRow extends Omit<Account, 'dailyQuota' | 'ratePerSecond' | 'cre
 
 const COLUMNS = `id, name, plan, daily_quota AS "dailyQuota", rate_per_second AS "ratePerSecond",
   track_opens AS "trackOpens", track_clicks AS "trackClicks", one_click_unsubscribe AS "oneClickUnsubscribe",
-  unknown_outcome AS "unknownOutcome", delivery_limit AS "deliveryLimit", created_at AS "createdAt"`;
+  unknown_outcome AS "unknownOutcome", delivery_limit AS "deliveryLimit", ramp_start AS "rampStart",
+  created_at AS "createdAt"`;
 
 export async function createAccount(
   database: Queryable,
@@ -52,8 +57,8 @@ export async function createAccount(
 ): Promise<Account> {
   const [row] = await database.query<AccountRow>(
     `INSERT INTO accounts (name, plan, daily_quota, rate_per_second, track_opens, track_clicks, one_click_unsubscribe,
-                           unknown_outcome, delivery_limit)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, nullif($9, 0)) RETURNING ${COLUMNS}`,
+                           unknown_outcome, delivery_limit, ramp_start)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, nullif($9, 0), nullif($10, 0)) RETURNING ${COLUMNS}`,
     [
       account.name,
       account.plan,
@@ -64,6 +69,7 @@ export async function createAccount(
       account.oneClickUnsubscribe ?? false,
       account.unknownOutcome ?? 'send_again',
       account.deliveryLimit ?? 0,
+      account.rampStart ?? 0,
     ],
   );
   return toAccount(row!);
@@ -79,7 +85,8 @@ export async function changeAccount(
        daily_quota = coalesce($4, daily_quota), rate_per_second = coalesce($5, rate_per_second),
        track_opens = coalesce($6, track_opens), track_clicks = coalesce($7, track_clicks),
        one_click_unsubscribe = coalesce($8, one_click_unsubscribe),
-       unknown_outcome = coalesce($9, unknown_outcome), delivery_limit = nullif(coalesce($10, delivery_limit), 0)
+       unknown_outcome = coalesce($9, unknown_outcome), delivery_limit = nullif(coalesce($10, delivery_limit), 0),
+       ramp_start = nullif(coalesce($11, ramp_start), 0)
      WHERE id = $1 RETURNING ${COLUMNS}`,
     [
       id,
@@ -92,6 +99,7 @@ export async function changeAccount(
       change.oneClickUnsubscribe ?? null,
       change.unknownOutcome ?? null,
       change.deliveryLimit ?? null,
+      change.rampStart ?? null,
     ],
   );
   return toAccount(row ?? noAccount(id));

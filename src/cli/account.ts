@@ -10,7 +10,9 @@ import {
   UNKNOWN_OUTCOMES,
   type UnknownOutcome,
 } from '../accounts/accounts.ts';
+import { listPauses, pauseAccount } from '../accounts/pause.ts';
 import { PLANS, type Plan } from '../accounts/plans.ts';
+import { listSuspensions, resumeAccount } from '../accounts/suspension.ts';
 import { Problem } from '../errors.ts';
 import { accountNumber, print, table, wholeNumber, withDatabase, withJson } from './command.ts';
 
@@ -24,6 +26,7 @@ interface AccountOptions {
   oneClickUnsubscribe?: boolean;
   unknownOutcome?: UnknownOutcome;
   deliveryLimit?: number;
+  rampStart?: number;
   json?: boolean;
 }
 
@@ -34,8 +37,9 @@ export function registerAccount(program: Command): void {
     .requiredOption('--name <name>', 'what people call it', readName)
     .requiredOption('--plan <plan>', 'paid or free', readPlan)
     .action((options: AccountOptions & { name: string; plan: Plan }) =>
-      withDatabase(async (database) => {
+      withDatabase(async (database, { rampStart }) => {
         const made = await createAccount(database, {
+          ...(rampStart === undefined ? {} : { rampStart }),
           ...changeOf(options),
           name: options.name,
           plan: options.plan,
@@ -66,21 +70,54 @@ export function registerAccount(program: Command): void {
       }),
   );
 
+  registerPauses(account);
+
   withJson(account.command('list').description('all accounts')).action((options: AccountOptions) =>
     withDatabase(async (database) => {
       const accounts = await listAccounts(database);
+      const suspensions = await listSuspensions(database);
+      const pauses = await listPauses(database);
+      const stateOf = (id: number) =>
+        suspensions.has(id) ? 'suspended' : pauses.has(id) ? 'paused' : 'active';
       print(options.json, accounts, () =>
         table(
-          ['ID', 'NAME', 'PLAN', 'DAILY QUOTA', 'RATE/S'],
+          ['ID', 'NAME', 'PLAN', 'DAILY QUOTA', 'RATE/S', 'STATE'],
           accounts.map((it) => [
             String(it.id),
             it.name,
             it.plan,
             String(it.dailyQuota),
             String(it.ratePerSecond),
+            stateOf(it.id),
           ]),
         ),
       );
+    }),
+  );
+}
+
+function registerPauses(account: Command): void {
+  withJson(account.command('pause <id>').description('refuse its sends; reading goes on'))
+    .requiredOption('--reason <text>', "why; the account's people read it")
+    .action((id: string, options: AccountOptions & { reason: string }) =>
+      withDatabase(async (database) => {
+        const number = accountNumber(id);
+        await pauseAccount(database, number, options.reason);
+        print(options.json, { id: number, paused: options.reason }, () => [
+          `Account ${number} is paused. Resume it with: npx sandmartin account resume ${number}`,
+        ]);
+      }),
+    );
+
+  withJson(
+    account.command('resume <id>').description('end a pause or a suspension; old figures are void'),
+  ).action((id: string, options: AccountOptions) =>
+    withDatabase(async (database) => {
+      const number = accountNumber(id);
+      await resumeAccount(database, number);
+      print(options.json, { id: number, resumed: true }, () => [
+        `Account ${number} may send again.`,
+      ]);
     }),
   );
 }
@@ -89,6 +126,11 @@ function limits(command: Command): Command {
   return command
     .option('--daily-quota <recipients>', 'recipients a day', wholeNumber('--daily-quota', 0))
     .option('--rate <calls>', 'send calls a second', wholeNumber('--rate', 1, 1_000_000))
+    .option(
+      '--ramp-start <recipients>',
+      'quota of its first day, doubled every day; 0 for none',
+      wholeNumber('--ramp-start', 0),
+    )
     .option('--track-opens <on|off>', 'a pixel tells of opens', onOrOff('--track-opens'))
     .option('--track-clicks <on|off>', 'links lead through us', onOrOff('--track-clicks'))
     .option(
@@ -130,6 +172,7 @@ function changeOf(options: AccountOptions): AccountChange {
     ...(options.plan === undefined ? {} : { plan: options.plan }),
     ...(options.dailyQuota === undefined ? {} : { dailyQuota: options.dailyQuota }),
     ...(options.rate === undefined ? {} : { ratePerSecond: options.rate }),
+    ...(options.rampStart === undefined ? {} : { rampStart: options.rampStart }),
     ...(options.trackOpens === undefined ? {} : { trackOpens: options.trackOpens }),
     ...(options.trackClicks === undefined ? {} : { trackClicks: options.trackClicks }),
     ...(options.oneClickUnsubscribe === undefined

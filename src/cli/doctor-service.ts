@@ -1,4 +1,6 @@
-// doctor on the service itself: is SECRET_KEY the right one, does everything that is sealed open, and does every role run?
+// doctor on the service itself: is SECRET_KEY the right one, does everything that is sealed open, does every role run, and is an
+// account paused?
+import { listPauses } from '../accounts/pause.ts';
 import type { Config } from '../config.ts';
 import { Problem } from '../errors.ts';
 import { checkSealed, openSecret } from '../secrets.ts';
@@ -13,6 +15,7 @@ export async function checkService(): Promise<Finding[]> {
     return await withDatabase(async (database, config) => [
       await checkSecret(database, config),
       ...(await checkRoles(database)),
+      await checkPauses(database),
     ]);
   } catch (error) {
     const detail = `Secret and roles could not be looked at: ${(error as Error).message}`;
@@ -38,6 +41,17 @@ async function checkSecret(database: Database, { secretKey }: Config): Promise<F
     if (error instanceof Problem) return { check, ok: false, detail: error.detail };
     throw error;
   }
+}
+
+/** A paused account waits for the operator. */
+async function checkPauses(database: Database): Promise<Finding> {
+  const check = 'accounts';
+  const pauses = [...(await listPauses(database))];
+  if (pauses.length === 0) return { check, ok: true, detail: 'No account is paused.' };
+  const each = pauses.slice(0, 10).map(([id, { reason }]) => `${id} (${reason})`);
+  const more = pauses.length > 10 ? ` and ${pauses.length - 10} more` : '';
+  const detail = `Paused: ${each.join('; ')}${more}. Look at their mail, then: npx sandmartin account resume <id>`;
+  return { check, ok: false, detail };
 }
 
 async function checkRoles(database: Database): Promise<Finding[]> {

@@ -173,6 +173,7 @@ async function askTheAddress(
         batcher,
         render: () => Promise.reject(new Error('no template is used')),
         relayRetryAfterSeconds: () => 1,
+        allowedHeaders: config.allowedHeaders,
         systemSender: config.systemSender,
         inSandbox: () => config.relayUrl === undefined,
         baseUrl: () => config.baseUrl,

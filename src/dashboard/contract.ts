@@ -47,7 +47,7 @@ import type {
   SignIn,
 } from './views/session.ts';
 import type { SuppressionRow } from './views/suppressions.ts';
-import type { Invited, Team } from './views/team.ts';
+import type { Invited, InvitedByOperator, Team } from './views/team.ts';
 import type {
   Category,
   SaveTemplate,
@@ -189,7 +189,7 @@ export interface Api {
   listAccounts: { answer: { accounts: OperatorAccount[] } };
   createAccount: {
     body: NewAccount;
-    answer: { account: OperatorAccount; invited: Invited | null };
+    answer: { account: OperatorAccount; invited: InvitedByOperator | null };
   };
   changeOperatedAccount: {
     params: { id: string };

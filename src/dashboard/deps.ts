@@ -37,8 +37,10 @@ export interface DashboardDeps extends AcceptDeps {
   webhooks: EndpointDeps & { agent: Dispatcher };
   /** A message as it goes or went over the wire; undefined: there is none, or its content is gone. */
   sourceOf: (accountId: number, uuid: string) => Promise<Buffer | undefined>;
-  /** IP address of who asks, also behind a proxy. */
-  clientOf: (request: IncomingMessage) => string;
+  /** IP address, also behind a proxy, and program of who asks. */
+  requesterOf: (request: IncomingMessage) => { ipAddress: string; userAgent: string };
+  /** First day's quota of new accounts; undefined: no ramp. */
+  rampStart: number | undefined;
   /** What the first owner must know: the end of the link that the service prints while nobody can sign in. */
   setUpToken: string;
   /** Where the built pages are. */

@@ -24,6 +24,8 @@ export interface McpHttpDeps {
   log: Log;
   /** Shared by all doors. */
   bodies: Bodies;
+  /** The requester's address, from that of the connection and what X-Forwarded-For says. */
+  addressOf: (peer: string | undefined, forwardedFor: string | undefined) => string;
   /** Names under which the service is reached; browsers at others are kept out (DNS rebinding). */
   hosts: readonly string[];
 }
@@ -42,7 +44,9 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
     const { headers } = request;
     if (headers.host !== knownHost) knownHost = readKnownHost(headers.host, hosts);
     if (headers.origin !== undefined) requireKnownOrigin(headers.origin, hosts);
-    const caller = await deps.directory.authenticate(oneOf(headers['x-api-key']));
+    const caller = await deps.directory.authenticate(oneOf(headers['x-api-key']), () =>
+      deps.addressOf(request.socket.remoteAddress, oneOf(headers['x-forwarded-for'])),
+    );
     if (request.method !== 'POST') return await speak(request, response, caller, undefined);
     if (!acceptsJson(headers.accept)) return write(response, NOT_ACCEPTABLE);
     const { bytes, release } = await deps.bodies.read(request, { key: caller.keyId ?? undefined });

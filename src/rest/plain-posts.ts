@@ -30,7 +30,7 @@ export interface HttpAnswer {
 export function takePlainPosts(
   { server, limits, prove }: Pick<HttpServer, 'server' | 'limits' | 'prove'>,
   path: string,
-  answer: (post: PlainPost) => Promise<HttpAnswer>,
+  answer: (post: PlainPost, socket: Socket) => Promise<HttpAnswer>,
 ): { closeIdle: () => void } {
   const requestLine = `POST ${path} HTTP/1.1\r\n`;
   const [serveByNode] = server.listeners('connection') as ((socket: Socket) => void)[];
@@ -88,7 +88,7 @@ export function takePlainPosts(
 
     async function reply(post: PlainPost): Promise<void> {
       answering = true;
-      const { status, headers, json } = await answer(post);
+      const { status, headers, json } = await answer(post, socket);
       answering = false;
       if (status < 400) prove(socket);
       write(socket, `${writeHead(status, headers)}${lastOne ? CLOSE : keepAlive}`, json);

@@ -30,8 +30,9 @@ const SEND = /^\/v1\/send\/?(?:\?|$)/;
 
 /** The same for posts that came the short way. */
 export const takePlainSends = (server: HttpServer, deps: RestDeps): { closeIdle: () => void } =>
-  takePlainPosts(server, '/v1/send', ({ fields, body }) =>
+  takePlainPosts(server, '/v1/send', ({ fields, body }, socket) =>
     answerSend(deps, {
+      peer: () => socket.remoteAddress,
       field: (name) => fields.get(name),
       readBody: () => ({ bytes: body, release: () => undefined }),
     }),
@@ -43,6 +44,7 @@ async function answerRequest(
   response: ServerResponse,
 ): Promise<void> {
   const { status, headers, json } = await answerSend(deps, {
+    peer: () => request.socket.remoteAddress,
     field: (name) => oneOf(request.headers[name]),
     readBody: ({ keyId }) => deps.bodies.read(request, { key: keyId ?? undefined }),
   });
@@ -52,6 +54,8 @@ async function answerRequest(
 
 /** A send, however its bytes came. */
 interface SendCall {
+  /** Address at the other end of the connection. */
+  peer: () => string | undefined;
   /** By its lower-case name. */
   field: (name: string) => string | undefined;
   readBody: (caller: Caller) => ReadBody | Promise<ReadBody>;
@@ -62,7 +66,9 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
   let release: (() => void) | undefined;
   try {
     // Key, plan and scope are judged before the body is read.
-    caller = await deps.directory.authenticate(call.field('x-api-key'));
+    caller = await deps.directory.authenticate(call.field('x-api-key'), () =>
+      deps.addressOf(call.peer(), call.field('x-forwarded-for')),
+    );
     requireScope(caller, sendEmail.scope);
     requireJson(call.field('content-type'));
     const body = await call.readBody(caller);

@@ -30,6 +30,8 @@ export interface RestDeps extends AcceptDeps {
   /** Shared by all doors. */
   bodies: Bodies;
   http: HttpServerOptions;
+  /** The requester's address, from that of the connection and what X-Forwarded-For says. */
+  addressOf: (peer: string | undefined, forwardedFor: string | undefined) => string;
   baseUrl: () => string;
   health: HealthDeps;
   metricsExposure: Exposure;
@@ -102,7 +104,9 @@ function serveOperations(server: FastifyInstance, deps: RestDeps): void {
 /** Key, plan and scope are judged before a byte of the body is read. */
 function admit(deps: RestDeps, operation: { scope: Parameters<typeof requireScope>[1] }) {
   return async (request: FastifyRequest): Promise<void> => {
-    const caller = await deps.directory.authenticate(oneHeader(request, 'x-api-key'));
+    const caller = await deps.directory.authenticate(oneHeader(request, 'x-api-key'), () =>
+      deps.addressOf(request.socket.remoteAddress, oneHeader(request, 'x-forwarded-for')),
+    );
     requireScope(caller, operation.scope);
     request.caller = caller;
   };

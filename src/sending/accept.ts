@@ -2,6 +2,7 @@
 // after it, delivery/attempt.ts finds the due row. The order of the steps is the contract's order of checks.
 import { checkLimits, overCap } from '../accounts/agent-limits.ts';
 import type { Caller, Directory } from '../accounts/directory.ts';
+import { pausedProblem } from '../accounts/pause.ts';
 import type { Mailbox } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
 import { type LimitState, Problem } from '../errors.ts';
@@ -24,6 +25,8 @@ export interface AcceptDeps {
   batcher: Batcher;
   /** Seconds until the relay is tried again, for the answer while its circuit is open. */
   relayRetryAfterSeconds: () => number;
+  /** Headers by which relays take orders and which the operator allows all the same, in lower case. */
+  allowedHeaders: ReadonlySet<string>;
 }
 
 export interface SendVia {
@@ -47,7 +50,9 @@ export async function acceptSend(
   request: SendRequest,
   via: SendVia,
 ): Promise<Accepted> {
-  const checked = checkRequest(caller, request, via);
+  // The service's own mails go on: links for a password, notices.
+  if (caller.paused !== null && via.door !== 'system') throw pausedProblem(caller.paused);
+  const checked = checkRequest(deps, caller, request, via);
   if (caller.limits !== null) {
     checkLimits(caller.limits, { envelope: checked.recipients.envelope, request });
   }
@@ -67,13 +72,18 @@ interface Checked {
   idempotency: IdempotencyClaim | null;
 }
 
-function checkRequest(caller: Caller, request: SendRequest, via: SendVia): Checked {
+function checkRequest(
+  deps: AcceptDeps,
+  caller: Caller,
+  request: SendRequest,
+  via: SendVia,
+): Checked {
   checkBody(request);
   return {
     from: readMailbox('from_email', request.from_email),
     recipients: readRecipients(request),
     replyTo: request.reply_to === undefined ? null : readMailbox('reply_to', request.reply_to),
-    headers: readHeaders(request.headers),
+    headers: readHeaders(request.headers, deps.allowedHeaders),
     tags: readTags(request.tags),
     attachments: readAttachments(request.attachments),
     idempotency:

@@ -1,13 +1,12 @@
 // The account and its plan; and for operators, all accounts.
 import { z } from 'zod';
 import { changeAccount, createAccount } from '../../accounts/accounts.ts';
-import { createInvitation } from '../../accounts/invitations.ts';
 import { resumeAccount, suspendAccount } from '../../accounts/suspension.ts';
 import { readEmail } from '../../accounts/users.ts';
 import { Problem } from '../../errors.ts';
 import { listSetAside, releaseSetAside } from '../../queue/quarantine.ts';
 import { listOperatorAccounts, readAccountView, readOperatorAccount } from '../account-views.ts';
-import { invited } from '../invitation-mail.ts';
+import { inviteAsOperator } from '../invitation-mail.ts';
 import { messageUuid } from '../message-page.ts';
 import type { Works } from '../route.ts';
 
@@ -55,17 +54,17 @@ export const operatorRoutes: Works<
     async run(deps, { body, session }) {
       const { ownerEmail, ...wish } = body;
       const email = ownerEmail && readEmail(ownerEmail);
-      const account = await createAccount(deps.database, wish);
-      const made =
-        email &&
-        (await createInvitation(deps.database, deps.clock, {
-          ...{ accountId: account.id, email, role: 'owner' },
-          invitedBy: session.user.name,
-        }));
-      return {
-        account: await readOperatorAccount(deps, account.id),
-        invited: made ? await invited(deps, made, session.user.email) : null,
-      };
+      const { id } = await createAccount(deps.database, {
+        ...wish,
+        ...(deps.rampStart === undefined ? {} : { rampStart: deps.rampStart }),
+      });
+      const invited = email
+        ? await inviteAsOperator(deps, {
+            ...{ accountId: id, email, role: 'owner' },
+            by: session.user,
+          })
+        : null;
+      return { account: await readOperatorAccount(deps, id), invited };
     },
   },
 

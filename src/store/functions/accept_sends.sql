@@ -68,10 +68,13 @@ BEGIN
     WHERE t.verdict = 'accepted'
     GROUP BY t.account_id ORDER BY t.account_id
   LOOP
-    SELECT coalesce(daily_quota, p_default_quota), coalesce(rate_per_second, p_default_rate)
-      INTO a_quota, a_rate FROM accounts WHERE id = asking.account_id;
     moment := clock_timestamp();
     today := (moment AT TIME ZONE 'UTC')::date;
+    -- A ramp doubles every day (src/accounts/plans.ts); without one it is null, which least passes over.
+    SELECT least(coalesce(daily_quota, p_default_quota),
+                 ramp_start * 2 ^ least(30, greatest(0, today - (created_at AT TIME ZONE 'UTC')::date))),
+           coalesce(rate_per_second, p_default_rate)
+      INTO a_quota, a_rate FROM accounts WHERE id = asking.account_id;
 
     INSERT INTO account_usage AS u (account_id, day, recipients, tokens, refilled_at)
     VALUES (asking.account_id, today, 0, 2 * a_rate, moment)

@@ -120,6 +120,13 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
               {account.suspended.reason}
             </Text>
           </>
+        ) : account.paused ? (
+          <>
+            <State tone="warn">Paused</State>
+            <Text size="xs" c="dimmed">
+              {account.paused.reason}
+            </Text>
+          </>
         ) : (
           <State tone="good">Active</State>
         )}
@@ -138,7 +145,7 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
           </Menu.Target>
           <Menu.Dropdown>
             <Menu.Item onClick={onEdit}>Plan, quota and rate</Menu.Item>
-            {account.suspended ? (
+            {account.suspended || account.paused ? (
               <Menu.Item
                 onClick={async () => {
                   const yes = await confirm({
