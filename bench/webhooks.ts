@@ -12,6 +12,7 @@ import { Agent, request } from 'undici';
 import { systemClock } from '../src/clock.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
+import { openSecret } from '../src/secrets.ts';
 import { openEmbedded } from '../src/store/embedded.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { makePartitions } from '../src/store/partitions.ts';
@@ -73,8 +74,11 @@ async function bench(): Promise<void> {
   const guard = addressGuard(['127.0.0.0/8']);
   const agent = guardedAgent(guard, { ca });
   const bare = new Agent({ connect: { ca } });
+  const { vault } = await openSecret(database, undefined);
+  const deps = { guard, clock: systemClock, vault };
   const worker = startWebhookWorker({
     database,
+    vault,
     clock: systemClock,
     log: createLog('error'),
     metrics: createMetrics(),
@@ -83,7 +87,7 @@ async function bench(): Promise<void> {
   const url = (path: string) => `https://127.0.0.1:${port}${path}`;
   const hooked = async (path: string): Promise<number> => {
     const account = await newAccount(database);
-    await createEndpoint(database, account, { url: url(path) }, { guard, clock: systemClock });
+    await createEndpoint(database, account, { url: url(path) }, deps);
     return account;
   };
 
@@ -196,7 +200,7 @@ async function bench(): Promise<void> {
       for (let round = 0; round < Math.max(1, ROUNDS / 2); round++) {
         alone.push(await p95(account));
         const dead = await newAccount(database);
-        await createEndpoint(database, dead, { url: path }, { guard, clock: systemClock });
+        await createEndpoint(database, dead, { url: path }, deps);
         for (let n = 0; n < BACKLOG; n += 1000) await newEvents(database, dead, 1000);
         beside.push(await p95(account));
         ratios.push(beside.at(-1)! / alone.at(-1)!);

@@ -39,6 +39,12 @@ const LOCAL_CHARACTER =
 // IDNA 2008 takes letters, marks and digits (RFC 5892); registries also sold emoji. The last six are its CONTEXT characters.
 const DOMAIN_CHARACTER =
   /[a-z\d-]|(?![\x00-\x7f])(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{Nd}\p{Emoji_Presentation}]|[\u200c-\u200d\xb7\u0375\u05f3\u05f4\u30fb])/u;
+// RFC 2047: =?utf-8?q?…?= is a text of its own, which many programs decode wherever it stands. As part of an address it would say
+// one thing to us and another to who reads the mail on the way.
+function holdsEncodedWord(local: string): boolean {
+  const begin = local.indexOf('=?');
+  return begin >= 0 && local.lastIndexOf('?=') >= begin + 2;
+}
 const CONTROL = /[\p{Cc}\u2028\u2029\p{Cs}]/u;
 const ASCII = /^[\x00-\x7f]*$/;
 const ATOMS = /^[\w!#$%&'*+\-/=?^`{|}~ ]+$/;
@@ -108,12 +114,14 @@ function parsePlain(text: string): Mailbox | undefined {
   const at = text.indexOf('@');
   if (at > MAX_LOCAL_OCTETS) return undefined;
   const local = text.slice(0, at);
+  if (holdsEncodedWord(local)) return undefined;
   const domain = text.slice(at + 1).toLowerCase();
   return { name: '', address: `${local}@${domain}`, local, domain, smtputf8: false };
 }
 
 function parseUncommon(text: string): Mailbox | AddressFault {
   if (text === '') return { fault: 'it is empty' };
+  if (text.length > MAX_TEXT) return { fault: `it is longer than ${MAX_TEXT} characters` };
   if (CONTROL.test(text)) return { fault: 'it contains a line break or another control character' };
   const at = text.lastIndexOf('@');
   if (at < 0) return { fault: 'there is no @ in it' };
@@ -139,6 +147,7 @@ function localFault(local: string): string | undefined {
   if (local.startsWith('"')) return 'a quoted part before @ is not supported';
   if (local.startsWith('@')) return 'a route before the address is not supported';
   if (local.includes('(')) return 'comments in parentheses are not supported';
+  if (holdsEncodedWord(local)) return 'the part before @ looks like an encoded word (=?…?=)';
   if (Buffer.byteLength(local) > MAX_LOCAL_OCTETS) {
     return `the part before @ is longer than ${MAX_LOCAL_OCTETS} characters`;
   }

@@ -1,9 +1,12 @@
 // Configuration: the one list of settings. Read once by main.ts and the CLI; docs/configuration.md is generated from it.
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Mailbox, parseMailbox } from './addresses.ts';
+import { urlsOf } from './database-url.ts';
 import { Problem } from './errors.ts';
+import { isNetwork } from './networks.ts';
 
 export const ROLES = ['api', 'delivery', 'webhooks', 'feedback'] as const;
 export type Role = (typeof ROLES)[number];
@@ -24,6 +27,7 @@ const list = z
   .transform((text) => text.split(',').map((item) => item.trim()))
   .transform((items) => items.filter((item) => item !== ''));
 const days = wholeNumber(1, 3650);
+const percent = z.coerce.number('must be a percentage').positive().max(100);
 
 /** An absent variable and an empty one mean the same: the default. */
 const settings = {
@@ -69,19 +73,43 @@ const settings = {
     description:
       'Addresses and networks of your reverse proxies, comma-separated. Only they are believed when `X-Forwarded-For` says where an open or a click came from.',
   },
+  METRICS_PORT: {
+    schema: port.optional(),
+    shownDefault: 'unset: the role `api` alone answers them, on `PORT`',
+    description:
+      'A port of its own for `/healthz`, `/readyz` and `/metrics`, whatever the roles of the process.',
+  },
+  METRICS_HOST: {
+    schema: z.string().default('127.0.0.1'),
+    description:
+      'Address that `METRICS_PORT` is on. Who can reach it can read the metrics, unless `METRICS_TOKEN` is set.',
+  },
+  METRICS_TOKEN: {
+    schema: z.string().min(16, 'must have at least 16 characters').optional(),
+    shownDefault: 'unset: on `PORT`, `/metrics` answers only where `HOST` is loopback',
+    description: 'What `/metrics` asks for, on every port, as `Authorization: Bearer`.',
+  },
   DATA_DIR: {
     schema: z.string().default('.sandmartin'),
     description:
       'Folder of the embedded PostgreSQL. Only used while `DATABASE_URL` is unset. Relative to the current folder.',
   },
   DATABASE_URL: {
-    schema: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+    schema: z
+      .string()
+      .refine(
+        (text) => urlsOf(text) !== undefined,
+        'must be a postgres:// URL; several servers as postgres://user:password@one:5432,two:5432/name',
+      )
+      .optional(),
     shownDefault: 'unset: PostgreSQL runs embedded in `DATA_DIR`',
-    description: 'The PostgreSQL server (15 or newer) to use, for any number of processes.',
+    description:
+      'The PostgreSQL server (15 or newer) to use, for any number of processes. Several hosts, comma-separated (`postgres://user:password@one:5432,two:5432/name`): the one that takes writes is used, and a promoted standby is found without a restart.',
   },
   DATABASE_CONNECTIONS: {
     schema: wholeNumber(4, 500).default(12),
-    description: 'Connections one process opens to PostgreSQL at most.',
+    description:
+      'Connections one process opens to PostgreSQL for its work at most. Up to three more are for the heartbeat and for maintenance.',
   },
   ROLES: {
     schema: z
@@ -91,6 +119,12 @@ const settings = {
       .pipe(z.array(z.enum(ROLES, `must be a list of ${ROLES.join(', ')}`)).min(1)),
     description:
       'What this process does, as a comma-separated list. Run several processes with different roles on one database to scale.',
+  },
+  THREADS: {
+    schema: wholeNumber(2, 64).optional(),
+    shownDefault: 'one for each core, at least 2 and at most 8',
+    description:
+      'Threads that render templates and read reports, at most. They start when they are needed; each takes some 30 MB.',
   },
   RELAY_URL: {
     schema: z
@@ -108,6 +142,28 @@ const settings = {
     schema: z.enum(['refuse', 'queue'], 'must be refuse or queue').default('refuse'),
     description:
       'While the relay cannot be reached: `refuse` answers new sends with 502, `queue` accepts them and waits.',
+  },
+  DELIVERY_LEASE_SECONDS: {
+    schema: wholeNumber(2, 3600).default(60),
+    description:
+      'How long mails stay with a delivery process that died or froze, until others take them. It is renewed every second, so it bounds how long the database may be away before what has not begun is given back.',
+  },
+  QUEUE_LIMIT: {
+    schema: wholeNumber(1, 1_000_000_000).default(1_000_000),
+    description:
+      'Mails that may wait for the relay, over all accounts. Past it, sends get 503 with `retry-after` until the queue is shorter.',
+  },
+  QUEUE_LIMIT_BYTES: {
+    schema: z.string().default('10GB').transform(readBytes),
+    shownDefault: '`10GB`',
+    description:
+      'The same for what waiting mails take on disk: a number of bytes, or one with `MB` or `GB`.',
+  },
+  ALLOWED_HEADERS: {
+    schema: list.transform((names) => names.map((name) => name.toLowerCase())),
+    shownDefault: 'unset: none',
+    description:
+      'Headers that senders may set although relays take orders by them, comma-separated, such as `X-PM-Tag`. Refused otherwise: those of SendGrid, Amazon SES, Mailgun, Postmark, SparkPost, Mandrill, Brevo, Mailjet and others, by which a sender could add recipients or leave your tracking and routing.',
   },
   FEEDBACK_PORT: {
     schema: port.default(2526),
@@ -136,6 +192,15 @@ const settings = {
       .default('bounces.localhost'),
     description:
       'Domain of the return path `bounce+…@`. Its MX, or a transport of your relay, must lead to the feedback listener.',
+  },
+  TRUSTED_REPORTERS: {
+    schema: list.refine(
+      (items) => items.every((item) => isNetwork(item) || isDomain(item)),
+      'must be a list of addresses, networks or domain names',
+    ),
+    shownDefault: 'unset: only reports that bring back a token of ours count',
+    description:
+      'Who is believed without a token of ours, comma-separated: addresses and networks from which reports come, and domains whose valid DKIM signature a report bears, such as `192.0.2.0/24,fbl.example`. Name only domains that send nothing but reports: whoever can write from one can report anything.',
   },
   SES_TOPICS: {
     schema: list.refine(
@@ -179,11 +244,33 @@ const settings = {
     description:
       'Addresses and networks, comma-separated, where webhooks may go although they are private, loopback or otherwise special, and where `http://` will do.',
   },
+  PAUSE_BOUNCE_PERCENT: {
+    schema: percent.optional(),
+    shownDefault: 'unset: off',
+    description:
+      'An account of whose recipients in the last 24 hours more than this percentage bounced for good is paused: its sends answer 403 until an operator resumes it (`sandmartin account resume`, or the dashboard). Amazon SES pauses at 10.',
+  },
+  PAUSE_COMPLAINT_PERCENT: {
+    schema: percent.optional(),
+    shownDefault: 'unset: off',
+    description: 'The same for complaints. Large mailbox providers turn mail away from 0.3.',
+  },
+  PAUSE_FEWEST: {
+    schema: wholeNumber(1, 1_000_000).default(200),
+    description:
+      'Recipients in 24 hours below which no account is paused: a rate says little then.',
+  },
+  RAMP_START: {
+    schema: wholeNumber(1, 2_000_000_000).optional(),
+    shownDefault: 'unset: no ramp',
+    description:
+      'Recipients that a new account may write to on its first day, such as 200. It doubles every day until the account’s own quota is reached. `sandmartin account set --ramp-start 0` ends it for one account.',
+  },
   SECRET_KEY: {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
     shownDefault: 'unset: made once and kept in the database',
     description:
-      'Signs tokens in links and return paths and encrypts private keys at rest. Give every process the same; without it the database alone protects them.',
+      'Signs tokens in links and return paths and seals private keys and webhook secrets at rest. Give every process and command the same; without it the database alone protects them. Set later, it seals anew what lies there; changed by `sandmartin secret rotate` only.',
   },
   RETENTION_DAYS: {
     schema: days.default(90),
@@ -214,21 +301,39 @@ export interface Config {
   mcpPort: number | undefined;
   /** Names that MCP may be asked under, without ports. */
   mcpHosts: readonly string[];
+  metricsPort: number | undefined;
+  metricsHost: string;
+  metricsToken: string | undefined;
+  /** HOST is an address of this machine only. */
+  isLoopback: boolean;
   dataDir: string;
   databaseUrl: string | undefined;
   databaseConnections: number;
   roles: ReadonlySet<Role>;
+  threads: number;
   relayUrl: string | undefined;
   relayConnections: number;
+  deliveryLeaseMs: number;
   relayDown: 'refuse' | 'queue';
+  queueLimit: { mails: number; bytes: number };
+  /** In lower case. */
+  allowedHeaders: ReadonlySet<string>;
   feedbackPort: number;
   feedbackHost: string;
   feedbackTls: { certFile: string; keyFile: string } | undefined;
   bounceDomain: string;
+  trustedReporters: readonly string[];
   sesTopics: readonly string[];
   systemSender: Mailbox | undefined;
   dnsServers: readonly string[];
   webhookAllow: readonly string[];
+  pauseLimits: {
+    bouncePercent: number | undefined;
+    complaintPercent: number | undefined;
+    fewest: number;
+  };
+  /** First day's quota of new accounts; undefined: no ramp. */
+  rampStart: number | undefined;
   secretKey: string | undefined;
   retentionDays: number;
   contentRetentionDays: number;
@@ -272,6 +377,10 @@ function toConfig(read: Parsed): Config {
       new URL(baseUrl).hostname,
       ...read.MCP_ALLOWED_HOSTS,
     ],
+    metricsPort: read.METRICS_PORT,
+    metricsHost: read.METRICS_HOST,
+    metricsToken: read.METRICS_TOKEN,
+    isLoopback: isLoopback(read.HOST),
     trackingUrl: read.TRACKING_URL?.replace(/\/+$/, ''),
     isPublic: read.TRACKING_URL !== undefined || read.BASE_URL !== undefined,
     trustedProxies: read.TRUSTED_PROXIES,
@@ -279,9 +388,13 @@ function toConfig(read: Parsed): Config {
     databaseUrl: read.DATABASE_URL,
     databaseConnections: read.DATABASE_CONNECTIONS,
     roles: new Set(read.ROLES),
+    threads: read.THREADS ?? Math.min(8, Math.max(2, availableParallelism())),
     relayUrl: read.RELAY_URL,
     relayConnections: read.RELAY_CONNECTIONS,
+    deliveryLeaseMs: read.DELIVERY_LEASE_SECONDS * 1000,
     relayDown: read.RELAY_DOWN,
+    queueLimit: { mails: read.QUEUE_LIMIT, bytes: read.QUEUE_LIMIT_BYTES },
+    allowedHeaders: new Set(read.ALLOWED_HEADERS),
     feedbackPort: read.FEEDBACK_PORT,
     feedbackHost: read.FEEDBACK_HOST ?? read.HOST,
     feedbackTls:
@@ -289,10 +402,17 @@ function toConfig(read: Parsed): Config {
         ? undefined
         : { certFile: read.FEEDBACK_TLS_CERT, keyFile: read.FEEDBACK_TLS_KEY },
     bounceDomain: read.BOUNCE_DOMAIN.toLowerCase(),
+    trustedReporters: read.TRUSTED_REPORTERS,
     sesTopics: read.SES_TOPICS,
     systemSender: read.SYSTEM_SENDER,
     dnsServers: read.DNS_SERVERS,
     webhookAllow: read.WEBHOOK_ALLOW,
+    pauseLimits: {
+      bouncePercent: read.PAUSE_BOUNCE_PERCENT,
+      complaintPercent: read.PAUSE_COMPLAINT_PERCENT,
+      fewest: read.PAUSE_FEWEST,
+    },
+    rampStart: read.RAMP_START,
     secretKey: read.SECRET_KEY,
     retentionDays: read.RETENTION_DAYS,
     contentRetentionDays: read.CONTENT_RETENTION_DAYS,
@@ -300,7 +420,20 @@ function toConfig(read: Parsed): Config {
   };
 }
 
+const BYTES = { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
+
+function readBytes(text: string, context: z.RefinementCtx<string>): number {
+  const [, number, unit = ''] = /^(\d{1,12}) ?([KMGT]B)?$/i.exec(text.trim()) ?? [];
+  const bytes = Number(number) * BYTES[unit.toUpperCase() as keyof typeof BYTES];
+  if (bytes > 0) return bytes;
+  context.addIssue({ code: 'custom', message: 'must be a size such as 10GB or 500MB' });
+  return z.NEVER;
+}
+
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 /** `192.0.2.53`, `192.0.2.53:5353`, `2001:db8::53` or `[2001:db8::53]:5353`. */
 function isServer(text: string): boolean {
@@ -308,14 +441,9 @@ function isServer(text: string): boolean {
   return isIP(text) > 0 || isIP(address ?? '') > 0;
 }
 
-function isNetwork(text: string): boolean {
-  const [address = '', prefix, more] = text.split('/');
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return more === undefined && bits > 0 && (prefix === undefined || isPrefix(prefix, bits));
+function isDomain(text: string): boolean {
+  return /^[a-z\d_-]+(\.[a-z\d_-]+)+$/i.test(text);
 }
-
-const isPrefix = (text: string, bits: number): boolean =>
-  /^\d{1,3}$/.test(text) && Number(text) <= bits;
 
 function showHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';

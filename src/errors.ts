@@ -11,7 +11,8 @@ export type ProblemCode =
   | 'stale'
   | 'over-limit'
   | 'relay-down'
-  | 'unavailable';
+  | 'unavailable'
+  | 'too-slow';
 
 export interface ProblemExtras {
   /** Seconds after which trying again makes sense. */
@@ -44,6 +45,14 @@ export interface LimitState {
   windowSeconds: number;
 }
 
+const LONGEST_DETAIL = 4000;
+
+/** Details quote what strangers wrote: nothing in them may command a terminal, a log or a reader's eye. */
+const readable = (detail: string): string =>
+  detail
+    .slice(0, LONGEST_DETAIL)
+    .replace(/[^\P{Cc}\n]|[\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+
 /** A refusal with a `detail` written for the person who reads it: it says what is wrong and what to do. */
 export class Problem extends Error {
   readonly code: ProblemCode;
@@ -54,10 +63,11 @@ export class Problem extends Error {
   readonly see: string | undefined;
 
   constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
-    super(detail, { cause: extras.cause });
+    const shown = readable(detail);
+    super(shown, { cause: extras.cause });
     this.name = 'Problem';
     this.code = code;
-    this.detail = detail;
+    this.detail = shown;
     this.retryAfterSeconds = extras.retryAfterSeconds;
     this.limit = extras.limit;
     this.faults = extras.faults ?? [];

@@ -1,46 +1,71 @@
 // The composition root: config → database → deps → roles, each built once and stopped in reverse order.
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openDirectory } from './accounts/directory.ts';
 import { createDns } from './accounts/dns.ts';
 import { isReturnPathOf } from './accounts/domains.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { watchRates } from './accounts/pause.ts';
+import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { admitPerson } from './dashboard/admission.ts';
+import type { DashboardDeps } from './dashboard/deps.ts';
+import { startNotices } from './dashboard/notices.ts';
 import { mountDashboard, pagesFolder, setUpTokenOf } from './dashboard/server.ts';
-import { sourceOf } from './delivery/attempt.ts';
-import { createCircuit } from './delivery/circuit.ts';
-import { createRelay, parseRelayUrl } from './delivery/relay.ts';
+import { sourceOf } from './delivery/making.ts';
+import { createRelay, type RelayConfig } from './delivery/relay.ts';
+import { createRelayHealth } from './delivery/relay-health.ts';
 import { openRelayReporting, watchRelay } from './delivery/relay-state.ts';
+import { parseRelayUrl } from './delivery/relay-url.ts';
 import { openSenders } from './delivery/senders.ts';
 import { loadMail } from './delivery/stored-mail.ts';
 import { startWorker, type Worker } from './delivery/worker.ts';
 import { createMatcher } from './feedback/match.ts';
+import type { Stopped } from './feedback/received.ts';
 import { openReportRecorder } from './feedback/record.ts';
-import { createBodyBudget } from './http-body.ts';
+import { createReporters } from './feedback/reporters.ts';
+import { type BodyLimits, createBodies } from './http-body.ts';
+import type { HttpLimits } from './http-server.ts';
 import { startFeedbackListener } from './inbound/feedback-smtp.ts';
 import { readRequesters } from './inbound/requester.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { createSnsFetch } from './inbound/sns-fetch.ts';
+import { JobStopped } from './job-stopped.ts';
 import type { Log } from './log.ts';
+import { startLoopWatch } from './loop-watch.ts';
 import { startMaintenance } from './maintenance.ts';
 import { createMcpHttp, listenMcp } from './mcp/http.ts';
 import { createMcpServer } from './mcp/server.ts';
 import { createMetrics } from './metrics.ts';
 import { queueState } from './queue/due.ts';
+import { openLeases } from './queue/leases.ts';
+import { type QueueWatch, watchQueue } from './queue/limit.ts';
 import { recurringFault } from './recurring-fault.ts';
+import { type HealthDeps, listenHealth, type ReadyCheck } from './rest/health.ts';
 import { createRestServer } from './rest/server.ts';
 import { startSandboxRelay } from './sandbox/relay.ts';
+import { openSecret } from './secrets.ts';
 import { openBatcher } from './sending/batch.ts';
+import { PATIENCE, type Patience } from './store/connection.ts';
 import { openEmbedded } from './store/embedded.ts';
-import { openSecret } from './store/installation.ts';
+import { type Heartbeat, startHeartbeat } from './store/heartbeat.ts';
+import { watchSecret } from './store/installation.ts';
 import { migrate } from './store/migrate.ts';
+import { withPartitions } from './store/partitions.ts';
 import { type Database, openDatabase } from './store/pool.ts';
+import { startSignsOfLife } from './store/processes.ts';
+import { createReadiness, TROUBLES } from './store/readiness.ts';
+import { openServers } from './store/servers.ts';
+import type { Vault } from './store/vault.ts';
 import { catalogFolder, loadCatalog } from './templates/catalog.ts';
+import { openMaking } from './templates/making.ts';
 import { createOffering } from './templates/offering.ts';
+import { createRenderBudget } from './templates/render-budget.ts';
 import { createRenderer } from './templates/rendering.ts';
 import { openResolution } from './templates/resolution.ts';
+import { openPool } from './threads/pool.ts';
+import type { ServiceJobs } from './threads/worker.ts';
+import { WORKER_FILE } from './threads/worker-file.ts';
+import { openLinkSwitch } from './tracking/link-switch.ts';
 import { openEngagementRecorder } from './tracking/record.ts';
 import { VERSION } from './version.ts';
 import { addressGuard, guardedAgent } from './webhooks/address-guard.ts';
@@ -56,11 +81,18 @@ export interface Service {
   /** Where the first owner sets the service up, while nobody can sign in. */
   setUpUrl: string | undefined;
   feedbackPort: number | undefined;
+  /** Of METRICS_PORT. */
+  metricsPort: number | undefined;
+  /** Settles when the process cannot go on as it is, with the reason: the secret was changed. */
+  unfit: Promise<string>;
   stop(): Promise<void>;
 }
 
 export interface ServiceOptions {
   clock?: Clock;
+  /** For tests, which cannot wait as long as clients may. */
+  httpLimits?: HttpLimits;
+  bodyLimits?: BodyLimits;
 }
 
 /** Starts the roles of this process. What was started is stopped again when a later part fails. */
@@ -80,7 +112,7 @@ export async function startService(
     }
   }
   try {
-    return { ...(await startRoles(config, log, options.clock ?? systemClock, opened)), stop };
+    return { ...(await startRoles(config, log, options, opened)), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -92,21 +124,58 @@ type Opened = <Thing>(thing: Thing, close: (thing: Thing) => Promise<void>) => T
 async function startRoles(
   config: Config,
   log: Log,
-  clock: Clock,
+  { clock: testClock, httpLimits, bodyLimits }: ServiceOptions,
   opened: Opened,
 ): Promise<Omit<Service, 'stop'>> {
   const metrics = createMetrics();
-  const database = await openStore(config, log, opened);
-  await migrate(database);
+  const loopWatch = opened(startLoopWatch({ metrics, log }), async (it) => it.stop());
+  const { database, upkeep, heartbeat } = await openStore(config, log, opened);
+  const clock = testClock ?? heartbeat;
+  await migrate(upkeep);
+  // First of all: with a wrong SECRET_KEY nothing is touched.
+  const secret = await openSecret(database, config.secretKey, 'start');
+  const { deriveKey, vault } = secret;
+  const unfit = new Promise<string>((resolve) => {
+    opened(watchSecret(database, secret, resolve), (it) => it.close());
+  });
+  const threads = opened(
+    openPool<ServiceJobs>({ file: WORKER_FILE, threads: config.threads, log, metrics }),
+    (it) => it.close(),
+  );
   const { bounceDomain } = config;
   const dns = createDns(config.dnsServers);
   opened(
-    await startMaintenance({ database, clock, log, retention: config, dns, bounceDomain }),
+    await startMaintenance({ database: upkeep, clock, log, retention: config, dns, bounceDomain }),
     (task) => task.stop(),
   );
-  const deriveKey = await openSecret(database, config.secretKey);
-  const returnPathKey = deriveKey('return-path');
-  const trackingKey = deriveKey('tracking');
+  const returnPathKeys = secret.tokenKeys('return-path');
+  const trackingKeys = secret.tokenKeys('tracking');
+  const [returnPathKey] = returnPathKeys;
+  const [trackingKey] = trackingKeys;
+  const readiness = createReadiness(database);
+  let queueWatch: QueueWatch | undefined;
+  const readyChecks: ReadyCheck[] = [
+    { name: 'database', check: readiness.require },
+    { name: 'secret', check: () => requireInForce(database, vault) },
+  ];
+  const health: HealthDeps = {
+    metrics,
+    log,
+    readyChecks,
+    metricsToken: config.metricsToken,
+    refreshGauges: async () => {
+      const trouble = await readiness.trouble();
+      for (const kind of TROUBLES) metrics.trouble.set({ kind }, trouble?.kind === kind ? 1 : 0);
+      metrics.trouble.set({ kind: 'queue-full' }, queueWatch?.fullness() === undefined ? 0 : 1);
+      const state = await queueState(database);
+      metrics.queueDepth.set({ queue: 'delivery' }, state.depth);
+      metrics.queueAge.set({ queue: 'delivery' }, state.ageSeconds);
+      metrics.quarantine.set(state.setAside);
+      const due = await dueState(database, clock.nowMs());
+      metrics.queueDepth.set({ queue: 'webhooks' }, due.depth);
+      metrics.queueAge.set({ queue: 'webhooks' }, due.ageSeconds);
+    },
+  };
   let { baseUrl } = config;
   const trackingUrl = () => config.trackingUrl ?? baseUrl;
 
@@ -114,7 +183,7 @@ async function startRoles(
     openReportRecorder({ database, metrics, nowMs: () => clock.nowMs() }),
     (it) => it.drain(),
   );
-  const matcher = createMatcher({ database, returnPathKey });
+  const matcher = createMatcher({ database, clock, returnPathKeys });
 
   let feedbackPort: number | undefined;
   if (config.roles.has('feedback')) {
@@ -126,7 +195,22 @@ async function startRoles(
           log,
           recorder,
           matcher,
-          returnPathKey,
+          reporters: createReporters({
+            trusted: config.trustedReporters,
+            lookUp: async (name) => {
+              const { values, unknown } = await dns.txt(name);
+              return unknown ? undefined : values;
+            },
+            verify: (input) => orStopped(threads.run('verify-report', input, { share: 'reports' })),
+            nowMs: () => clock.nowMs(),
+          }),
+          read: (input, network) => {
+            const { length: size } = input.raw;
+            return orStopped(
+              threads.run('read-report', input, { share: `reports ${network}`, size }),
+            );
+          },
+          returnPathKeys,
           bounceDomain,
           isReturnPathOf: (accountId, host) => isReturnPathOf(database, accountId, host),
         },
@@ -135,6 +219,7 @@ async function startRoles(
       (it) => it.stop(),
     );
     feedbackPort = listener.port;
+    readyChecks.push({ name: 'feedback listener', check: async () => mustListen(listener) });
   }
 
   let worker: Worker | undefined;
@@ -156,10 +241,24 @@ async function startRoles(
     if (relayUrl !== sandboxUrl && !config.isPublic) {
       log.warn('neither TRACKING_URL nor BASE_URL is set: opens and clicks are not tracked');
     }
-    const openRelay = (url: string, maxConnections: number) =>
-      opened(createRelay({ url, name: bounceDomain, maxConnections }), (it) => it.close());
-    const relay = openRelay(relayUrl, config.relayConnections);
+    const at = { url: relayUrl, name: bounceDomain };
+    const connections = config.relayConnections;
     const reporting = opened(openRelayReporting({ database, clock, log }), (it) => it.close());
+    const health = opened(
+      createRelayHealth({ ...at, connections, reporting, log, metrics }),
+      (it) => it.close(),
+    );
+    const openRelay = (relay: RelayConfig) => opened(createRelay(relay), (it) => it.close());
+    const relay = openRelay({ ...at, maxConnections: connections, health });
+    const leases = opened(
+      await openLeases({
+        database,
+        log,
+        leaseMs: config.deliveryLeaseMs,
+        embedded: config.databaseUrl === undefined,
+      }),
+      async (it) => it.abandon(),
+    );
     worker = opened(
       await startWorker({
         database,
@@ -168,15 +267,14 @@ async function startRoles(
         metrics,
         relay,
         // Mail of sandbox-only keys is captured also where a real relay is configured.
-        sandbox: relayUrl === sandboxUrl ? relay : openRelay(sandboxUrl, 2),
-        reporting,
-        circuit: createCircuit({
-          now: () => clock.nowMs(),
-          firstWaitMs: 1000,
-          longestWaitMs: 15_000,
-        }),
+        sandbox:
+          relayUrl === sandboxUrl
+            ? relay
+            : openRelay({ ...at, url: sandboxUrl, maxConnections: 2 }),
+        health,
+        leases,
         returnPathKey,
-        senders: openSenders({ database, encryptionKey: deriveKey('encryption'), bounceDomain }),
+        senders: openSenders({ database, vault, bounceDomain }),
         tracker: { key: trackingKey, url: trackingUrl },
         isPublic: config.isPublic || relayUrl === sandboxUrl,
         relayHost: parseRelayUrl(relayUrl).host,
@@ -188,13 +286,15 @@ async function startRoles(
 
   if (config.roles.has('webhooks')) {
     const agent = opened(guardedAgent(addressGuard(config.webhookAllow)), (it) => it.close());
-    opened(startWebhookWorker({ database, clock, log, metrics, agent }), (it) => it.stop());
+    opened(startWebhookWorker({ database, vault, clock, log, metrics, agent }), (it) => it.stop());
   }
 
   if (!config.roles.has('api')) {
     return {
       database,
+      unfit,
       feedbackPort,
+      metricsPort: await goLive(),
       apiUrl: undefined,
       mcpUrl: undefined,
       setUpUrl: undefined,
@@ -202,37 +302,67 @@ async function startRoles(
   }
   const directory = opened(openDirectory({ database, clock, log }), (it) => it.close());
   const relayWatch = opened(await watchRelay({ database, log }), (it) => it.close());
+  const queue = opened(
+    await watchQueue({ database: upkeep, log, limit: config.queueLimit }),
+    (it) => it.close(),
+  );
+  queueWatch = queue;
+  readyChecks.push({ name: 'queue', check: queue.requireRoom });
   const batcher = opened(
     openBatcher({
       database,
       metrics,
       relayIsDown: () => config.relayDown === 'refuse' && relayWatch.isDown(),
-      onCommitted: () => worker?.wake(),
+      queueIsFull: () => queue.fullness() !== undefined,
+      databaseNowMs: heartbeat.nowMs,
+      onCommitted(sends) {
+        queue.grow(sends);
+        readiness.noteWrite();
+        worker?.wake(new Set(sends.map((send) => send.accountId)));
+      },
+      onFailed: readiness.noteWrite,
     }),
     (it) => it.drain(),
   );
   const engagements = opened(openEngagementRecorder({ database, clock, log, metrics }), (it) =>
     it.drain(),
   );
-  const readRequester = readRequesters(config.trustedProxies);
+  const { read: readRequester, addressOf, isProxy } = readRequesters(config.trustedProxies);
+  const bodies = createBodies({
+    addressOf: (request) => {
+      const { ipAddress } = readRequester(request);
+      return isProxy(ipAddress) ? undefined : ipAddress;
+    },
+    ...(bodyLimits && { limits: bodyLimits }),
+  });
+  const http = { isProxy, ...(httpLimits && { limits: httpLimits }) };
   const inbound = inboundRoutes({
     database,
     clock,
     log,
-    trackingKey,
+    trackingKeys,
     engagements,
+    links: openLinkSwitch({ database, log }),
     readRequester,
     matcher,
     recorder,
     topics: config.sesTopics,
+    bodies,
     fetchText: createSnsFetch(),
   });
   const catalog = loadCatalog(catalogFolder);
   const resolve = openResolution({ database, catalog, perAccount: directory.perAccount });
-  const render = createRenderer(resolve);
-  const making = {
+  const making = openMaking(
+    {
+      make: (order, as) => threads.run('make-mail', order, as),
+      check: (order, as) => threads.run('check-template', order, as),
+    },
+    createRenderBudget(clock),
+  );
+  const render = createRenderer(resolve, making);
+  const composing = {
     returnPathKey,
-    senders: openSenders({ database, encryptionKey: deriveKey('encryption'), bounceDomain }),
+    senders: openSenders({ database, vault, bounceDomain }),
     tracker: { key: trackingKey, url: trackingUrl },
     isPublic: config.isPublic || config.relayUrl === undefined,
   };
@@ -243,31 +373,33 @@ async function startRoles(
     clock,
     log,
     metrics,
+    loopWatch,
     batcher,
     catalog,
     templates: createOffering({ database, catalog, resolve, render }),
     render,
     relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
+    allowedHeaders: config.allowedHeaders,
+    making,
     dns,
     bounceDomain,
-    encryptionKey: deriveKey('encryption'),
-    webhooks: { guard: addressGuard(config.webhookAllow), clock, agent: webhookAgent },
+    vault,
+    webhooks: { guard: addressGuard(config.webhookAllow), clock, vault, agent: webhookAgent },
     systemSender: config.systemSender,
     inSandbox: () => config.relayUrl === undefined,
     baseUrl: () => baseUrl,
     sourceOf: async (accountId: number, uuid: string) => {
       const mail = await loadMail(database, accountId, uuid);
-      return mail && (await sourceOf(making, mail));
+      return mail && (await sourceOf(composing, mail));
     },
   };
   const mcp = opened(createMcpServer({ ...operationDeps, version: VERSION }), (it) => it.close());
-  const bodyBudget = createBodyBudget();
   const answerMcp = createMcpHttp({
-    ...{ server: mcp, directory, metrics, log, bodyBudget },
+    ...{ server: mcp, directory, metrics, log, bodies, addressOf },
     hosts: config.mcpHosts,
   });
   const setUpToken = setUpTokenOf(deriveKey('session'));
-  const dashboardDeps = {
+  const dashboard: DashboardDeps = {
     ...operationDeps,
     resetKey: deriveKey('password-reset'),
     service: () => ({
@@ -278,28 +410,25 @@ async function startRoles(
       bounceDomain,
     }),
     relayIsDown: () => relayWatch.isDown(),
-    clientOf: (request: IncomingMessage) => readRequester(request).ipAddress,
+    requesterOf: readRequester,
+    rampStart: config.rampStart,
     setUpToken,
     pagesFolder,
   };
   const server = createRestServer({
     ...operationDeps,
-    bodyBudget,
-    admitPerson: (request, reply) => admitPerson(dashboardDeps, request, reply),
+    bodies,
+    http,
+    addressOf,
+    admitPerson: (request, reply) => admitPerson(dashboard, request, reply),
     mounts: { '/mcp': answerMcp, '/v1/mcp': answerMcp, ...inbound },
-    checkReady: async () => {
-      await database.query('SELECT 1');
-    },
-    refreshGauges: async () => {
-      const state = await queueState(database, clock.nowMs());
-      metrics.queueDepth.set({ queue: 'delivery' }, state.depth);
-      metrics.queueAge.set({ queue: 'delivery' }, state.ageSeconds);
-      const due = await dueState(database, clock.nowMs());
-      metrics.queueDepth.set({ queue: 'webhooks' }, due.depth);
-      metrics.queueAge.set({ queue: 'webhooks' }, due.ageSeconds);
-    },
+    health,
+    metricsExposure: config.isLoopback ? 'private' : 'public',
   });
-  mountDashboard(server, dashboardDeps);
+  mountDashboard(server, dashboard);
+  opened(startNotices(dashboard), (it) => it.stop());
+  const rates = { database, clock, log, limits: config.pauseLimits };
+  opened(await watchRates(rates), (it) => it.close());
   await server.listen({ host: config.host, port: config.port });
   opened(server, (it) => it.close());
   const { port } = server.server.address() as AddressInfo;
@@ -307,7 +436,7 @@ async function startRoles(
   if (config.port === 0) baseUrl = baseUrl.replace(/:0$/, `:${port}`);
   let mcpUrl: string | undefined;
   if (config.mcpPort !== undefined) {
-    const at = { host: config.host, port: config.mcpPort };
+    const at = { host: config.host, port: config.mcpPort, http };
     const listener = opened(await listenMcp(answerMcp, at), (it) => it.stop());
     const url = new URL('/mcp', baseUrl);
     url.protocol = 'http:';
@@ -315,8 +444,36 @@ async function startRoles(
     mcpUrl = url.href;
   }
   const setUpUrl = `${baseUrl}/setup#${setUpToken}`;
-  return { database, feedbackPort, apiUrl: baseUrl, mcpUrl, setUpUrl };
+  const metricsPort = await goLive();
+  return { database, unfit, feedbackPort, metricsPort, apiUrl: baseUrl, mcpUrl, setUpUrl };
+
+  /** Last of all, so that who hears of this process may count on its roles. Answers the port of METRICS_PORT. */
+  async function goLive(): Promise<number | undefined> {
+    const signs = await startSignsOfLife({ database, log, roles: config.roles });
+    opened(signs, (it) => it.close());
+    if (config.metricsPort === undefined) return undefined;
+    const at = { host: config.metricsHost, port: config.metricsPort };
+    return opened(await listenHealth(health, at), (it) => it.stop()).port;
+  }
 }
+
+async function requireInForce(database: Database, vault: Vault): Promise<void> {
+  if (await vault.isInForce(database)) return;
+  throw new Error(
+    'the secret of the installation was changed; start again with the new SECRET_KEY',
+  );
+}
+
+function mustListen(listener: { isListening(): boolean }): void {
+  if (!listener.isListening()) throw new Error('it does not listen; start the process again');
+}
+
+/** Features know nothing of threads: that one was stopped is an answer like others. */
+const orStopped = <Output>(output: Promise<Output>): Promise<Output | Stopped> =>
+  output.catch((error: unknown) => {
+    if (error instanceof JobStopped) return { stopped: error.reason };
+    throw error;
+  });
 
 function readTls({ feedbackTls }: Config): { tls?: { cert: string; key: string } } {
   if (feedbackTls === undefined) return {};
@@ -326,7 +483,14 @@ function readTls({ feedbackTls }: Config): { tls?: { cert: string; key: string }
   return { tls: { cert: cert!, key: key! } };
 }
 
-async function openStore(config: Config, log: Log, opened: Opened): Promise<Database> {
+interface Store {
+  database: Database;
+  /** The same, for what takes its time. */
+  upkeep: Database;
+  heartbeat: Heartbeat;
+}
+
+async function openStore(config: Config, log: Log, opened: Opened): Promise<Store> {
   const url =
     config.databaseUrl ??
     opened(
@@ -336,11 +500,16 @@ async function openStore(config: Config, log: Log, opened: Opened): Promise<Data
       }),
       (embedded) => embedded.stop(),
     ).url;
-  return opened(
-    openDatabase(url, {
-      connections: config.databaseConnections,
-      onIdleError: recurringFault(log, 'warn', 'a database connection broke'),
-    }),
-    (database) => database.close(),
-  );
+  const servers = openServers(url);
+  const heartbeat = opened(await startHeartbeat({ servers, log }), (it) => it.stop());
+  const onIdleError = recurringFault(log, 'warn', 'a database connection broke');
+  const open = (connections: number, patience: Patience) =>
+    opened(openDatabase(servers, { connections, patience, onIdleError }), (it) => it.close());
+  return {
+    upkeep: withPartitions(open(2, PATIENCE.upkeep)),
+    database: withPartitions(
+      open(config.databaseConnections, config.roles.has('api') ? PATIENCE.calls : PATIENCE.work),
+    ),
+    heartbeat,
+  };
 }

@@ -4,16 +4,23 @@
 import type { Dns } from './accounts/dns.ts';
 import { recheckDomains } from './accounts/domains.ts';
 import { pruneInvitations } from './accounts/invitations.ts';
+import { pruneNotices } from './accounts/notices.ts';
 import { pruneSessions } from './accounts/sessions.ts';
+import { prunePlaces } from './accounts/sign-in-places.ts';
 import { pruneTries } from './accounts/sign-in-throttle.ts';
 import type { Clock } from './clock.ts';
+import { databaseFault } from './connection-fault.ts';
+import { pruneAttempts } from './events/attempts.ts';
 import { pruneKept } from './feedback/kept.ts';
 import type { Log } from './log.ts';
 import { indexFinishedDays } from './messages/search-index.ts';
 import { pruneVolume } from './messages/volume.ts';
 import { pruneCaptured } from './sandbox/inbox.ts';
+import { pruneSecrets } from './store/installation.ts';
 import { dropOldPartitions, makePartitions, type Retention } from './store/partitions.ts';
 import type { Database } from './store/pool.ts';
+import { pruneProcesses } from './store/processes.ts';
+import { type ClockHistory, noteRun } from './store/steady-clock.ts';
 import { pruneDue } from './webhooks/leases.ts';
 
 const EVERY_MS = 10 * 60_000;
@@ -30,19 +37,40 @@ export interface MaintenanceDeps {
 export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
   const { database, clock } = deps;
   await makePartitions(database, clock.nowMs());
-  const dropped = await dropOldPartitions(database, clock.nowMs(), deps.retention);
-  if (dropped.length > 0) deps.log.info({ dropped }, 'dropped partitions past their days');
+  await dropWhatIsPast(deps);
   await database.query(
     `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`,
   );
   await database.query(`DELETE FROM delivery_processes WHERE seen_at < now() - interval '1 hour'`);
   await pruneCaptured(database);
-  await pruneKept(database);
-  await pruneDue(database, clock.nowMs(), deps.retention.retentionDays);
   await pruneSessions(database);
+  await pruneSecrets(database);
+  await pruneProcesses(database);
   await pruneTries(database);
+  await prunePlaces(database);
+  await pruneNotices(database);
   await pruneInvitations(database);
-  await pruneVolume(database, deps.retention.retentionDays);
+}
+
+/** What cannot be had back goes only by a clock that has been steady. */
+async function dropWhatIsPast({ database, clock, log, retention }: MaintenanceDeps): Promise<void> {
+  const nowMs = clock.nowMs();
+  const history = await noteRun(database, nowMs);
+  if (history.jumpedNow) warnOfJump(log, history);
+  if (!history.steady) return;
+  const dropped = await dropOldPartitions(database, nowMs, retention);
+  if (dropped.length > 0) log.info({ dropped }, 'dropped partitions past their days');
+  await pruneKept(database);
+  await pruneAttempts(database, retention.retentionDays);
+  await pruneDue(database, nowMs, retention.retentionDays);
+  await pruneVolume(database, retention.retentionDays);
+}
+
+function warnOfJump(log: Log, { jump, trustedFrom }: ClockHistory): void {
+  log.warn(
+    { ...jump, nothingIsDroppedBefore: trustedFrom },
+    'the clock jumped, or the service was off for long; old data stays for a week, in case the clock is wrong',
+  );
 }
 
 /** Not part of starting: DNS servers may be slow. */
@@ -61,11 +89,14 @@ async function checkDomains(deps: MaintenanceDeps, stopped: () => boolean): Prom
   }
 }
 
-/** The first run is part of starting: without today's partitions nothing can be accepted. */
+/** The first run is part of starting. Tables that others hold do not keep it from it: what is missing is made when it is needed. */
 export async function startMaintenance(
   deps: MaintenanceDeps,
 ): Promise<{ stop: () => Promise<void> }> {
-  await runMaintenance(deps);
+  await runMaintenance(deps).catch((error) => {
+    if (databaseFault(error) !== 'busy') throw error;
+    deps.log.warn({ err: error }, 'maintenance has to wait');
+  });
   let running: Promise<void> | undefined;
   let stopped = false;
   const timer = setInterval(() => {

@@ -38,6 +38,12 @@ export function createMetrics() {
       labelNames: ['queue'] as const,
       registers,
     }),
+    trouble: new Gauge({
+      name: 'sandmartin_trouble',
+      help: 'Whether something keeps sends from being stored, by kind: away, disk-full, read-only, busy or queue-full.',
+      labelNames: ['kind'] as const,
+      registers,
+    }),
     handoff: new Histogram({
       name: 'sandmartin_handoff_seconds',
       help: 'Time to hand one mail to the relay.',
@@ -48,6 +54,39 @@ export function createMetrics() {
       name: 'sandmartin_handoffs_total',
       help: 'Attempts to hand a mail to the relay, by outcome.',
       labelNames: ['outcome'] as const,
+      registers,
+    }),
+    relayState: new Gauge({
+      name: 'sandmartin_relay_state',
+      help: 'The circuit of each relay: 0 closed (it works), 1 half-open (being probed), 2 open (sends are refused).',
+      labelNames: ['relay'] as const,
+      registers,
+    }),
+    relayHung: new Gauge({
+      name: 'sandmartin_relay_hung_sessions',
+      help: 'Sessions whose relay leaves a mail without an answer; they hold no place.',
+      labelNames: ['relay'] as const,
+      registers,
+    }),
+    relayProbes: new Counter({
+      name: 'sandmartin_relay_probes_total',
+      help: 'Looks at a relay that no mail has proved lately, by result: reached, failed or silent.',
+      labelNames: ['relay', 'result'] as const,
+      registers,
+    }),
+    unknownOutcomes: new Counter({
+      name: 'sandmartin_unknown_outcomes_total',
+      help: 'Attempts after which nobody knows whether the relay has the mail: the line was cut after its content.',
+      registers,
+    }),
+    setAside: new Counter({
+      name: 'sandmartin_set_aside_total',
+      help: 'Mails set aside by this process because they could not be read, made or recorded.',
+      registers,
+    }),
+    quarantine: new Gauge({
+      name: 'sandmartin_quarantine',
+      help: 'Mails that are set aside and wait for a person: sandmartin quarantine list.',
       registers,
     }),
     webhookAttempts: new Counter({
@@ -66,6 +105,35 @@ export function createMetrics() {
       name: 'sandmartin_webhooks_disabled_total',
       help: 'Webhook endpoints disabled by the service, by reason: gone or failing.',
       labelNames: ['reason'] as const,
+      registers,
+    }),
+    loopDelay: new Histogram({
+      name: 'sandmartin_loop_delay_seconds',
+      help: 'How late the event loop was, looked at 40 times a second.',
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    loopStands: new Counter({
+      name: 'sandmartin_loop_stands_total',
+      help: 'How often the event loop stood still for more than 100 ms of work. The log says what had begun.',
+      registers,
+    }),
+    jobsStopped: new Counter({
+      name: 'sandmartin_jobs_stopped_total',
+      help: 'Jobs that were stopped in their threads, by reason: time or memory.',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
+    jobWait: new Histogram({
+      name: 'sandmartin_job_wait_seconds',
+      help: 'How long jobs waited for a thread.',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers,
+    }),
+    jobBatch: new Histogram({
+      name: 'sandmartin_job_batch_size',
+      help: 'Jobs handed to a thread together.',
+      buckets: [1, 2, 4, 8, 16, 24],
       registers,
     }),
     events: new Counter({

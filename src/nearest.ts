@@ -1,13 +1,17 @@
 // What somebody may have meant: the known name nearest to a mistyped one. For refusals that suggest a fix.
 
+/** No name is longer, and what is longer is not looked at. */
+const MOST_LETTERS = 64;
+
 /** The known name that is longer or shorter by whole words (`from` → `from_email`), or at most a third of its letters away. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function nearest(long: string, known: readonly string[]): string | undefined {
+  const word = long.slice(0, MOST_LETTERS);
   const related = known.find((name) => name.startsWith(`${word}_`) || word.startsWith(`${name}_`));
   if (related !== undefined) return related;
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const name of known) {
-    const distance = editDistance(word.toLowerCase().slice(0, 64), name.toLowerCase());
+    const distance = editDistance(word.toLowerCase(), name.toLowerCase());
     if (distance < bestDistance) {
       best = name;
       bestDistance = distance;
@@ -22,7 +26,7 @@ const MOST_SUGGESTIONS = 3;
 export function similarSlugs(slug: string, known: readonly string[]): string[] {
   const words = new Set(
     slug
-      .slice(0, 64)
+      .slice(0, MOST_LETTERS)
       .toLowerCase()
       .split(/[^a-z0-9]+/),
   );

@@ -279,3 +279,20 @@ describe('addressKey', () => {
     );
   });
 });
+
+describe('encoded words', () => {
+  it.each([
+    '=?utf-8?q?ceo=40bank.example=3e?=@shop.example',
+    '=?UTF-8?B?Y2Vv?=@shop.example',
+    'a=?utf-8?q?b?=@shop.example',
+    'Shop <=?iso-8859-1?q?x?=@shop.example>',
+    'ü=?utf-8?q?x?=@shop.example',
+  ])('%s is refused: programs on the way would read another address', (text) => {
+    expect(faultOf(text)).toBe('the part before @ looks like an encoded word (=?…?=)');
+  });
+
+  it('both characters apart are as good as any', () => {
+    expect(accepted('a=b?c@shop.example').local).toBe('a=b?c');
+    expect(accepted('what?=yes=?@shop.example').local).toBe('what?=yes=?');
+  });
+});

@@ -13,8 +13,17 @@ export interface Account {
   trackClicks: boolean;
   /** List-Unsubscribe with one click (RFC 8058); every recipient then gets a copy of their own. */
   oneClickUnsubscribe: boolean;
+  unknownOutcome: UnknownOutcome;
+  /** Mails in hand at a time, over all delivery processes; null: no limit. */
+  deliveryLimit: number | null;
+  /** The first day's quota of a new account, doubled every day; null: it has no ramp. */
+  rampStart: number | null;
   createdAt: string;
 }
+
+/** What becomes of a mail when the line was cut after its content: nobody knows whether the relay has it. */
+export const UNKNOWN_OUTCOMES = ['send_again', 'count_as_sent'] as const;
+export type UnknownOutcome = (typeof UNKNOWN_OUTCOMES)[number];
 
 export interface AccountChange {
   name?: string;
@@ -24,6 +33,11 @@ export interface AccountChange {
   trackOpens?: boolean;
   trackClicks?: boolean;
   oneClickUnsubscribe?: boolean;
+  unknownOutcome?: UnknownOutcome;
+  /** 0: no limit. */
+  deliveryLimit?: number;
+  /** 0: no ramp. */
+  rampStart?: number;
 }
 
 interface AccountRow extends Omit<Account, 'dailyQuota' | 'ratePerSecond' | 'createdAt'> {
@@ -34,6 +48,7 @@ interface AccountRow extends Omit<Account, 'dailyQuota' | 'ratePerSecond' | 'cre
 
 const COLUMNS = `id, name, plan, daily_quota AS "dailyQuota", rate_per_second AS "ratePerSecond",
   track_opens AS "trackOpens", track_clicks AS "trackClicks", one_click_unsubscribe AS "oneClickUnsubscribe",
+  unknown_outcome AS "unknownOutcome", delivery_limit AS "deliveryLimit", ramp_start AS "rampStart",
   created_at AS "createdAt"`;
 
 export async function createAccount(
@@ -41,8 +56,9 @@ export async function createAccount(
   account: AccountChange & { name: string; plan: Plan },
 ): Promise<Account> {
   const [row] = await database.query<AccountRow>(
-    `INSERT INTO accounts (name, plan, daily_quota, rate_per_second, track_opens, track_clicks, one_click_unsubscribe)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${COLUMNS}`,
+    `INSERT INTO accounts (name, plan, daily_quota, rate_per_second, track_opens, track_clicks, one_click_unsubscribe,
+                           unknown_outcome, delivery_limit, ramp_start)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, nullif($9, 0), nullif($10, 0)) RETURNING ${COLUMNS}`,
     [
       account.name,
       account.plan,
@@ -51,6 +67,9 @@ export async function createAccount(
       account.trackOpens ?? true,
       account.trackClicks ?? true,
       account.oneClickUnsubscribe ?? false,
+      account.unknownOutcome ?? 'send_again',
+      account.deliveryLimit ?? 0,
+      account.rampStart ?? 0,
     ],
   );
   return toAccount(row!);
@@ -65,7 +84,9 @@ export async function changeAccount(
     `UPDATE accounts SET name = coalesce($2, name), plan = coalesce($3, plan),
        daily_quota = coalesce($4, daily_quota), rate_per_second = coalesce($5, rate_per_second),
        track_opens = coalesce($6, track_opens), track_clicks = coalesce($7, track_clicks),
-       one_click_unsubscribe = coalesce($8, one_click_unsubscribe)
+       one_click_unsubscribe = coalesce($8, one_click_unsubscribe),
+       unknown_outcome = coalesce($9, unknown_outcome), delivery_limit = nullif(coalesce($10, delivery_limit), 0),
+       ramp_start = nullif(coalesce($11, ramp_start), 0)
      WHERE id = $1 RETURNING ${COLUMNS}`,
     [
       id,
@@ -76,6 +97,9 @@ export async function changeAccount(
       change.trackOpens ?? null,
       change.trackClicks ?? null,
       change.oneClickUnsubscribe ?? null,
+      change.unknownOutcome ?? null,
+      change.deliveryLimit ?? null,
+      change.rampStart ?? null,
     ],
   );
   return toAccount(row ?? noAccount(id));

@@ -6,9 +6,11 @@ import { addressKey, type Mailbox } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { networkSet } from '../networks.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { type AgentLimits, LIMIT_COLUMNS, limitsOf } from './agent-limits.ts';
+import { expiredKey, wrongNetwork } from './key-bounds.ts';
 import { accountOfKey, hashOfKey } from './keys.ts';
 import { PLANS, type Plan } from './plans.ts';
 import { ALL_SCOPES, expandScopes, type Scope } from './scopes.ts';
@@ -27,11 +29,16 @@ export interface Caller {
   scopes: ReadonlySet<Scope>;
   /** Rules this key carries; null: none. */
   limits: AgentLimits | null;
+  /** Why the account may not send for now; null: it may. */
+  paused: string | null;
 }
 
 export interface Directory {
-  /** The caller behind an X-API-Key, at once when it is remembered, or a Problem: unauthenticated, suspended, not-paying. */
-  authenticate(key: string | undefined): Caller | Promise<Caller>;
+  /**
+   * The caller behind an X-API-Key, at once when it is remembered, or a Problem: unauthenticated, suspended, not-paying.
+   * `from` tells the requester's IP address; it is asked only for keys that are bound to networks.
+   */
+  authenticate(key: string | undefined, from: () => string): Caller | Promise<Caller>;
   /** The account itself, for its people in the dashboard, or a Problem: suspended, not-paying. */
   member(accountId: number): Promise<Caller>;
   /** Whether the account may send from this mailbox: the exact address or its domain is verified. */
@@ -53,6 +60,8 @@ interface Entry {
   plan: Plan;
   /** Why it is suspended; null: it is not. */
   suspended: string | null;
+  /** Why it is paused; null: it is not. */
+  paused: string | null;
   /** By the key's own text: hashing it for every request took 2 % of a send. */
   keys: Map<string, KeyCaller>;
   /** Verified addresses and domains that were asked for. */
@@ -65,15 +74,27 @@ interface Entry {
 
 interface KeyCaller extends Caller {
   keyId: string;
+  /** Infinity: never. */
+  expiresAtMs: number;
+  /** Undefined: it may be used from anywhere. */
+  isAllowedFrom: ((address: string) => boolean) | undefined;
 }
 
 interface AccountState {
   version: number;
   plan: Plan;
   suspended: string | null;
+  paused: string | null;
 }
 
-const ACCOUNT_STATE = 'version, plan, suspended_reason AS suspended';
+interface KeyState extends AgentLimits {
+  id: string;
+  scopes: Scope[];
+  expiresAt: Date | null;
+  networks: string[] | null;
+}
+
+const ACCOUNT_STATE = 'version, plan, suspended_reason AS suspended, paused_reason AS paused';
 
 export function openDirectory(deps: { database: Database; clock: Clock; log: Log }): Directory {
   const { database, clock, log } = deps;
@@ -121,6 +142,7 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       version: row.version,
       plan: row.plan,
       suspended: row.suspended,
+      paused: row.paused,
       keys: new Map(),
       senders: new Set(),
       others: new Map(),
@@ -134,33 +156,39 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
   async function callerOf(entry: Entry, key: string): Promise<KeyCaller | undefined> {
     const known = entry.keys.get(key);
     if (known) return known;
-    const [row] = await database.prepared<{ id: string; scopes: Scope[] } & AgentLimits>(
+    const [row] = await database.prepared<KeyState>(
       'directory-key',
-      `SELECT id, scopes, ${LIMIT_COLUMNS} FROM api_keys
+      `SELECT id, scopes, expires_at AS "expiresAt", networks, ${LIMIT_COLUMNS} FROM api_keys
        WHERE account_id = $1 AND hash = $2 AND revoked_at IS NULL`,
       [entry.id, Buffer.from(hashOfKey(key), 'hex')],
     );
     if (row === undefined) return undefined;
-    const caller = {
+    const caller: KeyCaller = {
       accountId: entry.id,
       keyId: row.id,
       scopes: expandScopes(row.scopes),
       limits: limitsOf(row),
+      paused: entry.paused,
+      expiresAtMs: row.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
+      isAllowedFrom: row.networks === null ? undefined : networkSet(row.networks),
     };
     entry.keys.set(key, caller);
     return caller;
   }
 
-  async function lookUpKey(accountId: number, key: string): Promise<Caller> {
+  async function lookUpKey(accountId: number, key: string, from: () => string): Promise<Caller> {
     const entry = await entryOf(accountId);
     const caller = entry && (await callerOf(entry, key));
     if (entry === undefined || caller === undefined) throw unknownKey();
-    return admit(entry, caller);
+    return admit(entry, caller, from);
   }
 
-  function admit(entry: Entry, caller: KeyCaller): Caller {
-    usedKeys.set(caller.keyId, { accountId: caller.accountId, atMs: clock.nowMs() });
+  function admit(entry: Entry, caller: KeyCaller, from: () => string): Caller {
+    const nowMs = clock.nowMs();
+    if (nowMs >= caller.expiresAtMs) throw expiredKey(caller.expiresAtMs);
+    usedKeys.set(caller.keyId, { accountId: caller.accountId, atMs: nowMs });
     requireActive(entry);
+    if (caller.isAllowedFrom !== undefined) requireNetwork(caller.isAllowedFrom, from());
     return caller;
   }
 
@@ -221,7 +249,7 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
   }, LAST_USED_EVERY_MS);
 
   return {
-    authenticate(key) {
+    authenticate(key, from) {
       if (key === undefined || key === '') {
         throw new Problem(
           'unauthenticated',
@@ -232,7 +260,7 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       if (accountId === undefined) throw unknownKey();
       const entry = remembered(accountId);
       const caller = entry?.keys.get(key);
-      return entry && caller ? admit(entry, caller) : lookUpKey(accountId, key);
+      return entry && caller ? admit(entry, caller, from) : lookUpKey(accountId, key, from);
     },
 
     async member(accountId) {
@@ -241,7 +269,13 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
         throw new Problem('not-found', `There is no account ${accountId}.`);
       }
       requireActive(entry);
-      return { accountId, keyId: null, scopes: new Set(ALL_SCOPES), limits: null };
+      return {
+        accountId,
+        keyId: null,
+        scopes: new Set(ALL_SCOPES),
+        limits: null,
+        paused: entry.paused,
+      };
     },
 
     maySendFrom({ accountId }, from) {
@@ -284,6 +318,10 @@ const unknownKey = (): Problem =>
     'unauthenticated',
     'The X-API-Key is not known. It may be mistyped or revoked; make a new key in the dashboard.',
   );
+
+function requireNetwork(isAllowedFrom: (address: string) => boolean, from: string): void {
+  if (!isAllowedFrom(from)) throw wrongNetwork(from);
+}
 
 function requireActive({ suspended, plan }: Entry): void {
   if (suspended !== null) throw suspendedProblem(suspended);

@@ -1,83 +1,72 @@
-// DKIM keys of a domain: made as a pair of pairs, kept encrypted, opened again for signing (delivery/senders.ts).
-import {
-  createCipheriv,
-  createDecipheriv,
-  createPrivateKey,
-  generateKeyPair,
-  type KeyObject,
-  randomBytes,
-} from 'node:crypto';
+// DKIM keys of a domain: made as a pair of pairs, kept sealed, opened again for signing (delivery/senders.ts).
+import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Problem } from '../errors.ts';
+import type { SealedColumn } from '../store/sealed-columns.ts';
+import type { Vault } from '../store/vault.ts';
 
 /** RFC 8301 3.2: 2048 bits; RFC 8463 for receivers that know Ed25519. Those who do not, use the other. */
-export interface DomainKeys {
-  rsa: KeyPair;
-  ed25519: KeyPair;
-}
+export type KeyKind = 'rsa' | 'ed25519';
+
+export type DomainKeys = Record<KeyKind, KeyPair>;
 
 interface KeyPair {
   /** base64, as it stands behind p= in DNS. */
   public: string;
-  /** DER (PKCS #8), encrypted. */
+  /** DER (PKCS #8), to be sealed. */
   private: Buffer;
 }
 
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 const makePair = promisify(generateKeyPair);
 
-/** `owner` is bound into the ciphertext: moved to another row it does not open. */
-export async function makeDomainKeys(encryptionKey: Buffer, owner: string): Promise<DomainKeys> {
+export async function makeDomainKeys(): Promise<DomainKeys> {
   const rsa = await makePair('rsa', { modulusLength: 2048 });
   const ed25519 = await makePair('ed25519');
   return {
-    rsa: {
-      public: spki(rsa.publicKey).toString('base64'),
-      private: encrypt(encryptionKey, `rsa ${owner}`, rsa.privateKey),
-    },
+    rsa: { public: spki(rsa.publicKey).toString('base64'), private: pkcs8(rsa.privateKey) },
     ed25519: {
       // RFC 8463 4: the bare 32 bytes.
       public: spki(ed25519.publicKey).subarray(-32).toString('base64'),
-      private: encrypt(encryptionKey, `ed25519 ${owner}`, ed25519.privateKey),
+      private: pkcs8(ed25519.privateKey),
     },
   };
 }
 
+/** What a sealed key is bound to: moved to another row it does not open. */
+export const keyLabel = (
+  kind: KeyKind,
+  of: { accountId: number; domain: string; selector: string },
+): string => `${kind} ${of.domain} (account ${of.accountId}, selector ${of.selector})`;
+
 export function openDomainKey(
-  encryptionKey: Buffer,
-  kind: 'rsa' | 'ed25519',
-  owner: string,
+  vault: Vault,
+  kind: KeyKind,
+  of: { accountId: number; domain: string; selector: string },
   sealed: Buffer,
 ): KeyObject {
-  try {
-    const decipher = createDecipheriv('aes-256-gcm', encryptionKey, sealed.subarray(0, IV_BYTES));
-    decipher.setAAD(Buffer.from(`${kind} ${owner}`));
-    decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-    const der = Buffer.concat([
-      decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)),
-      decipher.final(),
-    ]);
-    return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  } catch (cause) {
-    throw new Problem(
-      'unavailable',
-      `The DKIM key of ${owner} cannot be decrypted. SECRET_KEY is not the one it was made with: set that one again, or remove the domain and add it anew.`,
-      { cause },
-    );
-  }
+  const der = vault.open(keyLabel(kind, of), sealed);
+  if (der !== undefined) return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  throw new Problem(
+    'unavailable',
+    `The DKIM key of ${of.domain} (${kind}, account ${of.accountId}) cannot be opened with this SECRET_KEY: it was sealed with another one, or changed since. Remove the domain and add it anew, then publish its new records. "sandmartin doctor" lists all that cannot be opened.`,
+  );
 }
 
-/** AES-256-GCM: 12 bytes of chance, the tag, then the key. */
-function encrypt(encryptionKey: Buffer, label: string, key: KeyObject): Buffer {
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', encryptionKey, iv);
-  cipher.setAAD(Buffer.from(label));
-  const sealed = Buffer.concat([
-    cipher.update(key.export({ type: 'pkcs8', format: 'der' })),
-    cipher.final(),
-  ]);
-  return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
-}
+/** All that lies sealed of them (src/secrets.ts). */
+export const DOMAIN_KEY_COLUMNS: readonly SealedColumn[] = (['rsa', 'ed25519'] as const).map(
+  (kind) => ({
+    table: 'domains',
+    column: `${kind}_private`,
+    key: ['account_id', 'domain', 'selector'],
+    label: (row) =>
+      keyLabel(kind, {
+        accountId: Number(row.account_id),
+        domain: String(row.domain),
+        selector: String(row.selector),
+      }),
+    name: (row) => `The DKIM key of ${row.domain} (${kind}, account ${row.account_id})`,
+  }),
+);
 
 const spki = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' });
+const pkcs8 = (key: KeyObject): Buffer => key.export({ type: 'pkcs8', format: 'der' });

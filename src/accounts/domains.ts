@@ -2,8 +2,9 @@
 // Adding goes together with the identity (identities.ts); delivery signs with the keys (delivery/senders.ts).
 import { randomBytes } from 'node:crypto';
 import type { Database, Queryable } from '../store/pool.ts';
+import type { Vault } from '../store/vault.ts';
 import type { Dns } from './dns.ts';
-import { makeDomainKeys } from './domain-keys.ts';
+import { keyLabel, makeDomainKeys } from './domain-keys.ts';
 import {
   type DnsRecord,
   type Finding,
@@ -37,7 +38,7 @@ const MOST_RECHECKED = 50;
 
 /** Adds the domain with keys, or gives an existing one the keys it lacks. Records and keys stay the same when called again. */
 export async function addDomain(
-  deps: DomainDeps & { encryptionKey: Buffer },
+  deps: DomainDeps & { vault: Vault },
   accountId: number,
   text: string,
   verified: boolean,
@@ -46,12 +47,12 @@ export async function addDomain(
   const domain = normaliseIdentity(text);
   const present = await readRow(database, accountId, domain);
   const selector = `sm${randomName(6)}`;
-  const keys = present
-    ? undefined
-    : await makeDomainKeys(deps.encryptionKey, ownerOf(accountId, domain, selector));
+  const keys = present ? undefined : await makeDomainKeys();
   await database.transaction(async (client) => {
     await addIdentity(client, accountId, domain, verified);
     if (keys === undefined) return;
+    const seal = (kind: 'rsa' | 'ed25519') =>
+      deps.vault.seal(client, keyLabel(kind, { accountId, domain, selector }), keys[kind].private);
     await client.query(
       `INSERT INTO domains (account_id, domain, challenge, selector, rsa_public, rsa_private, ed25519_public, ed25519_private)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
@@ -61,18 +62,14 @@ export async function addDomain(
         randomName(32),
         selector,
         keys.rsa.public,
-        keys.rsa.private,
+        await seal('rsa'),
         keys.ed25519.public,
-        keys.ed25519.private,
+        await seal('ed25519'),
       ],
     );
   });
   return await getDomain(deps, accountId, domain);
 }
-
-/** What the encrypted keys are bound to. */
-export const ownerOf = (accountId: number, domain: string, selector: string): string =>
-  `${domain} (account ${accountId}, selector ${selector})`;
 
 export async function getDomain(
   deps: DomainDeps,

@@ -32,7 +32,7 @@ export function normaliseIdentity(text: string): string {
   if ('fault' in read) {
     throw new Problem(
       'invalid',
-      `"${text}" is neither a domain nor an address: ${read.fault}. Write example.com or name@example.com.`,
+      `"${text.slice(0, 200)}" is neither a domain nor an address: ${read.fault}. Write example.com or name@example.com.`,
     );
   }
   return isDomain ? read.domain : addressKey(read.address);

@@ -19,6 +19,10 @@ import {
 
 export const INVITATION_DAYS = 7;
 
+/** Behind the #, so that no server on the way writes it to its log. */
+export const invitationLink = (baseUrl: string, token: string): string =>
+  `${baseUrl}/invitation#${token}`;
+
 export interface Invitation {
   id: string;
   accountId: number;

@@ -1,10 +1,14 @@
-// API keys: `sm_live_` + the account's number + 34 random characters. Shown once; only a SHA-256 is kept.
+// API keys: `sm_live_` + the account's number + 28 random characters + a checksum of all that. Shown once; only a SHA-256 is kept.
+// The checksum lets scanners of source code tell a real key from what only looks like one, without asking us.
 import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
 import { type AgentLimits, LIMIT_COLUMNS, limitsOf, readLimits } from './agent-limits.ts';
+import { type KeyBounds, readBounds } from './key-bounds.ts';
+import type { NewKeyDetail } from './notices.ts';
 import { ALL_SCOPES, type Scope } from './scopes.ts';
 
 export interface ApiKey {
@@ -14,6 +18,10 @@ export interface ApiKey {
   prefix: string;
   scopes: Scope[];
   limits: AgentLimits | null;
+  /** Null: it does not end by itself. */
+  expiresAt: string | null;
+  /** Addresses and networks it may be used from; null: anywhere. */
+  networks: string[] | null;
   createdAt: string;
   lastUsedAt: string | null;
   revokedAt: string | null;
@@ -34,12 +42,24 @@ export function accountOfKey(key: string): number | undefined {
 export const hashOfKey = (key: string): string => hash('sha256', key, 'hex');
 
 function newKey(accountId: number): string {
-  let account = '';
-  for (let rest = accountId; account.length < 6; rest = Math.floor(rest / 62)) {
-    account = DIGITS[rest % 62] + account;
+  const random = Array.from({ length: 28 }, () => DIGITS[randomInt(62)]).join('');
+  const body = `sm_live_${inSixDigits(accountId)}${random}`;
+  return body + checksumOf(body);
+}
+
+/** Whether it was made by us, for scanners. Keys made before there were checksums have none and work as well. */
+export const hasChecksum = (key: string): boolean =>
+  KEY_SHAPE.test(key) && key.endsWith(checksumOf(key.slice(0, -6)));
+
+/** CRC-32 in six digits of base 62, as GitHub writes it. */
+const checksumOf = (body: string): string => inSixDigits(crc32(body));
+
+function inSixDigits(number: number): string {
+  let digits = '';
+  for (let rest = number; digits.length < 6; rest = Math.floor(rest / 62)) {
+    digits = DIGITS[rest % 62] + digits;
   }
-  const random = Array.from({ length: 34 }, () => DIGITS[randomInt(62)]).join('');
-  return `sm_live_${account}${random}`;
+  return digits;
 }
 
 export async function createKey(
@@ -50,30 +70,50 @@ export async function createKey(
     scopes: readonly Scope[];
     name?: string;
     limits?: Partial<AgentLimits>;
+    bounds?: Partial<KeyBounds>;
+    /** Who makes it, for the notice; absent: a command. */
+    by?: string;
   },
 ): Promise<{ id: string; key: string }> {
   if (wanted.scopes.length === 0) {
     throw new Problem('invalid', `A key needs at least one scope: ${ALL_SCOPES.join(', ')}.`);
   }
   const limits = await readLimits(database, wanted.accountId, wanted.limits ?? {});
+  const bounds = readBounds(wanted.bounds ?? {}, clock.nowMs());
   const key = newKey(wanted.accountId);
+  const prefix = key.slice(0, 18);
+  const scopes = [...new Set(wanted.scopes)];
+  const notice: NewKeyDetail = {
+    ...{ accountId: wanted.accountId, prefix, scopes },
+    keyName: wanted.name ?? null,
+    createdBy: wanted.by ?? null,
+  };
   const uuid = bytesToUuid(newIdBytes(clock.nowMs()));
   const made = await database.query(
-    `INSERT INTO api_keys (account_id, id, name, hash, prefix, scopes,
-                           allowed_recipients, templates_only, no_bcc, daily_cap, sandbox_only)
-     SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM accounts WHERE id = $1 RETURNING id`,
+    `WITH made AS (
+       INSERT INTO api_keys (account_id, id, name, hash, prefix, scopes, allowed_recipients, templates_only, no_bcc, daily_cap,
+                             sandbox_only, expires_at, networks)
+       SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM accounts WHERE id = $1 RETURNING account_id
+     ), told AS (
+       INSERT INTO notices (user_id, kind, detail)
+       SELECT m.user_id, 'new-key', $14::jsonb FROM made JOIN members m USING (account_id) WHERE m.role = 'owner'
+     )
+     SELECT account_id FROM made`,
     [
       wanted.accountId,
       uuid,
       wanted.name ?? null,
       Buffer.from(hashOfKey(key), 'hex'),
-      key.slice(0, 18),
-      [...new Set(wanted.scopes)],
+      prefix,
+      scopes,
       limits.allowedRecipients,
       limits.templatesOnly,
       limits.noBcc,
       limits.dailyCap,
       limits.sandboxOnly,
+      bounds.expiresAt,
+      bounds.networks,
+      JSON.stringify(notice),
     ],
   );
   if (made.length === 0) {
@@ -88,7 +128,7 @@ export async function createKey(
 export async function listKeys(database: Queryable, accountId?: number): Promise<ApiKey[]> {
   const rows = await database.query<KeyRow>(
     `SELECT id, account_id AS "accountId", name, prefix, scopes, ${LIMIT_COLUMNS},
-            created_at AS "createdAt", last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
+            expires_at AS "expiresAt", networks, created_at AS "createdAt", last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
      FROM api_keys WHERE $1::bigint IS NULL OR account_id = $1 ORDER BY account_id, id`,
     [accountId ?? null],
   );
@@ -99,6 +139,8 @@ export async function listKeys(database: Queryable, accountId?: number): Promise
     prefix: row.prefix,
     scopes: row.scopes,
     limits: limitsOf(row),
+    expiresAt: row.expiresAt?.toISOString() ?? null,
+    networks: row.networks,
     createdAt: row.createdAt.toISOString(),
     lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
     revokedAt: row.revokedAt?.toISOString() ?? null,
@@ -111,6 +153,8 @@ interface KeyRow extends AgentLimits {
   name: string | null;
   prefix: string;
   scopes: Scope[];
+  expiresAt: Date | null;
+  networks: string[] | null;
   createdAt: Date;
   lastUsedAt: Date | null;
   revokedAt: Date | null;

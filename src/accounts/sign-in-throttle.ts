@@ -1,13 +1,39 @@
-// Throttling of tries to sign in and of mails with a new password's link, by address and by client, counted in PostgreSQL so that it is exact across processes.
+// Throttling of tries to sign in and of links for a new password, counted in PostgreSQL so that it is exact across processes.
+// Each rule gives some tries for nothing and then makes every further one wait twice as long. What counts is the address together
+// with the network: whoever tries somebody else's address elsewhere keeps nobody out at home.
 // A try counts before the password is looked at: many at once cannot slip through while the first is being checked.
 import { addressKey } from '../addresses.ts';
 import { Problem } from '../errors.ts';
+import { networkOf } from '../networks.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
-const WINDOW_MINUTES = 15;
-const MOST_TRIES = { address: 10, client: 50, 'reset-address': 3, 'reset-client': 20 } as const;
+interface Rule {
+  /** Tries without a wait between them. */
+  free: number;
+  firstWait: number;
+  longestWait: number;
+  /** Seconds without a try after which the count begins anew. */
+  forgottenAfter: number;
+}
 
-type Kind = keyof typeof MOST_TRIES;
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const RULES = {
+  /** An address from one network. */
+  place: { free: 5, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: DAY },
+  /** A network, over all addresses. */
+  client: { free: 50, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: 20 * MINUTE },
+  /** An address from all networks its owner never signed in from: many that guess together. */
+  address: { free: 100, firstWait: 2, longestWait: MINUTE, forgottenAfter: DAY },
+  'reset-place': { free: 5, firstWait: MINUTE, longestWait: 15 * MINUTE, forgottenAfter: HOUR },
+  'reset-client': { free: 20, firstWait: MINUTE, longestWait: 15 * MINUTE, forgottenAfter: HOUR },
+  /** Mails to one address. Their links are good for an hour: one is in the mailbox whenever another is held back. */
+  'reset-mail': { free: 6, firstWait: 5 * MINUTE, longestWait: 30 * MINUTE, forgottenAfter: DAY },
+} as const satisfies Record<string, Rule>;
+
+type Kind = keyof typeof RULES;
 
 export interface SignInTry {
   email: string;
@@ -15,64 +41,92 @@ export interface SignInTry {
   client: string;
 }
 
-/** Counts a try; a Problem when there were too many. */
+/** Counts a try; a Problem when it comes too early. */
 export async function countTry(database: Database, attempt: SignInTry): Promise<void> {
+  const { client, place, address } = subjectsOf(attempt);
   // The client first: who tries many addresses must not use up the tries of the people behind them.
-  await count(database, 'client', networkOf(attempt.client));
-  await count(database, 'address', addressKey(attempt.email.trim()).slice(0, 320));
+  await mustBeFree(database, 'client', client);
+  await mustBeFree(database, 'place', place);
+  if (!(await isKnownThere(database, attempt))) await mustBeFree(database, 'address', address);
 }
 
-/** Counts a link that is asked for, whoever has the address: somebody else's mailbox must not be filled. */
+/** Counts a link that is asked for, whoever has the address. */
 export async function countReset(database: Database, attempt: SignInTry): Promise<void> {
-  await count(database, 'reset-client', networkOf(attempt.client));
-  await count(database, 'reset-address', addressKey(attempt.email.trim()).slice(0, 320));
+  const { client, place } = subjectsOf(attempt);
+  await mustBeFree(database, 'reset-client', client);
+  await mustBeFree(database, 'reset-place', place);
 }
 
-async function count(database: Database, kind: Kind, name: string): Promise<void> {
-  const [row] = await database.query<{ tries: number; wait: number }>(
-    `INSERT INTO sign_in_tries AS kept (subject, tries, began_at) VALUES ($1, 1, clock_timestamp())
-     ON CONFLICT (subject) DO UPDATE SET
-       tries = CASE WHEN ${OVER} THEN 1 ELSE least(kept.tries, $2) + 1 END,
-       began_at = CASE WHEN ${OVER} THEN clock_timestamp() ELSE kept.began_at END
-     RETURNING tries, ceil(extract(epoch FROM began_at + interval '${WINDOW_MINUTES} minutes' - clock_timestamp()))::int AS wait`,
-    [`${kind} ${name}`, MOST_TRIES[kind]],
-  );
-  if (row!.tries <= MOST_TRIES[kind]) return;
-  throw new Problem(
-    'over-limit',
-    `Too many tries. Wait ${Math.ceil(row!.wait / 60)} minutes, or have an operator set a new password: npx sandmartin user password.`,
-    { retryAfterSeconds: row!.wait },
-  );
+/** Whether the address may be mailed one more link: somebody else's mailbox must not be filled. */
+export async function mayMailReset(database: Database, email: string): Promise<boolean> {
+  return (await count(database, 'reset-mail', keyOf(email))) === 0;
 }
 
-const OVER = `kept.began_at < clock_timestamp() - interval '${WINDOW_MINUTES} minutes'`;
-
-/** The right password: the address starts anew, and the client gets its try back. */
+/** The right password: the place starts anew, and the others get their try back. */
 export async function forgiveTry(database: Queryable, attempt: SignInTry): Promise<void> {
-  await database.query('DELETE FROM sign_in_tries WHERE subject = $1', [
-    `address ${addressKey(attempt.email.trim()).slice(0, 320)}`,
-  ]);
+  const { client, place, address } = subjectsOf(attempt);
+  await database.query('DELETE FROM sign_in_tries WHERE subject = $1', [`place ${place}`]);
   await database.query(
-    'UPDATE sign_in_tries SET tries = greatest(0, tries - 1) WHERE subject = $1',
-    [`client ${networkOf(attempt.client)}`],
+    `UPDATE sign_in_tries SET tries = greatest(0, tries - 1), free_at = least(free_at, clock_timestamp())
+     WHERE subject = ANY ($1)`,
+    [[`client ${client}`, `address ${address}`]],
   );
 }
 
 export async function pruneTries(database: Database): Promise<void> {
-  await database.query(
-    `DELETE FROM sign_in_tries WHERE began_at < now() - interval '${WINDOW_MINUTES} minutes'`,
+  await database.query(`DELETE FROM sign_in_tries WHERE tried_at < now() - interval '1 day'`);
+}
+
+const keyOf = (email: string): string => addressKey(email.trim()).slice(0, 320);
+
+function subjectsOf(attempt: SignInTry): { client: string; place: string; address: string } {
+  const client = networkOf(attempt.client);
+  const address = keyOf(attempt.email);
+  return { client, place: `${client} ${address}`, address };
+}
+
+async function isKnownThere(database: Queryable, { email, client }: SignInTry): Promise<boolean> {
+  const rows = await database.query(
+    `SELECT FROM sign_in_places p JOIN users u ON u.id = p.user_id
+     WHERE u.email = $1 AND p.network = $2 LIMIT 1`,
+    [keyOf(email), networkOf(client)],
+  );
+  return rows.length > 0;
+}
+
+async function mustBeFree(database: Database, kind: Kind, name: string): Promise<void> {
+  const wait = await count(database, kind, name);
+  if (wait === 0) return;
+  const shown = wait < 2 * MINUTE ? `${wait} seconds` : `${Math.ceil(wait / MINUTE)} minutes`;
+  throw new Problem(
+    'over-limit',
+    `Too many tries. Wait ${shown}, or have an operator set a new password: npx sandmartin user password.`,
+    { retryAfterSeconds: wait },
   );
 }
 
-/** One customer has 2^64 addresses of IPv6 or more: they count as one. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.split('%')[0]!.split('::');
-  const groups = head.split(':').filter((group) => group !== '');
-  const after = (tail ?? '').split(':').filter((group) => group !== '');
-  while (tail !== undefined && groups.length + after.length < 8) groups.push('0');
-  return [...groups, ...after]
-    .slice(0, 4)
-    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
-    .join(':');
+/** Seconds to wait; 0: it counted. A try that comes too early counts for nothing and makes nobody wait longer. */
+async function count(database: Database, kind: Kind, name: string): Promise<number> {
+  const { free, firstWait, longestWait, forgottenAfter }: Rule = RULES[kind];
+  const subject = `${kind} ${name}`;
+  const counted = await database.query(
+    `INSERT INTO sign_in_tries AS kept (subject, tries, tried_at, free_at)
+     VALUES ($1, 1, clock_timestamp(), clock_timestamp())
+     ON CONFLICT (subject) DO UPDATE SET
+       tries = CASE WHEN ${FORGOTTEN} THEN 1 ELSE kept.tries + 1 END,
+       tried_at = clock_timestamp(),
+       free_at = clock_timestamp() + interval '1 second' * CASE
+         WHEN ${FORGOTTEN} OR kept.tries + 1 < $2 THEN 0
+         ELSE least($4, $3 * 2 ^ least(30, kept.tries + 1 - $2)) END
+     WHERE kept.free_at <= clock_timestamp() RETURNING subject`,
+    [subject, free, firstWait, longestWait, forgottenAfter],
+  );
+  if (counted.length > 0) return 0;
+  const [row] = await database.query<{ wait: number }>(
+    `SELECT ceil(extract(epoch FROM free_at - clock_timestamp()))::int AS wait FROM sign_in_tries WHERE subject = $1`,
+    [subject],
+  );
+  return Math.max(1, row?.wait ?? 1);
 }
+
+const FORGOTTEN = `kept.tried_at < clock_timestamp() - $5 * interval '1 second'`;

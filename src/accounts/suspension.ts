@@ -21,11 +21,13 @@ export async function suspendAccount(
   );
 }
 
+/** Lifts a pause (pause.ts) as well. */
 export async function resumeAccount(database: Queryable, accountId: number): Promise<void> {
   await change(
     database,
     accountId,
-    'UPDATE accounts SET suspended_at = NULL, suspended_reason = NULL WHERE id = $1 RETURNING id',
+    `UPDATE accounts SET suspended_at = NULL, suspended_reason = NULL, paused_at = NULL, paused_reason = NULL,
+       resumed_at = now() WHERE id = $1 RETURNING id`,
   );
 }
 

@@ -46,7 +46,7 @@ const COLUMNS = 'id AS uuid, email, name, operator, created_at AS "createdAt"';
 export function readEmail(text: string): string {
   const read = parseAddress(text.trim());
   if ('fault' in read) {
-    throw new Problem('invalid', `email: "${text.slice(0, 320)}" is no address: ${read.fault}.`);
+    throw new Problem('invalid', `email: "${text.slice(0, 200)}" is no address: ${read.fault}.`);
   }
   return addressKey(read.address);
 }

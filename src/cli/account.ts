@@ -7,8 +7,12 @@ import {
   createAccount,
   getAccount,
   listAccounts,
+  UNKNOWN_OUTCOMES,
+  type UnknownOutcome,
 } from '../accounts/accounts.ts';
+import { listPauses, pauseAccount } from '../accounts/pause.ts';
 import { PLANS, type Plan } from '../accounts/plans.ts';
+import { listSuspensions, resumeAccount } from '../accounts/suspension.ts';
 import { Problem } from '../errors.ts';
 import { accountNumber, print, table, wholeNumber, withDatabase, withJson } from './command.ts';
 
@@ -20,6 +24,9 @@ interface AccountOptions {
   trackOpens?: boolean;
   trackClicks?: boolean;
   oneClickUnsubscribe?: boolean;
+  unknownOutcome?: UnknownOutcome;
+  deliveryLimit?: number;
+  rampStart?: number;
   json?: boolean;
 }
 
@@ -30,8 +37,9 @@ export function registerAccount(program: Command): void {
     .requiredOption('--name <name>', 'what people call it', readName)
     .requiredOption('--plan <plan>', 'paid or free', readPlan)
     .action((options: AccountOptions & { name: string; plan: Plan }) =>
-      withDatabase(async (database) => {
+      withDatabase(async (database, { rampStart }) => {
         const made = await createAccount(database, {
+          ...(rampStart === undefined ? {} : { rampStart }),
           ...changeOf(options),
           name: options.name,
           plan: options.plan,
@@ -62,21 +70,54 @@ export function registerAccount(program: Command): void {
       }),
   );
 
+  registerPauses(account);
+
   withJson(account.command('list').description('all accounts')).action((options: AccountOptions) =>
     withDatabase(async (database) => {
       const accounts = await listAccounts(database);
+      const suspensions = await listSuspensions(database);
+      const pauses = await listPauses(database);
+      const stateOf = (id: number) =>
+        suspensions.has(id) ? 'suspended' : pauses.has(id) ? 'paused' : 'active';
       print(options.json, accounts, () =>
         table(
-          ['ID', 'NAME', 'PLAN', 'DAILY QUOTA', 'RATE/S'],
+          ['ID', 'NAME', 'PLAN', 'DAILY QUOTA', 'RATE/S', 'STATE'],
           accounts.map((it) => [
             String(it.id),
             it.name,
             it.plan,
             String(it.dailyQuota),
             String(it.ratePerSecond),
+            stateOf(it.id),
           ]),
         ),
       );
+    }),
+  );
+}
+
+function registerPauses(account: Command): void {
+  withJson(account.command('pause <id>').description('refuse its sends; reading goes on'))
+    .requiredOption('--reason <text>', "why; the account's people read it")
+    .action((id: string, options: AccountOptions & { reason: string }) =>
+      withDatabase(async (database) => {
+        const number = accountNumber(id);
+        await pauseAccount(database, number, options.reason);
+        print(options.json, { id: number, paused: options.reason }, () => [
+          `Account ${number} is paused. Resume it with: npx sandmartin account resume ${number}`,
+        ]);
+      }),
+    );
+
+  withJson(
+    account.command('resume <id>').description('end a pause or a suspension; old figures are void'),
+  ).action((id: string, options: AccountOptions) =>
+    withDatabase(async (database) => {
+      const number = accountNumber(id);
+      await resumeAccount(database, number);
+      print(options.json, { id: number, resumed: true }, () => [
+        `Account ${number} may send again.`,
+      ]);
     }),
   );
 }
@@ -85,12 +126,27 @@ function limits(command: Command): Command {
   return command
     .option('--daily-quota <recipients>', 'recipients a day', wholeNumber('--daily-quota', 0))
     .option('--rate <calls>', 'send calls a second', wholeNumber('--rate', 1, 1_000_000))
+    .option(
+      '--ramp-start <recipients>',
+      'quota of its first day, doubled every day; 0 for none',
+      wholeNumber('--ramp-start', 0),
+    )
     .option('--track-opens <on|off>', 'a pixel tells of opens', onOrOff('--track-opens'))
     .option('--track-clicks <on|off>', 'links lead through us', onOrOff('--track-clicks'))
     .option(
       '--one-click-unsubscribe <on|off>',
       'List-Unsubscribe in every mail',
       onOrOff('--one-click-unsubscribe'),
+    )
+    .option(
+      '--unknown-outcome <what>',
+      'when the line is cut after a mail: send_again or count_as_sent',
+      readUnknownOutcome,
+    )
+    .option(
+      '--delivery-limit <mails>',
+      'mails handed over at a time, 0 for no limit',
+      wholeNumber('--delivery-limit', 0, 100_000),
     );
 }
 
@@ -101,17 +157,29 @@ function onOrOff(name: string) {
   };
 }
 
+function readUnknownOutcome(text: string): UnknownOutcome {
+  const found = UNKNOWN_OUTCOMES.find((it) => it === text);
+  if (found !== undefined) return found;
+  throw new Problem(
+    'invalid',
+    `--unknown-outcome must be ${UNKNOWN_OUTCOMES.join(' or ')}, not "${text}".`,
+  );
+}
+
 function changeOf(options: AccountOptions): AccountChange {
   return {
     ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.plan === undefined ? {} : { plan: options.plan }),
     ...(options.dailyQuota === undefined ? {} : { dailyQuota: options.dailyQuota }),
     ...(options.rate === undefined ? {} : { ratePerSecond: options.rate }),
+    ...(options.rampStart === undefined ? {} : { rampStart: options.rampStart }),
     ...(options.trackOpens === undefined ? {} : { trackOpens: options.trackOpens }),
     ...(options.trackClicks === undefined ? {} : { trackClicks: options.trackClicks }),
     ...(options.oneClickUnsubscribe === undefined
       ? {}
       : { oneClickUnsubscribe: options.oneClickUnsubscribe }),
+    ...(options.unknownOutcome === undefined ? {} : { unknownOutcome: options.unknownOutcome }),
+    ...(options.deliveryLimit === undefined ? {} : { deliveryLimit: options.deliveryLimit }),
   };
 }
 
@@ -129,4 +197,5 @@ function readPlan(text: string): Plan {
 const describe = (account: Account): string[] => [
   `Account ${account.id} (${account.name}): plan ${account.plan}, ${account.dailyQuota} recipients a day, ${account.ratePerSecond} calls a second.`,
   `Opens ${account.trackOpens ? 'on' : 'off'}, clicks ${account.trackClicks ? 'on' : 'off'}, one-click unsubscribe ${account.oneClickUnsubscribe ? 'on' : 'off'}.`,
+  `Mails of unknown outcome: ${account.unknownOutcome}. ${account.deliveryLimit === null ? 'No limit' : `At most ${account.deliveryLimit}`} handed over at a time.`,
 ];

@@ -5,6 +5,7 @@ import { type Config, readConfig } from '../config.ts';
 import { Problem } from '../errors.ts';
 import { openEmbedded } from '../store/embedded.ts';
 import { migrate } from '../store/migrate.ts';
+import { withPartitions } from '../store/partitions.ts';
 import { type Database, openDatabase } from '../store/pool.ts';
 
 /** Opens the same database the service uses, works on it, and leaves it as it was found. */
@@ -17,10 +18,12 @@ export async function withDatabase<Result>(
       ? await openEmbedded(config.dataDir, { as: 'guest', log: () => undefined })
       : undefined;
   try {
-    const database = openDatabase(config.databaseUrl ?? embedded!.url, {
-      connections: 4,
-      onIdleError: () => undefined,
-    });
+    const database = withPartitions(
+      openDatabase(config.databaseUrl ?? embedded!.url, {
+        connections: 4,
+        onIdleError: () => undefined,
+      }),
+    );
     try {
       await migrate(database);
       return await work(database, config);

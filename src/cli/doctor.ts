@@ -5,9 +5,11 @@ import type { Command } from 'commander';
 import { createDns } from '../accounts/dns.ts';
 import { type Config, readConfig } from '../config.ts';
 import { createRelay } from '../delivery/relay.ts';
-import { print, withDatabase, withJson } from './command.ts';
+import { print, withJson } from './command.ts';
+import { checkDatabase } from './doctor-database.ts';
+import { checkService } from './doctor-service.ts';
 
-interface Finding {
+export interface Finding {
   check: string;
   ok: boolean;
   detail: string;
@@ -18,7 +20,8 @@ export function registerDoctor(program: Command): void {
     async (options: { json?: boolean }) => {
       const config = readConfig(process.env);
       const findings = [
-        ...(await checkDatabase()),
+        ...(await checkDatabase(config)),
+        ...(await checkService()),
         await checkRelay(config),
         await checkApiPort(config),
         await checkPort('feedback port', config.feedbackHost, config.feedbackPort),
@@ -34,43 +37,6 @@ export function registerDoctor(program: Command): void {
       if (findings.some((finding) => !finding.ok)) process.exitCode = 1;
     },
   );
-}
-
-async function checkDatabase(): Promise<Finding[]> {
-  try {
-    return await withDatabase(async (database) => {
-      const [row] = await database.query<{
-        version: string;
-        number: number;
-        fsync: string;
-        at: number;
-      }>(
-        `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
-                current_setting('fsync') AS fsync, extract(epoch FROM clock_timestamp())::float8 AS at`,
-      );
-      const { version, number, fsync, at } = row!;
-      const skewMs = Math.round(Math.abs(Date.now() - at * 1000));
-      return [
-        {
-          check: 'database',
-          ok: number >= 150000 && fsync === 'on',
-          detail:
-            number < 150000
-              ? `PostgreSQL ${version} is too old; 15 or newer is needed.`
-              : fsync === 'on'
-                ? `PostgreSQL ${version} answers, fsync is on.`
-                : `PostgreSQL ${version} runs with fsync off: accepted mail can be lost. Turn it on.`,
-        },
-        {
-          check: 'clock',
-          ok: skewMs < 2000,
-          detail: `This machine and the database differ by ${skewMs} ms${skewMs < 2000 ? '' : '. Set the clocks with NTP'}.`,
-        },
-      ];
-    });
-  } catch (error) {
-    return [{ check: 'database', ok: false, detail: (error as Error).message }];
-  }
 }
 
 async function checkRelay(config: Config): Promise<Finding> {

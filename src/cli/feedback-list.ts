@@ -12,7 +12,7 @@ export function registerFeedbackList(feedback: Command): void {
   withJson(
     feedback
       .command('list')
-      .description('auto-replies, unmatched complaints and other mail that made no event'),
+      .description('auto-replies, complaints that prove nothing and other mail that made no event'),
   )
     .option('--limit <n>', 'how many, newest first', wholeNumber('--limit', 1), 50)
     .action((options: ListOptions) =>
@@ -20,10 +20,11 @@ export function registerFeedbackList(feedback: Command): void {
         const mails = await listKept(database, options.limit);
         print(options.json, mails, () =>
           table(
-            ['ID', 'KIND', 'FROM', 'SUBJECT', 'MESSAGE', 'RECEIVED'],
+            ['ID', 'KIND', 'WHY', 'FROM', 'SUBJECT', 'MESSAGE', 'RECEIVED'],
             mails.map((it) => [
               it.id,
               it.feedbackType ? `${it.kind} ${it.feedbackType}` : it.kind,
+              it.why,
               it.from.slice(0, 40) || '<>',
               it.subject.slice(0, 50),
               it.messageId ?? '',

@@ -23,9 +23,9 @@ import type { Config } from '../config.ts';
 import { Problem } from '../errors.ts';
 import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
+import { openSecret } from '../secrets.ts';
 import { openBatcher } from '../sending/batch.ts';
 import { sendVerificationMail } from '../sending/verification-mail.ts';
-import { openSecret } from '../store/installation.ts';
 import type { Database } from '../store/pool.ts';
 import { accountNumber, print, table, withDatabase, withJson } from './command.ts';
 
@@ -121,9 +121,9 @@ async function addWithKeys(
   value: string,
   options: IdentityOptions,
 ): Promise<void> {
-  const deriveKey = await openSecret(database, config.secretKey);
+  const { vault } = await openSecret(database, config.secretKey);
   const domain = await addDomain(
-    { database, bounceDomain: config.bounceDomain, encryptionKey: deriveKey('encryption') },
+    { database, bounceDomain: config.bounceDomain, vault },
     options.account,
     value,
     options.verified ?? false,
@@ -173,6 +173,7 @@ async function askTheAddress(
         batcher,
         render: () => Promise.reject(new Error('no template is used')),
         relayRetryAfterSeconds: () => 1,
+        allowedHeaders: config.allowedHeaders,
         systemSender: config.systemSender,
         inSandbox: () => config.relayUrl === undefined,
         baseUrl: () => config.baseUrl,

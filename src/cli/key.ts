@@ -1,7 +1,7 @@
 // sandmartin key: API keys, shown once.
 import type { Command } from 'commander';
 import type { AgentLimits } from '../accounts/agent-limits.ts';
-import { createKey, listKeys, revokeKey } from '../accounts/keys.ts';
+import { type ApiKey, createKey, listKeys, revokeKey } from '../accounts/keys.ts';
 import { ALL_SCOPES, type Scope } from '../accounts/scopes.ts';
 import { systemClock } from '../clock.ts';
 import { Problem } from '../errors.ts';
@@ -31,6 +31,11 @@ interface LimitOptions {
   sandboxOnly?: boolean;
 }
 
+interface BoundOptions {
+  expires?: Date;
+  networks?: string[];
+}
+
 export function registerKey(program: Command): void {
   const key = program.command('key').description('API keys');
 
@@ -43,12 +48,15 @@ export function registerKey(program: Command): void {
     .option('--no-bcc', 'may not send hidden copies')
     .option('--daily-cap <n>', 'recipients it may write to a day', wholeNumber('--daily-cap', 1))
     .option('--sandbox-only', 'its mail goes to the sandbox and never leaves')
-    .action((options: KeyOptions & LimitOptions & { account: number }) =>
+    .option('--expires <when>', 'it ends then: 90d, 12h or a time such as 2030-01-31', readExpiry)
+    .option('--networks <list>', 'may only be used from these, comma-separated', readList)
+    .action((options: KeyOptions & LimitOptions & BoundOptions & { account: number }) =>
       withDatabase(async (database) => {
         const made = await createKey(database, systemClock, {
           accountId: options.account,
           scopes: (options.scope ?? []).map(readScope),
           limits: wishedLimits(options),
+          bounds: { expiresAt: options.expires ?? null, networks: options.networks ?? null },
           ...(options.name === undefined ? {} : { name: options.name }),
         });
         print(options.json, made, () => [
@@ -65,16 +73,19 @@ export function registerKey(program: Command): void {
         const keys = await listKeys(database, options.account);
         print(options.json, keys, () =>
           table(
-            ['ID', 'ACCOUNT', 'NAME', 'KEY', 'SCOPES', 'LIMITS', 'LAST USED', 'STATE'],
+            ['ID', 'ACCOUNT', 'NAME', 'KEY', 'SCOPES', 'LIMITS', 'EXPIRES', 'LAST USED', 'STATE'],
             keys.map((it) => [
               it.id,
               String(it.accountId),
               it.name ?? '',
               `${it.prefix}…`,
               it.scopes.join(' '),
-              showLimits(it.limits),
+              [showLimits(it.limits), it.networks && `from ${it.networks.join(' ')}`]
+                .filter(Boolean)
+                .join(', '),
+              it.expiresAt ?? 'never',
               it.lastUsedAt ?? 'never',
-              it.revokedAt ? 'revoked' : 'active',
+              stateOf(it),
             ]),
           ),
         );
@@ -89,6 +100,28 @@ export function registerKey(program: Command): void {
       }),
   );
 }
+
+function stateOf({ revokedAt, expiresAt }: ApiKey): string {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && Date.parse(expiresAt) <= systemClock.nowMs() ? 'expired' : 'active';
+}
+
+const HOURS: Record<string, number> = { h: 1, d: 24, w: 7 * 24, y: 365 * 24 };
+
+function readExpiry(text: string): Date {
+  const [, count, unit] = /^(\d{1,5})([hdwy])$/.exec(text) ?? [];
+  const at =
+    unit === undefined
+      ? new Date(text)
+      : new Date(systemClock.nowMs() + Number(count) * HOURS[unit]! * 3_600_000);
+  if (!Number.isNaN(at.getTime())) return at;
+  throw new Problem(
+    'invalid',
+    `--expires must be a span such as 90d, 12h or 1y, or a time such as 2030-01-31, not "${text}".`,
+  );
+}
+
+const readList = (text: string): string[] => text.split(',').map((item) => item.trim());
 
 function wishedLimits(options: LimitOptions): Partial<AgentLimits> {
   return {

@@ -11,8 +11,11 @@ import { registerFeedbackList } from './feedback-list.ts';
 import { registerIdentity } from './identity.ts';
 import { registerJinja } from './jinja.ts';
 import { registerKey } from './key.ts';
+import { registerLink } from './link.ts';
 import { registerMessage } from './message.ts';
+import { registerQuarantine } from './quarantine.ts';
 import { registerSandbox } from './sandbox.ts';
+import { registerSecret } from './secret.ts';
 import { registerServe } from './serve.ts';
 import { registerSuppression } from './suppression.ts';
 import { registerTemplate } from './template.ts';
@@ -26,7 +29,8 @@ interface Refusal extends NodeJS.ErrnoException {
 
 /** By what was tried. */
 const ADVICE: Record<string, string> = {
-  listen: 'Stop what uses it, or set HOST, PORT, FEEDBACK_PORT or MCP_PORT to something else.',
+  listen:
+    'Stop what uses it, or set HOST, PORT, FEEDBACK_PORT, METRICS_PORT or MCP_PORT to something else.',
   connect: 'Check DATABASE_URL, and that the server runs.',
   getaddrinfo: 'Check the names in DATABASE_URL and HOST.',
   open: 'Check FEEDBACK_TLS_CERT and FEEDBACK_TLS_KEY.',
@@ -44,13 +48,16 @@ registerKey(program);
 registerUser(program);
 registerIdentity(program);
 registerTemplate(program);
+registerQuarantine(program);
 registerBranding(program);
 registerMessage(program);
 registerWebhook(program);
 registerSandbox(program);
 registerFeedbackList(registerFeedback(program));
 registerSuppression(program);
+registerLink(program);
 registerJinja(program);
+registerSecret(program);
 registerDoctor(program);
 
 try {

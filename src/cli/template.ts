@@ -4,6 +4,7 @@ import { Problem } from '../errors.ts';
 import type { Database } from '../store/pool.ts';
 import { unknownTemplate } from '../templates/account-templates.ts';
 import { type Catalog, type Category, categories } from '../templates/catalog.ts';
+import { makeHere } from '../templates/making.ts';
 import { createRenderer } from '../templates/rendering.ts';
 import { openResolution, openSystemResolution, type Resolve } from '../templates/resolution.ts';
 import {
@@ -185,12 +186,13 @@ function registerRender(template: Command): void {
         const account = options.account ?? 0;
         const { template } = await resolve(account, slug, options.version);
         const variables = options.sample ? template.sample : readVariables(options.variables);
-        const mail = await createRenderer(resolve)(account, {
+        const mail = await createRenderer(resolve, makeHere(catalog))(account, {
           slug,
           version: options.version,
           variables,
         });
-        const { subject, html, text } = mail;
+        const { subject } = mail;
+        const [html, text] = [mail.html.toString(), mail.text.toString()];
         print(options.json, { subject, html, text }, () => [
           JSON.stringify({ subject, html, text }, null, 2),
         ]);

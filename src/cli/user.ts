@@ -1,6 +1,7 @@
 // sandmartin user: who can sign in to the dashboard.
 import type { Command } from 'commander';
 import { getAccount } from '../accounts/accounts.ts';
+import { createInvitation, INVITATION_DAYS, invitationLink } from '../accounts/invitations.ts';
 import { generatePassword } from '../accounts/passwords.ts';
 import { endSessions } from '../accounts/sessions.ts';
 import {
@@ -33,6 +34,7 @@ interface UserOptions {
 export function registerUser(program: Command): void {
   const user = program.command('user').description('who can sign in to the dashboard');
   registerCreate(user);
+  registerInvite(user);
   registerPassword(user);
   registerRights(user);
 }
@@ -79,6 +81,31 @@ function registerCreate(user: Command): void {
       );
     }),
   );
+}
+
+/** For services that cannot write mail themselves; who works at this machine could make the login as well. */
+function registerInvite(user: Command): void {
+  withJson(
+    user
+      .command('invite <email>')
+      .description('make a link by which they choose a password and join an account'),
+  )
+    .requiredOption('--account <id>', 'the account', accountNumber)
+    .option('--role <role>', MEMBER_ROLES.join(', '), readRole, 'owner')
+    .action((email: string, options: UserOptions & { account: number }) =>
+      withDatabase(async (database, { baseUrl }) => {
+        const { invitation, token } = await createInvitation(database, systemClock, {
+          ...{ accountId: options.account, email, role: options.role },
+          invitedBy: 'The operator of this service',
+        });
+        const link = invitationLink(baseUrl, token);
+        print(options.json, { ...invitation, link }, () => [
+          link,
+          `Give it to ${invitation.email} and to nobody else: whoever has it becomes ${invitation.role} of ${invitation.accountName}.`,
+          `It works once, for ${INVITATION_DAYS} days, and is not shown again.`,
+        ]);
+      }),
+    );
 }
 
 function registerPassword(user: Command): void {

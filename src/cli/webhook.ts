@@ -4,6 +4,7 @@ import { Agent } from 'undici';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { Problem } from '../errors.ts';
+import { openSecret } from '../secrets.ts';
 import type { Database } from '../store/pool.ts';
 import { type AddressGuard, addressGuard, guardedAgent } from '../webhooks/address-guard.ts';
 import { type DeliveryFilter, listDeliveries } from '../webhooks/deliveries.ts';
@@ -70,11 +71,12 @@ function registerSetup(webhook: Command): void {
     .option('--fifo', 'one at a time, in the order of the events')
     .action((options: WebhookOptions & { account: number; url: string }) =>
       withDatabase(async (database, config) => {
+        const { vault } = await openSecret(database, config.secretKey);
         const { warning, ...made } = await createEndpoint(
           database,
           options.account,
           { url: options.url, eventTypes: options.event ?? null, fifo: options.fifo ?? false },
-          { guard: guardOf(config), clock: systemClock },
+          { guard: guardOf(config), clock: systemClock, vault },
         );
         if (warning !== undefined) process.stderr.write(`${warning}\n`);
         print(options.json, made, () => [
@@ -129,8 +131,9 @@ function registerSetup(webhook: Command): void {
       .command('rotate <id>')
       .description('make a new secret; the old one signs beside it for a day'),
   ).action((id: string, options: WebhookOptions) =>
-    withEndpoint(id, options, async (database, account) => {
-      const made = await rotateSecret(database, account, id, systemClock);
+    withEndpoint(id, options, async (database, account, { secretKey }) => {
+      const { vault } = await openSecret(database, secretKey);
+      const made = await rotateSecret(database, account, id, { clock: systemClock, vault });
       print(options.json, made, () => [
         made.secret,
         `This is the new secret of ${made.id}. Keep it now: it is not shown again.`,
@@ -220,7 +223,8 @@ function registerTrying(webhook: Command): void {
       withEndpoint(id, options, async (database, account, config) => {
         const [type] = readTypes([options.event])!;
         const agent = guardedAgent(guardOf(config));
-        const deps = { agent, clock: systemClock };
+        const { vault } = await openSecret(database, config.secretKey);
+        const deps = { agent, clock: systemClock, vault };
         const result = await sendTestEvent(database, account, id, type!, deps);
         await agent.close();
         print(options.json, result, () => [

@@ -1,6 +1,7 @@
 // Accounts as the pages show them: quota, what is held back and why, and all of them for operators.
 import { type Account, getAccount, listAccounts } from '../accounts/accounts.ts';
-import { PLANS } from '../accounts/plans.ts';
+import { listPauses, type Pause } from '../accounts/pause.ts';
+import { PLANS, quotaOn } from '../accounts/plans.ts';
 import { asSentence, listSuspensions, type Suspension } from '../accounts/suspension.ts';
 import { nextMidnight, readUsage } from '../accounts/usage.ts';
 import { countMembers } from '../accounts/users.ts';
@@ -14,23 +15,25 @@ type AccountDeps = Pick<DashboardDeps, 'database' | 'clock'>;
 export async function readAccountView(deps: AccountDeps, accountId: number): Promise<AccountView> {
   const account = await getAccount(deps.database, accountId);
   const suspended = (await listSuspensions(deps.database, accountId)).get(accountId) ?? null;
+  const paused = (await listPauses(deps.database, accountId)).get(accountId) ?? null;
   const sender = await ownSender(deps.database, accountId);
   const quota = await readQuota(deps, account);
   const { id, name, plan, createdAt, trackOpens, trackClicks, oneClickUnsubscribe } = account;
   return {
-    ...{ id, name, plan, createdAt, quota, suspended },
+    ...{ id, name, plan, createdAt, quota, suspended, paused },
     tracking: { trackOpens, trackClicks, oneClickUnsubscribe },
-    blocked: blockedIn(account, suspended, quota, sender),
+    blocked: blockedIn(account, { suspended, paused }, quota, sender),
   };
 }
 
 export async function readQuota(deps: AccountDeps, account: Account): Promise<Quota> {
   const nowMs = deps.clock.nowMs();
   const used = (await readUsage(deps.database, nowMs, account.id)).get(account.id) ?? 0;
+  const limit = quotaOn(nowMs, account);
   return {
-    limit: account.dailyQuota,
+    limit,
     used,
-    left: Math.max(0, account.dailyQuota - used),
+    left: Math.max(0, limit - used),
     resetsAt: nextMidnight(nowMs).toISOString(),
     ratePerSecond: account.ratePerSecond,
   };
@@ -38,7 +41,7 @@ export async function readQuota(deps: AccountDeps, account: Account): Promise<Qu
 
 function blockedIn(
   account: Account,
-  suspended: Suspension | null,
+  { suspended, paused }: { suspended: Suspension | null; paused: Pause | null },
   quota: Quota,
   sender: string | undefined,
 ): AccountView['blocked'] {
@@ -47,6 +50,12 @@ function blockedIn(
     blocked.push({
       what: 'Sending, and every call with an API key',
       why: `The account is suspended: ${asSentence(suspended.reason)} The operator of this service can lift it.`,
+    });
+  }
+  if (paused !== null) {
+    blocked.push({
+      what: 'Sending',
+      why: `The account is paused: ${asSentence(paused.reason)} The operator of this service can resume it.`,
     });
   }
   if (!PLANS[account.plan].paying) {
@@ -73,10 +82,11 @@ function blockedIn(
 
 export async function listOperatorAccounts(deps: AccountDeps): Promise<OperatorAccount[]> {
   const { database } = deps;
-  const [accounts, usage, suspensions, members] = await Promise.all([
+  const [accounts, usage, suspensions, pauses, members] = await Promise.all([
     listAccounts(database),
     readUsage(database, deps.clock.nowMs()),
     listSuspensions(database),
+    listPauses(database),
     countMembers(database),
   ]);
   return accounts.map(({ id, name, plan, dailyQuota, ratePerSecond, createdAt }) => ({
@@ -84,6 +94,7 @@ export async function listOperatorAccounts(deps: AccountDeps): Promise<OperatorA
     usedToday: usage.get(id) ?? 0,
     members: members.get(id) ?? 0,
     suspended: suspensions.get(id) ?? null,
+    paused: pauses.get(id) ?? null,
   }));
 }
 

@@ -23,6 +23,7 @@ export async function admitPerson(
   if (request.method !== 'GET') requireOwnPage(request, deps.baseUrl());
   const session = await findSession(deps, request, reply);
   if (session === null) throw signedOut();
+  request.bodyOf = `user ${session.user.id}`;
   secure(reply, deps.baseUrl());
   reply.header('cache-control', 'no-store');
   const { account, user } = session;
@@ -32,6 +33,8 @@ export async function admitPerson(
       keyId: null,
       scopes: scopesOfPerson(account?.role, user.operator),
       limits: null,
+      // Sends ask for the account's own state: directory.member.
+      paused: null,
     },
     person: user,
   };

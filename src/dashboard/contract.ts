@@ -13,6 +13,7 @@ import type {
   NewAccount,
   OperatorAccount,
   OperatorChange,
+  SetAsideMail,
 } from './views/account.ts';
 import type { BrandingChange, BrandingView } from './views/branding.ts';
 import type { HookType, Page, Role } from './views/common.ts';
@@ -34,6 +35,7 @@ import type {
 } from './views/previews.ts';
 import type { SandboxInbox, SandboxMail } from './views/sandbox.ts';
 import type { AskedAddress, SenderDomain, Senders } from './views/senders.ts';
+import type { ServiceState } from './views/service.ts';
 import type {
   AcceptInvitation,
   ChangePassword,
@@ -44,7 +46,7 @@ import type {
   SetUp,
   SignIn,
 } from './views/session.ts';
-import type { Invited, Team } from './views/team.ts';
+import type { Invited, InvitedByOperator, Team } from './views/team.ts';
 import type {
   Category,
   SaveTemplate,
@@ -179,7 +181,7 @@ export interface Api {
   listAccounts: { answer: { accounts: OperatorAccount[] } };
   createAccount: {
     body: NewAccount;
-    answer: { account: OperatorAccount; invited: Invited | null };
+    answer: { account: OperatorAccount; invited: InvitedByOperator | null };
   };
   changeOperatedAccount: {
     params: { id: string };
@@ -188,6 +190,11 @@ export interface Api {
   };
   suspendAccount: { params: { id: string }; body: { reason: string }; answer: OperatorAccount };
   resumeAccount: { params: { id: string }; answer: OperatorAccount };
+
+  getServiceState: { answer: ServiceState };
+  /** Mails that could not be read, made or recorded, oldest first: the first hundred. */
+  listQuarantine: { answer: { items: SetAsideMail[] } };
+  releaseFromQuarantine: { params: { id: string }; answer: Done };
 }
 
 /** `{}`: it is done. */
@@ -302,4 +309,12 @@ export const ROUTES = {
     access: 'operator',
   },
   resumeAccount: { method: 'POST', path: '/operator/accounts/:id/resume', access: 'operator' },
+
+  getServiceState: { method: 'GET', path: '/operator/service', access: 'operator' },
+  listQuarantine: { method: 'GET', path: '/operator/quarantine', access: 'operator' },
+  releaseFromQuarantine: {
+    method: 'POST',
+    path: '/operator/quarantine/:id/release',
+    access: 'operator',
+  },
 } as const satisfies Record<RouteName, Route>;

@@ -8,7 +8,9 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
+import type { Vault } from '../store/vault.ts';
 import type { Catalog } from '../templates/catalog.ts';
+import type { Making } from '../templates/making.ts';
 import type { EndpointDeps } from '../webhooks/endpoint.ts';
 import type { Service } from './views/session.ts';
 
@@ -18,9 +20,11 @@ export interface DashboardDeps extends AcceptDeps {
   clock: Clock;
   log: Log;
   catalog: Catalog;
+  /** Where previews are rendered. */
+  making: Making;
   dns: Dns;
-  /** Encrypts the private keys of domains. */
-  encryptionKey: Buffer;
+  /** Seals the private keys of domains and the secrets of webhooks. */
+  vault: Vault;
   /** Signs links for a new password. */
   resetKey: Buffer;
   /** From which the service itself writes; undefined: it cannot. */
@@ -33,8 +37,10 @@ export interface DashboardDeps extends AcceptDeps {
   webhooks: EndpointDeps & { agent: Dispatcher };
   /** A message as it goes or went over the wire; undefined: there is none, or its content is gone. */
   sourceOf: (accountId: number, uuid: string) => Promise<Buffer | undefined>;
-  /** IP address of who asks, also behind a proxy. */
-  clientOf: (request: IncomingMessage) => string;
+  /** IP address, also behind a proxy, and program of who asks. */
+  requesterOf: (request: IncomingMessage) => { ipAddress: string; userAgent: string };
+  /** First day's quota of new accounts; undefined: no ramp. */
+  rampStart: number | undefined;
   /** What the first owner must know: the end of the link that the service prints while nobody can sign in. */
   setUpToken: string;
   /** Where the built pages are. */

@@ -1,39 +1,81 @@
-// The mail that invites somebody. The link is shown to who invites in any case, so an invitation never depends on the mail.
-import { INVITATION_DAYS, type Invitation } from '../accounts/invitations.ts';
+// The mail that invites somebody. Its link makes a login for their address, so only they get to see it: who invites does not.
+import {
+  createInvitation,
+  INVITATION_DAYS,
+  type Invitation,
+  invitationLink,
+  withdrawInvitation,
+} from '../accounts/invitations.ts';
+import type { MemberRole } from '../accounts/users.ts';
 import { Problem } from '../errors.ts';
 import type { DashboardDeps } from './deps.ts';
 import { sendSystemMail } from './system-mail.ts';
-import type { Invited } from './views/team.ts';
+import type { Invited, InvitedByOperator } from './views/team.ts';
 
-/** Behind the #, so that no server on the way writes it to its log. */
-export const invitationLink = (baseUrl: string, token: string): string =>
-  `${baseUrl}/invitation#${token}`;
+export interface Invite {
+  accountId: number;
+  email: string;
+  role: MemberRole;
+  by: { name: string; email: string };
+}
 
-export async function invited(
-  deps: DashboardDeps,
-  made: { invitation: Invitation; token: string },
-  inviterEmail: string,
-): Promise<Invited> {
-  const { accountId, accountName, ...invitation } = made.invitation;
-  const link = invitationLink(deps.baseUrl(), made.token);
+/** By an owner. An invitation whose mail cannot go out is none. */
+export async function invite(deps: DashboardDeps, wish: Invite): Promise<Invited> {
+  const { invitation, token } = await make(deps, wish);
   try {
-    await sendSystemMail(deps, {
-      to: invitation.email,
-      template: 'team-invitation',
-      variables: {
-        inviter_name: invitation.invitedBy,
-        inviter_email: inviterEmail,
-        team_name: accountName,
-        accept_url: link,
-        role: invitation.role,
-        expires_in: `${INVITATION_DAYS} days`,
-      },
-      tag: 'invitation',
-      accountIds: [accountId],
-    });
-    return { invitation, link, mailed: true, note: null };
+    await mail(deps, invitation, token, wish);
+    return { invitation: shown(invitation), captured: deps.inSandbox() };
+  } catch (error) {
+    await withdrawInvitation(deps.database, wish.accountId, invitation.id);
+    if (!(error instanceof Problem)) throw error;
+    throw new Problem(
+      'unavailable',
+      `${invitation.email} was not invited: ${error.detail} An operator can make a link by command: npx sandmartin user invite.`,
+    );
+  }
+}
+
+/** By an operator, who gets the link where no mail can be sent. */
+export async function inviteAsOperator(
+  deps: DashboardDeps,
+  wish: Invite,
+): Promise<InvitedByOperator> {
+  const { invitation, token } = await make(deps, wish);
+  try {
+    await mail(deps, invitation, token, wish);
+    return { invitation: shown(invitation), link: null, note: null };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { invitation, link, mailed: false, note: `No mail was sent: ${error.detail}` };
+    const link = invitationLink(deps.baseUrl(), token);
+    return { invitation: shown(invitation), link, note: `No mail was sent: ${error.detail}` };
   }
+}
+
+const make = ({ database, clock }: DashboardDeps, { by, ...wish }: Invite) =>
+  createInvitation(database, clock, { ...wish, invitedBy: by.name });
+
+async function mail(
+  deps: DashboardDeps,
+  invitation: Invitation,
+  token: string,
+  { by }: Invite,
+): Promise<void> {
+  await sendSystemMail(deps, {
+    to: invitation.email,
+    template: 'team-invitation',
+    variables: {
+      inviter_name: invitation.invitedBy,
+      inviter_email: by.email,
+      team_name: invitation.accountName,
+      accept_url: invitationLink(deps.baseUrl(), token),
+      role: invitation.role,
+      expires_in: `${INVITATION_DAYS} days`,
+    },
+    tag: 'invitation',
+    accountIds: [invitation.accountId],
+  });
+}
+
+function shown({ accountId: _, accountName: __, ...invitation }: Invitation) {
+  return invitation;
 }

@@ -3,6 +3,7 @@
 import type { Session } from '../accounts/sessions.ts';
 import { addressKey, formatMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
+import { listAttempts } from '../events/attempts.ts';
 import { readTimeline, type TimelineEvent } from '../events/timeline.ts';
 import { readUuid, showUuid } from '../ids.ts';
 import { findOwnMessage, type Message } from '../messages/message.ts';
@@ -43,10 +44,11 @@ export async function readMessagePage(
   const message = await findOwnMessage(database, accountId, uuid);
   const timeline = await readTimeline(database, accountId, uuid);
   if (message === undefined || timeline === undefined) throw noMessage(id);
-  const [content, origin, webhooks] = await Promise.all([
+  const [content, origin, webhooks, attempts] = await Promise.all([
     readContent(database, accountId, uuid),
     readOrigin(database, accountId, uuid),
     listMessageDeliveries(database, accountId, uuid),
+    listAttempts(database, accountId, uuid),
   ]);
   const { events } = timeline;
   const sealed = isSealed(message.door, session);
@@ -60,7 +62,7 @@ export async function readMessagePage(
     templateVersion: origin.templateVersion,
     brandingVersion: origin.brandingVersion,
     key: origin.key,
-    relay: { ...origin.relay, replies: repliesIn(events) },
+    relay: { ...origin.relay, attempts, replies: repliesIn(events) },
     webhooks,
   };
 }
@@ -146,7 +148,7 @@ interface Origin {
   templateVersion: number | null;
   brandingVersion: number | null;
   key: MessageDetail['key'];
-  relay: Omit<RelayState, 'replies'>;
+  relay: Omit<RelayState, 'replies' | 'attempts'>;
 }
 
 interface OriginRow {
@@ -162,7 +164,9 @@ interface OriginRow {
   attempts: number | null;
   dueAt: Date | null;
   remaining: string[] | null;
+  unknown: string[] | null;
   lastResponse: string | null;
+  setAside: string | null;
 }
 
 async function readOrigin(database: Database, accountId: number, uuid: string): Promise<Origin> {
@@ -170,7 +174,8 @@ async function readOrigin(database: Database, accountId: number, uuid: string): 
     `SELECT m.template_version AS "templateVersion", m.branding_version AS "brandingVersion", m.key_id AS "keyUuid",
             k.name AS "keyName", k.prefix AS "keyPrefix", k.revoked_at IS NOT NULL AS "keyRevoked",
             m.recipients, m.relay_message_id AS "relayId", m.last_delay AS delay,
-            d.attempts, d.due_at AS "dueAt", d.remaining, d.last_response AS "lastResponse"
+            d.attempts, d.due_at AS "dueAt", d.remaining, d.unknown, d.last_response AS "lastResponse",
+            d.reason AS "setAside"
      FROM messages m
      LEFT JOIN api_keys k ON k.account_id = m.account_id AND k.id = m.key_id
      LEFT JOIN due_messages d ON d.account_id = m.account_id AND d.message_id = m.id
@@ -200,6 +205,8 @@ async function readOrigin(database: Database, accountId: number, uuid: string): 
               attempts: found.attempts ?? 0,
               nextAt: found.dueAt.toISOString(),
               remaining: found.remaining ?? found.recipients,
+              unknown: found.unknown ?? [],
+              setAside: found.setAside,
               lastResponse: found.lastResponse,
             },
     },

@@ -1,6 +1,7 @@
 // The overview: today's quota, figures over time, what needs an action, and whether there is anything to show yet.
 import { getAccount } from '../accounts/accounts.ts';
 import { listKeys } from '../accounts/keys.ts';
+import { listPauses } from '../accounts/pause.ts';
 import { PLANS } from '../accounts/plans.ts';
 import { asSentence, listSuspensions } from '../accounts/suspension.ts';
 import { hasSent } from '../messages/message.ts';
@@ -48,7 +49,10 @@ export async function readOverview(
       complained: share(totals.complained, totals.sends),
     },
     problems: [
-      ...accountProblems(account.plan, (await listSuspensions(database, accountId)).get(accountId)),
+      ...accountProblems(account.plan, {
+        suspended: (await listSuspensions(database, accountId)).get(accountId),
+        paused: (await listPauses(database, accountId)).get(accountId),
+      }),
       ...quotaProblems(quota),
       ...(await senderProblems(deps, accountId)),
       ...relayProblems(deps),
@@ -114,7 +118,10 @@ const share = (part: number, whole: number): number | null => (whole === 0 ? nul
 
 function accountProblems(
   plan: keyof typeof PLANS,
-  suspended: { reason: string } | undefined,
+  {
+    suspended,
+    paused,
+  }: { suspended: { reason: string } | undefined; paused: { reason: string } | undefined },
 ): ActionNeeded[] {
   const problems: ActionNeeded[] = [];
   if (suspended !== undefined) {
@@ -123,6 +130,16 @@ function accountProblems(
       severity: 'critical',
       title: 'The account is suspended',
       detail: `${asSentence(suspended.reason)} Nothing can be sent. Write to the operator of this service.`,
+      page: 'account',
+      subject: null,
+    });
+  }
+  if (paused !== undefined) {
+    problems.push({
+      kind: 'paused',
+      severity: 'critical',
+      title: 'The account is paused',
+      detail: `${asSentence(paused.reason)} Nothing can be sent until the operator of this service resumes it.`,
       page: 'account',
       subject: null,
     });

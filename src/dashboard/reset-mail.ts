@@ -1,6 +1,7 @@
 // The mail with the link to a new password. Sent after the answer, which is the same whether or not anybody has the address.
 import { makeResetToken } from '../accounts/password-reset.ts';
 import { listOwnAccounts } from '../accounts/sessions.ts';
+import { mayMailReset } from '../accounts/sign-in-throttle.ts';
 import { findUser } from '../accounts/users.ts';
 import { Problem } from '../errors.ts';
 import type { DashboardDeps } from './deps.ts';
@@ -9,7 +10,7 @@ import { sendSystemMail } from './system-mail.ts';
 export async function mailResetLink(deps: DashboardDeps, email: string): Promise<void> {
   try {
     const user = await findUser(deps.database, email);
-    if (user === undefined) return;
+    if (user === undefined || !(await mayMailReset(deps.database, user.email))) return;
     const accounts = await listOwnAccounts(deps.database, user.id);
     const token = await makeResetToken(deps, user);
     await sendSystemMail(deps, {

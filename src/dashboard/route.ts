@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Session } from '../accounts/sessions.ts';
 import type { MemberRole } from '../accounts/users.ts';
 import { Problem } from '../errors.ts';
+import { requireModest } from '../operations/read-input.ts';
 import type { Api, ROUTES, RouteName } from './contract.ts';
 import type { DashboardDeps } from './deps.ts';
 
@@ -36,6 +37,7 @@ export type Works<Name extends RouteName = RouteName> = { [Each in Name]: Work<E
 
 /** What does not fit is named, each with its path. Unlike in the API, empty and null mean what they say: forms send them on purpose. */
 export function readAs<Value>(schema: z.ZodType<Value>, raw: unknown): Value {
+  requireModest(raw);
   const read = schema.safeParse(raw ?? {});
   if (read.success) return read.data;
   const faults = read.error.issues.slice(0, 5).map(describe);
@@ -43,9 +45,10 @@ export function readAs<Value>(schema: z.ZodType<Value>, raw: unknown): Value {
 }
 
 function describe(issue: z.core.$ZodIssue): string {
-  const path = issue.path.join('.');
+  const path = issue.path.map((part) => String(part).slice(0, 100)).join('.');
   if (issue.code === 'unrecognized_keys') {
-    return `There is no field ${issue.keys.map((key) => [path, key].filter(Boolean).join('.')).join(', ')}`;
+    const keys = issue.keys.slice(0, 5).map((key) => key.slice(0, 100));
+    return `There is no field ${keys.map((key) => [path, key].filter(Boolean).join('.')).join(', ')}`;
   }
   return path === '' ? issue.message : `${path}: ${issue.message}`;
 }

@@ -7,6 +7,7 @@ import { messageRoutes } from './routes/messages.ts';
 import { overviewRoutes } from './routes/overview.ts';
 import { sandboxRoutes } from './routes/sandbox.ts';
 import { senderRoutes } from './routes/senders.ts';
+import { serviceRoutes } from './routes/service.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { teamRoutes } from './routes/team.ts';
 import { templateRoutes } from './routes/templates.ts';
@@ -25,4 +26,5 @@ export const WORKS: Works = {
   ...teamRoutes,
   ...accountRoutes,
   ...operatorRoutes,
+  ...serviceRoutes,
 };

@@ -59,6 +59,7 @@ function serveRoute(scope: FastifyInstance, deps: DashboardDeps, name: RouteName
       secure(reply, deps.baseUrl());
       reply.header('cache-control', 'no-store');
       request.session = await admit(deps, route, request, reply);
+      if (request.session !== null) request.bodyOf = `user ${request.session.user.id}`;
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { session } = request;

@@ -1,18 +1,21 @@
 // Previews: a template as its editor has it, saved or not, rendered like a send renders it. Before it: the template and branding
 // routes. What is wrong comes back as faults with line and column, for markers in the editor.
 import { Problem } from '../errors.ts';
-import { TemplateError } from '../jinja/index.ts';
 import { readBranding } from '../templates/account-branding.ts';
 import { unknownTemplate } from '../templates/account-templates.ts';
 import { brandingContext, changeBranding } from '../templates/branding.ts';
+import type { TemplateFaultPlace } from '../templates/mail-maker.ts';
 import { createRenderer } from '../templates/rendering.ts';
 import { findAccountTemplate, readTemplateVersion } from '../templates/stored-templates.ts';
-import { checkDraft, compileContent, type TemplateContent } from '../templates/template-draft.ts';
+import { checkDraft, sourceOf, type TemplateContent } from '../templates/template-draft.ts';
 import type { DashboardDeps } from './deps.ts';
 import type { RenderedMail, TemplatePreview, TemplatePreviewRequest } from './views/previews.ts';
 import type { TemplateFault } from './views/templates.ts';
 
-type PreviewDeps = Pick<DashboardDeps, 'database' | 'catalog'>;
+type PreviewDeps = Pick<DashboardDeps, 'database' | 'catalog' | 'making'>;
+
+/** More than people look at; they are not counted with the account's sends, which no viewer can hold up. */
+const PREVIEWS_PER_SECOND = 100;
 
 /** The mail, or a Problem: `faultsIn` reads it. */
 export async function renderPreview(
@@ -22,17 +25,17 @@ export async function renderPreview(
 ): Promise<RenderedMail> {
   const { slug, draft, branding: change } = request;
   const content = checkContent({ ...(await contentFor(deps, accountId, request)), ...draft });
-  const compiled = compileContent(deps.catalog.environment, slug, content);
   const { version, fields } = await readBranding(deps.database, accountId);
   const context = brandingContext(changeBranding(fields, change ?? {}));
-  const render = createRenderer(async () => ({
-    template: { slug, version: null, ...content, ...compiled },
+  const resolve = async () => ({
+    template: { slug, version: null, ...content, source: { key: null, value: sourceOf(content) } },
     category: null,
-    branding: { version, context },
-  }));
+    branding: { version, key: null, context },
+    whose: { share: `previews of account ${accountId}`, ratePerSecond: PREVIEWS_PER_SECOND },
+  });
   const variables = request.variables ?? content.sample;
-  const { subject, html, text } = await render(accountId, { slug, variables });
-  return { subject, html, text };
+  const mail = await createRenderer(resolve, deps.making)(accountId, { slug, variables });
+  return { subject: mail.subject, html: mail.html.toString(), text: mail.text.toString() };
 }
 
 export async function previewOf(
@@ -88,8 +91,8 @@ const PARTS = ['subject', 'preheader', 'html', 'text', 'variables', 'sample'] as
 
 /** Where a template is wrong: Jinja2 tells line and column, a check of the fields their names. */
 export function faultsIn(problem: Problem, slug: string): TemplateFault[] {
-  if (problem.cause instanceof TemplateError) {
-    const { templateName, line, column, message } = problem.cause;
+  if (problem.cause !== undefined) {
+    const { templateName, line, column, message } = problem.cause as TemplateFaultPlace;
     const [name, part = 'html'] = (templateName ?? slug).split(':');
     // In a template that this one extends, the place would mislead.
     if (name !== slug)

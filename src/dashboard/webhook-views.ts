@@ -2,8 +2,10 @@
 import type { HookType } from '../events/kinds.ts';
 import { readUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
+import type { Vault } from '../store/vault.ts';
 import { type Delivery, getDelivery, listDeliveriesOfMessage } from '../webhooks/deliveries.ts';
 import { type Endpoint, getEndpoint, listEndpoints } from '../webhooks/endpoint.ts';
+import { openSecretWith } from '../webhooks/endpoint-secrets.ts';
 import { sign } from '../webhooks/sign.ts';
 import type { DeliveryDetail, DeliveryRow, WebhookEndpoint } from './views/webhooks.ts';
 
@@ -88,7 +90,7 @@ export async function listMessageDeliveries(
 
 /** The body is the one that was sent; the signature is that of today's secret. */
 export async function readDeliveryDetail(
-  database: Database,
+  { database, vault }: { database: Database; vault: Vault },
   accountId: number,
   endpointId: string,
   id: string,
@@ -96,10 +98,12 @@ export async function readDeliveryDetail(
   const { url } = await getEndpoint(database, accountId, endpointId);
   const delivery = await getDelivery(database, accountId, endpointId, id);
   const body = delivery.request?.body ?? '';
-  const [row] = await database.query<{ secret: string }>(
+  const endpointUuid = readUuid('whe_', endpointId)!;
+  const [row] = await database.query<{ secret: Buffer }>(
     'SELECT secret FROM webhook_endpoints WHERE account_id = $1 AND id = $2',
-    [accountId, readUuid('whe_', endpointId)],
+    [accountId, endpointUuid],
   );
+  const secret = openSecretWith(vault)({ accountId, endpointUuid }, row!.secret);
   return {
     ...toDeliveryRow(delivery, url),
     request: {
@@ -108,7 +112,7 @@ export async function readDeliveryDetail(
         ['content-type', 'application/json'],
         ['x-sm-event-id', delivery.eventId],
         ['x-sm-attempt', String(Math.max(1, delivery.attempts))],
-        ['x-sm-signature', sign(Buffer.from(body), row!.secret)],
+        ['x-sm-signature', sign(Buffer.from(body), secret)],
       ],
       body,
     },

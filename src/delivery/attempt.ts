@@ -1,35 +1,31 @@
-// One attempt to hand a mail to the relay. Before: worker.ts claimed and loaded it. After: outcomes.ts records what came of it.
-import type { Mailbox } from '../addresses.ts';
+// One attempt to hand a mail to the relay, step by step. Before: worker.ts claimed and loaded it. After: outcomes.ts records what
+// came of it. The mail itself is made in making.ts, the events in attempt-events.ts.
+import type { NewAttempt, TriedRecipient } from '../events/attempts.ts';
 import type { NewEvent } from '../events/record.ts';
-import { classify } from '../feedback/classify.ts';
-import { mailToken, returnPath } from '../feedback/return-path.ts';
+import { returnPath } from '../feedback/return-path.ts';
 import { idTimeMs, showId } from '../ids.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
-import type { StoredHead } from '../sending/stored-head.ts';
 import { suppressionKey } from '../suppressions/suppressions.ts';
-import { type Tracker, trackHtml, unsubscribeUrl } from '../tracking/apply.ts';
-import { type ComposedMail, composeMail, mailChunks } from './compose.ts';
-import { signMail } from './dkim.ts';
+import { bouncedEvent, contentGoneEvent, sentEvent, suppressedEvent } from './attempt-events.ts';
+import { type Copy, copiesFor, type MakingDeps, makeCopy } from './making.ts';
 import type { Relay } from './relay.ts';
 import { isExpired, nextAttemptDelayMs } from './retry.ts';
-import type { Sender, Senders } from './senders.ts';
+import type { Sender } from './senders.ts';
 import type { HandOver, RecipientOutcome } from './smtp-transaction.ts';
 import type { StoredMail } from './stored-mail.ts';
+import type { Turns } from './turns.ts';
 
-/** What a mail is made with. */
-export interface MakingDeps {
-  /** Signs return paths. */
-  returnPathKey: Buffer;
-  senders: Senders;
-  tracker: Tracker;
-  /** False while nobody said under which address recipients reach us: then mails to the real relay are not tracked. */
-  isPublic: boolean;
+export interface Way {
+  relay: Pick<Relay, 'hand'>;
+  /** Who is made next, and of those that are made, who is next at this relay. */
+  making: Turns;
+  handing: Turns;
 }
 
 export interface AttemptDeps extends MakingDeps {
-  relay: Pick<Relay, 'hand'>;
+  relay: Way;
   /** Where mail of sandbox-only keys goes, whatever the relay is. */
-  sandbox: Pick<Relay, 'hand'>;
+  sandbox: Way;
   /** Named as reporting_mta where the relay itself refused. */
   relayHost: string;
 }
@@ -37,30 +33,51 @@ export interface AttemptDeps extends MakingDeps {
 export interface Outcome {
   claimed: ClaimedMessage;
   events: NewEvent[];
-  /** Null: nothing is left to do. */
-  retry: { afterMs: number; remaining: string[]; response: string } | null;
+  next: Next;
+  /** Kept when somebody still has to wait, or had to at the end. */
+  kept: NewAttempt | null;
   /** How the dialogue went; null when none was needed. */
   handOver: HandOver | null;
 }
 
+/** What becomes of the due row. */
+export type Next =
+  | { state: 'finished' }
+  | { state: 'waiting'; afterMs: number; left: Left; response: string | null }
+  /** Nothing stands against it: whoever comes next may take it. */
+  | { state: 'ready'; left: Left }
+  | { state: 'set aside'; left: Left; reason: string };
+
+export interface Left {
+  /** Null: all. */
+  remaining: string[] | null;
+  unknown: string[] | null;
+  /** False: not a word was said to the relay, so it was no attempt. */
+  begun: boolean;
+}
+
+/** A claimed mail, and whether it may still begin: the lease holds, nobody wants us to stop. */
+export interface Attempt {
+  claimed: ClaimedMessage;
+  mayBegin: () => boolean;
+  /** By the database's clock. */
+  nowMs: number;
+}
+
 export async function attempt(
   deps: AttemptDeps,
-  claimed: ClaimedMessage,
+  { claimed, mayBegin, nowMs }: Attempt,
   mail: StoredMail,
   suppressed: ReadonlySet<string>,
-  nowMs: number,
 ): Promise<Outcome> {
   const wanted = claimed.remaining ?? mail.recipients;
   const { allowed, heldBack } = holdBackSuppressed(mail, wanted, suppressed);
   const events = heldBack.map((recipient) => suppressedEvent(mail, recipient));
-  if (allowed.length === 0) return { claimed, events, retry: null, handOver: null };
+  if (allowed.length === 0) return finished(claimed, events);
 
   const sender = await deps.senders.of(mail.account, mail.head.from.domain);
-  const handOvers: HandOver[] = [];
-  for (const copy of copiesFor(deps, mail, allowed)) {
-    handOvers.push(await handCopy(deps, mail, sender, copy));
-  }
-  return judge(deps, claimed, mail, events, together(handOvers), nowMs);
+  const handing = await handCopies(deps, claimed, mail, sender, allowed, mayBegin);
+  return judge(deps, claimed, mail, events, handing, nowMs);
 }
 
 function holdBackSuppressed(
@@ -76,114 +93,167 @@ function holdBackSuppressed(
   };
 }
 
-interface Copy {
-  recipients: string[];
-  /** Where its one reader unsubscribes. */
-  unsubscribe: string | null;
+interface Handing {
+  handOvers: HandOver[];
+  /** Recipients of the copies that did not begin. */
+  unbegun: string[];
+  /** Why they did not, where it was the mail's own fault. */
+  fault: Error | null;
 }
 
-/** One for all; where people can unsubscribe with one click, one for each, or nobody could tell who did. */
-function copiesFor(deps: MakingDeps, mail: StoredMail, recipients: string[]): Copy[] {
-  const ownWay = mail.head.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
-  if (!mail.account.oneClickUnsubscribe || ownWay || !hasWorkingLinks(deps, mail)) {
-    return [{ recipients, unsubscribe: null }];
+/** One copy after the other; what went before stays true when one of them fails. */
+async function handCopies(
+  deps: AttemptDeps,
+  claimed: ClaimedMessage,
+  mail: StoredMail,
+  sender: Sender,
+  recipients: string[],
+  mayBegin: () => boolean,
+): Promise<Handing> {
+  const copies = copiesFor(deps, mail, recipients);
+  const handOvers: HandOver[] = [];
+  for (const [index, copy] of copies.entries()) {
+    const rest = (fault: Error | null): Handing => ({
+      handOvers,
+      unbegun: copies.slice(index).map((it) => it.recipient),
+      fault,
+    });
+    const last = handOvers.at(-1);
+    // A relay that cannot be reached need not be tried for every copy.
+    if (last?.connection === 'unreachable') {
+      handOvers.push(sameFor(last, copy.recipient));
+      continue;
+    }
+    try {
+      const handOver = await handCopy(deps, claimed, mail, sender, copy, mayBegin);
+      if (handOver === undefined) return rest(null);
+      handOvers.push(handOver);
+    } catch (error) {
+      return rest(error as Error);
+    }
   }
-  return recipients.map((recipient) => ({
-    recipients: [recipient],
-    unsubscribe: unsubscribeUrl(deps.tracker, mail, recipient),
-  }));
+  return { handOvers, unbegun: [], fault: null };
 }
 
-const hasWorkingLinks = (deps: MakingDeps, mail: StoredMail): boolean =>
-  deps.isPublic || mail.head.sandbox === true;
+const sameFor = (handOver: HandOver, recipient: string): HandOver => ({
+  ...handOver,
+  recipients: handOver.recipients.map((outcome) => ({ ...outcome, recipient })),
+});
 
+/** Undefined: it did not begin. */
 async function handCopy(
   deps: AttemptDeps,
+  claimed: ClaimedMessage,
   mail: StoredMail,
   sender: Sender,
   copy: Copy,
-): Promise<HandOver> {
-  const composed = compose(deps, mail, copy);
-  const signatures = await signMail(composed, sender.keys, acceptedAt(mail));
-  const relay = mail.head.sandbox ? deps.sandbox : deps.relay;
+  mayBegin: () => boolean,
+): Promise<HandOver | undefined> {
+  const { relay, making, handing } = mail.head.sandbox ? deps.sandbox : deps.relay;
+  const made = await making.take(claimed, mayBegin, () => makeCopy(deps, mail, sender, copy));
+  if (made === undefined) return undefined;
   const envelope = {
-    from: returnPath(deps.returnPathKey, mail, sender.returnPathDomain),
-    recipients: copy.recipients,
+    from: returnPath(deps.returnPathKey, mail, copy.place, sender.returnPathDomain),
+    recipients: [copy.recipient],
     envelopeId: showId('msg_', mail.messageId),
-    smtputf8: composed.smtputf8,
+    smtputf8: made.smtputf8,
   };
-  return await relay.hand(envelope, mailChunks(composed, signatures));
+  return await handing.take(claimed, mayBegin, (stillWanted) =>
+    relay.hand(envelope, made.chunks, stillWanted),
+  );
 }
 
-/** A mail as it goes over the wire, for people to look at; where each recipient gets a copy, that of the first. */
-export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buffer> {
-  const [copy] = copiesFor(deps, mail, mail.recipients);
-  const sender = await deps.senders.of(mail.account, mail.head.from.domain);
-  const composed = compose(deps, mail, copy!);
-  const signatures = await signMail(composed, sender.keys, acceptedAt(mail));
-  return Buffer.concat(mailChunks(composed, signatures));
+/**
+ * Accepted: sent. Refused: bounced. Deferred: again later, those recipients only, until a day has passed. Unknown: as the account
+ * wants it. Not begun: at once, by whomever. A mail that cannot be made is set aside.
+ */
+function judge(
+  deps: AttemptDeps,
+  claimed: ClaimedMessage,
+  mail: StoredMail,
+  events: NewEvent[],
+  { handOvers, unbegun, fault }: Handing,
+  nowMs: number,
+): Outcome {
+  const handOver = together(handOvers);
+  const by = (result: RecipientOutcome['result']) =>
+    handOver?.recipients.filter((recipient) => recipient.result === result) ?? [];
+  const countsAsSent = mail.account.unknownOutcome === 'count_as_sent';
+  const unknown = by('unknown');
+  const sent = [...by('accepted'), ...(countsAsSent ? unknown : [])];
+  const late = [...by('deferred'), ...(countsAsSent ? [] : unknown)];
+  const expired = isExpired(idTimeMs(mail.messageId), nowMs);
+
+  if (sent.length > 0) {
+    events.push(sentEvent(mail, claimed, namesOf(sent), handOver?.relayMessageId));
+  }
+  for (const refused of by('refused')) {
+    events.push(bouncedEvent(mail, refused, 'permanent', deps.relayHost));
+  }
+  if (expired) {
+    for (const one of late) events.push(bouncedEvent(mail, one, 'expired', deps.relayHost));
+  }
+
+  const waiting = expired ? [] : late;
+  const next = nextOf(claimed, { waiting, unknown, unbegun, fault, begun: handOver !== null });
+  const kept = attemptToKeep(deps, claimed, [...by('deferred'), ...unknown], next);
+  return { claimed, events, next, kept, handOver };
 }
 
-function compose(deps: MakingDeps, mail: StoredMail, copy: Copy): ComposedMail {
-  const { head } = mail;
-  const id = showId('msg_', mail.messageId);
-  const html = htmlOf(deps, mail);
-  return composeMail({
-    messageId: stableMessageId(id, head.from),
-    date: acceptedAt(mail),
-    from: head.from,
-    to: head.to,
-    cc: head.cc,
-    ...(head.replyTo ? { replyTo: head.replyTo } : {}),
-    subject: mail.subject,
-    ...(mail.text ? { text: mail.text } : {}),
-    ...(html ? { html } : {}),
-    // Reports about the mail are matched by the first two when the return path is lost on the way.
-    ownHeaders: [
-      ['X-SM-Message-Id', id],
-      ['X-SM-Token', mailToken(deps.returnPathKey, mail)],
-      ...unsubscribeHeaders(copy.unsubscribe),
-    ],
-    headers: head.headers,
-    attachments: sliceAttachments(head, mail.attachments),
-  });
+function nextOf(
+  claimed: ClaimedMessage,
+  rest: {
+    waiting: RecipientOutcome[];
+    unknown: RecipientOutcome[];
+    unbegun: string[];
+    fault: Error | null;
+    begun: boolean;
+  },
+): Next {
+  const { waiting, unbegun, fault, begun } = rest;
+  if (waiting.length + unbegun.length === 0) return { state: 'finished' };
+  const names = namesOf(waiting);
+  const lost = [...namesOf(rest.unknown), ...(claimed.unknown ?? [])];
+  const unknown = [...names, ...unbegun].filter((name) => lost.includes(name));
+  const left = {
+    remaining: begun ? [...names, ...unbegun] : claimed.remaining,
+    unknown: unknown.length === 0 ? null : unknown,
+    begun,
+  };
+  if (fault !== null) {
+    return { state: 'set aside', left, reason: `The mail could not be made: ${fault.message}` };
+  }
+  if (waiting.length === 0) return { state: 'ready', left };
+  const afterMs = nextAttemptDelayMs(claimed.attempts);
+  return { state: 'waiting', afterMs, left, response: waiting[0]!.text };
 }
 
-function htmlOf(deps: MakingDeps, mail: StoredMail): Buffer | string | null {
-  const { trackOpens, trackClicks } = mail.account;
-  const wanted = { opens: trackOpens, clicks: trackClicks && !mail.head.keepLinks };
-  if (mail.html === null || !hasWorkingLinks(deps, mail)) return mail.html;
-  if (!wanted.opens && !wanted.clicks) return mail.html;
-  return trackHtml(deps.tracker, mail, mail.html.toString(), wanted);
-}
-
-/** RFC 8058 3.1: both headers, and both signed. */
-const unsubscribeHeaders = (url: string | null): [string, string][] =>
-  url === null
-    ? []
-    : [
-        ['List-Unsubscribe', `<${url}>`],
-        ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
-      ];
-
-/** The same on every attempt, and so are the signatures made with it. */
-const acceptedAt = (mail: StoredMail): Date => new Date(idTimeMs(mail.messageId));
-
-/** The same on every attempt, so that a repeat after a crash can be recognised. */
-const stableMessageId = (id: string, from: Mailbox): string => `<${id}@${from.domain}>`;
-
-function sliceAttachments(head: StoredHead, bytes: Buffer | null) {
-  let at = 0;
-  return head.attachments.map(({ filename, contentType, size }) => {
-    const content = bytes?.subarray(at, at + size) ?? Buffer.alloc(0);
-    at += size;
-    return { filename, contentType, content };
-  });
+function attemptToKeep(
+  deps: AttemptDeps,
+  { accountId, messageId, attempts }: ClaimedMessage,
+  tried: RecipientOutcome[],
+  next: Next,
+): NewAttempt | null {
+  if (tried.length === 0) return null;
+  return {
+    accountId,
+    messageId,
+    identity: `attempt ${attempts}`,
+    attempt: attempts,
+    server: deps.relayHost,
+    recipients: tried.map(({ recipient, result, text }) => ({
+      recipient,
+      result: result as TriedRecipient['result'],
+      reply: text,
+    })),
+    nextAfterMs: next.state === 'waiting' ? next.afterMs : null,
+  };
 }
 
 /** What became of the copies, as if they were one mail. */
-function together(handOvers: readonly HandOver[]): HandOver {
-  const worst = handOvers.find((handOver) => handOver.connection !== 'ok') ?? handOvers[0]!;
+function together(handOvers: readonly HandOver[]): HandOver | null {
+  const worst = handOvers.find((handOver) => handOver.connection !== 'ok') ?? handOvers[0];
+  if (worst === undefined) return null;
   return {
     ...worst,
     recipients: handOvers.flatMap((handOver) => handOver.recipients),
@@ -191,116 +261,45 @@ function together(handOvers: readonly HandOver[]): HandOver {
   };
 }
 
-/** Accepted: sent. Refused: bounced. Deferred: again later, those recipients only, until a day has passed. */
-function judge(
-  deps: AttemptDeps,
-  claimed: ClaimedMessage,
-  mail: StoredMail,
-  events: NewEvent[],
-  handOver: HandOver,
-  nowMs: number,
-): Outcome {
-  const by = (result: RecipientOutcome['result']) =>
-    handOver.recipients.filter((recipient) => recipient.result === result);
-  const accepted = by('accepted');
-  const deferred = by('deferred');
-  const expired = isExpired(idTimeMs(mail.messageId), nowMs);
+const namesOf = (outcomes: readonly RecipientOutcome[]): string[] =>
+  outcomes.map((outcome) => outcome.recipient);
 
-  if (accepted.length > 0) events.push(sentEvent(mail, claimed, accepted, handOver));
-  for (const refused of by('refused')) events.push(bouncedEvent(deps, mail, refused, 'permanent'));
-  if (expired) {
-    for (const late of deferred) events.push(bouncedEvent(deps, mail, late, 'expired'));
-  }
-  const retry =
-    expired || deferred.length === 0
-      ? null
-      : {
-          afterMs: nextAttemptDelayMs(claimed.attempts),
-          remaining: deferred.map((outcome) => outcome.recipient),
-          response: deferred[0]!.text,
-        };
-  return { claimed, events, retry, handOver };
-}
-
-function sentEvent(
-  mail: StoredMail,
-  claimed: ClaimedMessage,
-  accepted: RecipientOutcome[],
-  handOver: HandOver,
-): NewEvent {
-  return {
-    ...referenceOf(mail),
-    kind: 'sent',
-    recipients: accepted.map((outcome) => outcome.recipient),
-    detail: { subject: mail.subject },
-    identity: `attempt ${claimed.attempts}`,
-    relayMessageId: handOver.relayMessageId ?? showId('msg_', mail.messageId),
-  };
-}
-
-function bouncedEvent(
-  deps: AttemptDeps,
-  mail: StoredMail,
-  outcome: RecipientOutcome,
-  bounceType: 'permanent' | 'expired',
-): NewEvent {
-  return {
-    ...referenceOf(mail),
-    kind: 'bounced',
-    recipients: [outcome.recipient],
-    detail: {
-      bounce_type: bounceType,
-      reason:
-        bounceType === 'expired'
-          ? 'expired'
-          : classify(outcome.enhanced || null, outcome.text).reason,
-      smtp_response: outcome.text,
-      reporting_mta: deps.relayHost,
-    },
-    identity: `${bounceType} ${outcome.recipient}`,
-  };
-}
-
-function suppressedEvent(mail: StoredMail, recipient: string): NewEvent {
-  return {
-    ...referenceOf(mail),
-    kind: 'bounced',
-    recipients: [recipient],
-    detail: {
-      bounce_type: 'suppressed',
-      reason: 'suppressed',
-      smtp_response: 'not handed over: the address is on the account’s suppression list',
-      reporting_mta: 'sandmartin',
-    },
-    identity: `suppressed ${recipient}`,
-  };
-}
+const finished = (claimed: ClaimedMessage, events: NewEvent[]): Outcome => ({
+  claimed,
+  events,
+  next: { state: 'finished' },
+  kept: null,
+  handOver: null,
+});
 
 /** A mail whose content is gone can no longer be sent; it must not be tried for ever. */
-export function contentGone(claimed: ClaimedMessage): Outcome {
-  return {
-    claimed,
-    retry: null,
-    handOver: null,
-    events: [
-      {
-        accountId: claimed.accountId,
-        messageId: claimed.messageId,
-        kind: 'bounced',
-        recipients: claimed.remaining ?? [],
-        detail: {
-          bounce_type: 'expired',
-          reason: 'expired',
-          smtp_response: 'not handed over: the content was past its days of retention',
-          reporting_mta: 'sandmartin',
-        },
-        identity: 'content gone',
-      },
-    ],
-  };
-}
+export const contentGone = (claimed: ClaimedMessage): Outcome =>
+  finished(claimed, [contentGoneEvent(claimed)]);
 
-const referenceOf = (mail: StoredMail): Pick<NewEvent, 'accountId' | 'messageId'> => ({
-  accountId: mail.accountId,
-  messageId: mail.messageId,
+const asItWas = ({ remaining, unknown }: ClaimedMessage): Left => ({
+  remaining,
+  unknown,
+  begun: false,
 });
+
+const ended = (claimed: ClaimedMessage, next: Next): Outcome => ({
+  ...finished(claimed, []),
+  next,
+});
+
+/** Whoever comes next may take it. */
+export const givenBack = (claimed: ClaimedMessage): Outcome =>
+  ended(claimed, { state: 'ready', left: asItWas(claimed) });
+
+/** Something passes: the database, mostly. */
+export const heldUp = (claimed: ClaimedMessage, error: Error, afterMs: number): Outcome =>
+  ended(claimed, {
+    state: 'waiting',
+    afterMs,
+    left: asItWas(claimed),
+    response: error.message,
+  });
+
+/** By itself, so that it holds up nothing else; a person looks at it (cli/quarantine.ts). */
+export const setAside = (claimed: ClaimedMessage, reason: string): Outcome =>
+  ended(claimed, { state: 'set aside', left: asItWas(claimed), reason });

@@ -1,72 +1,116 @@
-// The relay's circuit: after a row of connection faults sends are refused at once (502) until a probe gets through.
-// Before: attempt.ts and the probe report what happened. After: sending/accept asks isOpen().
+// The relay's circuit: a state machine that only counts; relay-health.ts feeds it, makes the probes and tells of changes.
+// After: the worker claims nothing and sending/accept answers 502 while it is not closed.
 //
-//   closed ──faults in a row──▶ open ──its time is up──▶ half-open ──success──▶ closed
-//      ▲                         ▲                          │
-//      └────── success ──────────┴──────── fault ───────────┘
+//                3 faults or 3 hangs in a row, or silence
+//     closed ─────────────────────────────────────────────▶ open ◀──── the probe failed ────┐
+//      ▲  ▲                                                 │  │                            │
+//      │  └───────────────── reached or worked ─────────────┘  └── its wait is over ──▶ half-open
+//      │                                                                          (one probe under way)
+//      └──────────────────────────── reached or worked ─────────────────────────────────────┘
+//
+// What opened because mails hung is on trial after a greeting: few mails at a time, and one more hang opens it again.
+// Only a mail that the relay answered to its end (worked) ends the trial and the longer waits.
 
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 export interface Circuit {
   state(): CircuitState;
-  /** Sends should be refused. True while half-open too: until the probe is back nothing has shown that the relay works. */
+  /** Sends should be refused. True while half-open too: nothing has shown yet that the relay works. */
   isOpen(): boolean;
-  /** Whole seconds until the next probe, at least 1. */
-  retryAfterSeconds(): number;
-  /** The wait is over and no probe is under way; the caller that is told true makes it. */
+  /** Closed, but the last thing that was tried failed: worth a probe soon. */
+  isInDoubt(): boolean;
+  isOnTrial(): boolean;
+  /** Until the next probe while open. */
+  probeInMs(): number;
+  /** The wait is over; the caller that is told true makes the one probe. */
   takeProbe(): boolean;
-  /** The relay was reached, whatever it said about the mail. */
-  recordSuccess(): void;
-  /** Connect, TLS, greeting, EHLO or AUTH failed. */
-  recordFault(): void;
-  /** A probe failed before anything else was known: proof enough without a row of faults. */
+  /** It did not get through: if mails hung, they hung because the relay is away. */
+  probeFailed(): void;
+  /** A session stands: connect, TLS, greeting, EHLO and AUTH went well. */
+  reached(): void;
+  /** The relay answered a mail to its end, whatever it said about it. */
+  worked(): void;
+  /** Connect, TLS, greeting, EHLO or AUTH failed, and no other session works. */
+  fault(): void;
+  /** A mail got no answer for longer than the relay usually needs. */
+  hang(): void;
+  /** Proof enough by itself: nothing at all is heard of the relay. */
   trip(): void;
 }
 
 export interface CircuitOptions {
-  /** Milliseconds, only ever forward. */
-  now: () => number;
-  /** Faults in a row, without a success between, that open it. Default 3. */
+  /** Milliseconds of a monotonic clock: a wall clock that is set back would keep it open. */
+  now?: () => number;
+  random?: () => number;
+  /** In a row, without a success between. Default 3. */
   faultsToOpen?: number;
-  /** First wait; doubles with every failed probe. Default 2 s. */
+  /** Default 3. */
+  hangsToOpen?: number;
+  /** From one probe's start to the next; doubles with every failed one. Default 0.5 s. */
   firstWaitMs?: number;
-  /** Default 60 s. */
+  /** Default 3 s: a relay that is back is seen within 5 s, also when the jitter is at its longest. */
   longestWaitMs?: number;
 }
 
-export function createCircuit(options: CircuitOptions): Circuit {
-  const { now, faultsToOpen = 3, firstWaitMs = 2_000, longestWaitMs = 60_000 } = options;
+export function createCircuit(options: CircuitOptions = {}): Circuit {
+  const { now = () => performance.now(), random = Math.random } = options;
+  const { faultsToOpen = 3, hangsToOpen = 3 } = options;
+  const { firstWaitMs = 500, longestWaitMs = 3_000 } = options;
   let state: CircuitState = 'closed';
   let faults = 0;
+  let hangs = 0;
+  let onTrial = false;
   let waitMs = firstWaitMs;
+  let probedAt = 0;
   let probeAt = 0;
+
+  /** By a fifth to either side, so that many processes do not knock together. */
+  function open(fromMs: number): void {
+    state = 'open';
+    probeAt = fromMs + waitMs * (0.8 + 0.4 * random());
+    waitMs = Math.min(waitMs * 2, longestWaitMs);
+  }
+  function close(): void {
+    if (state !== 'closed') hangs = 0;
+    state = 'closed';
+    faults = 0;
+    if (!onTrial) waitMs = firstWaitMs;
+  }
 
   return {
     state: () => state,
     isOpen: () => state !== 'closed',
-    retryAfterSeconds: () => Math.max(1, Math.ceil((probeAt - now()) / 1000)),
+    isInDoubt: () => state === 'closed' && faults > 0,
+    isOnTrial: () => onTrial,
+    probeInMs: () => Math.max(0, probeAt - now()),
     takeProbe() {
       if (state !== 'open' || now() < probeAt) return false;
       state = 'half-open';
+      probedAt = now();
       return true;
     },
-    recordSuccess() {
-      state = 'closed';
-      faults = 0;
-      waitMs = firstWaitMs;
+    probeFailed() {
+      if (state !== 'half-open') return;
+      onTrial = false;
+      open(probedAt);
     },
-    recordFault() {
-      faults++;
-      // Mails that were under way when it opened fail too; they say nothing new.
-      if (state === 'open' || (state === 'closed' && faults < faultsToOpen)) return;
-      if (state === 'half-open') waitMs = Math.min(waitMs * 2, longestWaitMs);
-      open();
+    reached: close,
+    worked() {
+      onTrial = false;
+      hangs = 0;
+      close();
     },
-    trip: open,
+    // What was under way when it opened fails too and says nothing new: faults and hangs count while closed.
+    fault() {
+      if (state === 'closed' && ++faults >= faultsToOpen) open(now());
+    },
+    hang() {
+      if (state !== 'closed' || (++hangs < hangsToOpen && !onTrial)) return;
+      onTrial = true;
+      open(now());
+    },
+    trip() {
+      if (state === 'closed') open(now());
+    },
   };
-
-  function open(): void {
-    state = 'open';
-    probeAt = now() + waitMs;
-  }
 }

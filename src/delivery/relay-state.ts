@@ -6,9 +6,10 @@ import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 
-const POLL_EVERY_MS = 300;
+const POLL_EVERY_MS = 200;
 const TELL_EVERY_MS = 1000;
-const SEEN_LATELY_SECONDS = 10;
+/** A process that is dead or frozen says nothing; its last word counts no longer than this. */
+const SEEN_LATELY_SECONDS = 5;
 
 export interface RelayReport {
   down: boolean;
@@ -21,23 +22,32 @@ export function openRelayReporting(deps: { database: Database; clock: Clock; log
   const couldNotTell = recurringFault(deps.log, 'warn', 'could not tell how the relay is');
   const id = bytesToUuid(newIdBytes(deps.clock.nowMs()));
   let last: RelayReport = { down: false, retryAfterMs: 0, detail: null };
-  let telling: Promise<void> = Promise.resolve();
+  let telling: Promise<void> | undefined;
+  let isNews = false;
 
+  /** One word at a time, and always the newest: a database that is slow is not told what is over. */
   function tell(report: RelayReport): Promise<void> {
     last = report;
-    telling = telling.then(() =>
-      deps.database
-        .query(
-          `INSERT INTO delivery_processes (id, seen_at, relay_down, retry_at, detail)
-           VALUES ($1, now(), $2, now() + $3 * interval '1 millisecond', $4)
-           ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, relay_down = excluded.relay_down,
-             retry_at = excluded.retry_at, detail = excluded.detail`,
-          [id, report.down, report.retryAfterMs, report.detail],
-        )
-        .then(() => undefined, couldNotTell),
-    );
+    isNews = true;
+    telling ??= tellNews().finally(() => {
+      telling = undefined;
+    });
     return telling;
   }
+  async function tellNews(): Promise<void> {
+    while (isNews) {
+      isNews = false;
+      await write(last).catch(couldNotTell);
+    }
+  }
+  const write = ({ down, retryAfterMs, detail }: RelayReport): Promise<unknown> =>
+    deps.database.query(
+      `INSERT INTO delivery_processes (id, seen_at, relay_down, retry_at, detail)
+       VALUES ($1, now(), $2, now() + $3 * interval '1 millisecond', $4)
+       ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, relay_down = excluded.relay_down,
+         retry_at = excluded.retry_at, detail = excluded.detail`,
+      [id, down, retryAfterMs, detail],
+    );
 
   const timer = setInterval(() => void tell(last), TELL_EVERY_MS);
   return {
@@ -71,8 +81,8 @@ export async function watchRelay(deps: { database: Database; log: Log }): Promis
     const [row] = await deps.database.prepared<{ down: boolean | null; wait: number | null }>(
       'watch-relay',
       `SELECT bool_and(relay_down) AS down, extract(epoch FROM min(retry_at) - now())::float8 AS wait
-       FROM delivery_processes WHERE seen_at > now() - interval '${SEEN_LATELY_SECONDS} seconds'`,
-      [],
+       FROM delivery_processes WHERE seen_at BETWEEN now() - $1 * interval '1 second' AND now() + $1 * interval '1 second'`,
+      [SEEN_LATELY_SECONDS],
     );
     down = row?.down ?? false;
     retryAfterSeconds = Math.max(1, Math.ceil(row?.wait ?? 1));

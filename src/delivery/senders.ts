@@ -1,9 +1,10 @@
 // How mails of a domain go out: signed with which keys, with which return path. Asked by attempt.ts for every mail.
-// Keys are decrypted once and kept as KeyObjects, until the account changes (its version comes with every loaded mail).
+// Keys are opened once and kept as KeyObjects, until the account changes (its version comes with every loaded mail).
 import { openDomainKey } from '../accounts/domain-keys.ts';
 import { returnPathHost, selectorsOf } from '../accounts/domain-records.ts';
-import { ownerOf } from '../accounts/domains.ts';
+import { Problem } from '../errors.ts';
 import type { Database } from '../store/pool.ts';
+import { SecretChanged, type Vault } from '../store/vault.ts';
 import type { DkimKey } from './dkim.ts';
 
 export interface Sender {
@@ -23,7 +24,7 @@ const MOST_ACCOUNTS = 10_000;
 
 export function openSenders(deps: {
   database: Database;
-  encryptionKey: Buffer;
+  vault: Vault;
   bounceDomain: string;
 }): Senders {
   const accounts = new Map<number, { version: number; domains: Map<string, Promise<Sender>> }>();
@@ -46,7 +47,19 @@ export function openSenders(deps: {
     },
   };
 
+  /** What does not open may have been sealed anew just now: that is no fault of the mail's. */
   async function load(accountId: number, domain: string): Promise<Sender> {
+    try {
+      return await open(accountId, domain);
+    } catch (error) {
+      if (error instanceof Problem && !(await deps.vault.isInForce(deps.database))) {
+        throw new SecretChanged();
+      }
+      throw error;
+    }
+  }
+
+  async function open(accountId: number, domain: string): Promise<Sender> {
     const [row] = await deps.database.prepared<{
       selector: string;
       rsa: Buffer;
@@ -60,16 +73,16 @@ export function openSenders(deps: {
       [accountId, domain],
     );
     if (row === undefined) return { keys: [], returnPathDomain: deps.bounceDomain };
-    const owner = ownerOf(accountId, domain, row.selector);
+    const of = { accountId, domain, selector: row.selector };
     const selectors = selectorsOf(row.selector);
-    const open = (kind: 'rsa' | 'ed25519'): DkimKey => ({
+    const keyOf = (kind: 'rsa' | 'ed25519'): DkimKey => ({
       domain,
       selector: selectors[kind],
       algorithm: `${kind}-sha256`,
-      privateKey: openDomainKey(deps.encryptionKey, kind, owner, row[kind]),
+      privateKey: openDomainKey(deps.vault, kind, of, row[kind]),
     });
     return {
-      keys: [open('rsa'), open('ed25519')],
+      keys: [keyOf('rsa'), keyOf('ed25519')],
       returnPathDomain: row.ownReturnPath ? returnPathHost(domain) : deps.bounceDomain,
     };
   }

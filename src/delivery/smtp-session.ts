@@ -48,15 +48,18 @@ export interface SmtpSession {
   mails: number;
   /** The last transaction was left half-way, so the next one starts with RSET. */
   needsReset: boolean;
+  /** The mail in hand is being written or was: the relay may have it. Before that it can be given up without a doubt. */
+  bodyBegun: boolean;
 }
 
-/** Opens a session or throws an SmtpFault whose stage is before `mail`. */
+/** Opens a session or throws an SmtpFault whose stage is before `mail`. `signal` ends it, also later. */
 export async function openSession(
   endpoint: RelayEndpoint,
   name: string,
   timeouts: SmtpTimeouts,
+  signal?: AbortSignal,
 ): Promise<SmtpSession> {
-  const wire = await openWire(endpoint, timeouts.connectMs);
+  const wire = await openWire(endpoint, timeouts.connectMs, signal);
   const ask = async (stage: SmtpStage, command: string, wanted: RegExp): Promise<SmtpReply> => {
     if (command !== '') wire.write(`${command}\r\n`);
     const reply = await wire.reply(stage, timeouts.greetingMs);
@@ -88,7 +91,7 @@ export async function openSession(
       }
       await authenticate(endpoint.credentials, capabilities.get('AUTH') ?? '', ask);
     }
-    return { wire, capabilities, mails: 0, needsReset: false };
+    return { wire, capabilities, mails: 0, needsReset: false, bodyBegun: false };
   } catch (fault) {
     wire.destroy();
     throw fault;

@@ -8,8 +8,8 @@ import { SmtpFault, type SmtpStage } from './smtp-wire.ts';
 
 export interface RecipientOutcome {
   recipient: string;
-  /** accepted: the relay has it. deferred: try again later. refused: never. */
-  result: 'accepted' | 'deferred' | 'refused';
+  /** accepted: the relay has it. deferred: try again later. refused: never. unknown: the final dot was sent and no reply came. */
+  result: 'accepted' | 'deferred' | 'refused' | 'unknown';
   code: number;
   enhanced: string;
   /** `550 5.1.1 No such user`: the relay's words, or ours where it had none. */
@@ -75,6 +75,7 @@ export async function sendMail(
 
   session.mails++;
   session.needsReset = true;
+  session.bodyBegun = false;
   try {
     if (pipelined) wire.write(`${reset}${mail}${rcpts.join('')}DATA\r\n`);
     if (reset !== '') await ask('mail', reset, timeouts.mailMs);
@@ -106,6 +107,7 @@ export async function sendMail(
         throw new SmtpFault('data', 'the relay sent more replies than it was asked for');
       const data = dataChunks(chunks);
       let complete = true;
+      session.bodyBegun = true;
       if (data.length === 1) wire.write(data[0]!);
       else complete = await wire.writeAll(data, 'body', timeouts.blockMs);
       dotSent = complete;
@@ -146,12 +148,24 @@ export function brokenOff(
   const own =
     told ?? ownReply(421, connection === 'unreachable' ? '4.4.1' : '4.4.2', fault.message);
   const all = envelope.recipients.map((_, index) => verdicts[index] ?? own);
+  const outcome = finished(envelope, all, undefined);
+  const isUnknown = (index: number) => unconfirmed && verdicts[index] === undefined;
   return {
-    ...finished(envelope, all, undefined),
+    ...outcome,
+    recipients: outcome.recipients.map((recipient, index) =>
+      isUnknown(index) ? { ...recipient, result: 'unknown' } : recipient,
+    ),
     connection,
     fault: { stage: fault.stage, text: fault.message },
     unconfirmed,
   };
+}
+
+/** Nobody was accepted or refused and no dot was sent: as if it had not been tried. */
+export function isUnbegun({ connection, unconfirmed, recipients }: HandOver): boolean {
+  return (
+    connection !== 'ok' && !unconfirmed && recipients.every(({ result }) => result === 'deferred')
+  );
 }
 
 function finished(

@@ -35,6 +35,8 @@ export class SmtpFault extends Error {
   }
 }
 
+const GOODBYE_MS = 5_000;
+
 export interface WireAddress {
   host: string;
   port: number;
@@ -55,17 +57,24 @@ export interface Wire {
   startTls(timeoutMs: number): Promise<void>;
   /** Called once when the relay says something unasked or the connection ends while nobody waits. */
   onDisturbed: (() => void) | undefined;
+  /** How many replies came so far, and how many bytes the system has not taken yet: whether anything moves. */
+  replies(): number;
+  unsent(): number;
   /** Alive, and no reply is half-read or waits unasked. */
   isQuiet(): boolean;
   end(): void;
   destroy(): void;
 }
 
-/** Connects, with TLS at once for smtps. */
-export async function openWire(address: WireAddress, timeoutMs: number): Promise<Wire> {
+/** Connects, with TLS at once for smtps. `signal` ends the connection at any point of its life. */
+export async function openWire(
+  address: WireAddress,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<Wire> {
   const { host, port } = address;
   const raw = await connected('connect', `connect to ${host}:${port}`, timeoutMs, () =>
-    connectTcp({ host, port, noDelay: true }),
+    connectTcp({ host, port, noDelay: true, ...(signal ? { signal } : {}) }),
   );
   const wire = createWire(raw, address);
   if (address.implicitTls) await wire.startTls(timeoutMs);
@@ -76,6 +85,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
   let socket: Socket = raw;
   let reader = createReplyReader();
   const received: SmtpReply[] = [];
+  let replies = 0;
   let failure: { why: string; hungUp: boolean } | undefined;
   let waiter: { wake: () => void } | undefined;
 
@@ -90,12 +100,14 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
     wake();
   }
   function onData(chunk: Buffer): void {
+    const waitingBefore = received.length;
     try {
       reader.feed(chunk, (reply) => received.push(reply));
     } catch (fault) {
       fail((fault as Error).message);
       return;
     }
+    replies += received.length - waitingBefore;
     // A dialogue never has more open questions than one mail has recipients.
     if (received.length > 1000) fail('the relay sends replies nobody asked for');
     else if (received.length > 0) wake();
@@ -139,7 +151,8 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       let flushed = false;
       if (failure !== undefined) throw broken(stage);
       // RFC 5321 4.5.3.2.5 limits the wait for each block, not for the whole: Node restarts this timer as bytes move.
-      socket.setTimeout(stallMs, () => fail(`the relay took no data for ${stallMs / 1000} s`));
+      const stalled = () => fail(`the relay took no data for ${stallMs / 1000} s`);
+      socket.setTimeout(stallMs, stalled);
       socket.cork();
       for (const chunk of chunks) socket.write(chunk);
       socket.write('', (error) => {
@@ -149,7 +162,8 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       socket.uncork();
       const forever = 2 ** 31 - 1;
       await waitUntil(stage, forever, () => flushed || received.length > 0);
-      socket.setTimeout(0);
+      // With the listener, which would else stay: one for each large mail of the session.
+      socket.setTimeout(0, stalled);
       return flushed;
     },
     async reply(stage, timeoutMs) {
@@ -183,8 +197,15 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       });
       attach(secure);
     },
+    replies: () => replies,
+    unsent: () => socket.writableLength,
     isQuiet: () => failure === undefined && received.length === 0 && reader.isEmpty(),
-    end: () => void (failure === undefined && socket.end()),
+    end() {
+      if (failure !== undefined) return;
+      socket.end();
+      // A relay that does not hang up after QUIT would keep the socket for ever.
+      setTimeout(() => fail('the connection was given up'), GOODBYE_MS).unref();
+    },
     destroy: () => fail('the connection was given up'),
   };
   attach(raw);

@@ -1,4 +1,5 @@
 // Loading claimed mails: message and content of a group in one round trip, as far as memory allows.
+import type { UnknownOutcome } from '../accounts/accounts.ts';
 import { bytesToUuid, uuidToBytes } from '../ids.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import { readHead, type StoredHead } from '../sending/stored-head.ts';
@@ -11,6 +12,7 @@ export interface AccountSwitches {
   trackOpens: boolean;
   trackClicks: boolean;
   oneClickUnsubscribe: boolean;
+  unknownOutcome: UnknownOutcome;
 }
 
 export interface StoredMail {
@@ -25,18 +27,23 @@ export interface StoredMail {
   attachments: Buffer | null;
 }
 
-/** By uuid. A mail whose content was pruned is not among them. */
+/** A mail that is there and cannot be read. */
+export interface UnreadableMail {
+  fault: Error;
+}
+
+/** By uuid. A mail whose content was pruned is not among them; one that cannot be read says so by itself. */
 export async function loadMails(
   database: Database,
-  claimed: readonly ClaimedMessage[],
-): Promise<Map<string, StoredMail>> {
+  claimed: readonly Pick<ClaimedMessage, 'accountId' | 'messageId'>[],
+): Promise<Map<string, StoredMail | UnreadableMail>> {
   const uuids = claimed.map((row) => bytesToUuid(row.messageId)).sort();
   const rows = await database.prepared<MailRow>(
     'load-mails',
     // The bounds keep the planner to the partitions of these days.
     `SELECT m.account_id AS "accountId", m.id AS uuid, m.recipients, m.subject, c.head, c.html, c.text, c.attachments,
             a.version, a.track_opens AS "trackOpens", a.track_clicks AS "trackClicks",
-            a.one_click_unsubscribe AS "oneClickUnsubscribe"
+            a.one_click_unsubscribe AS "oneClickUnsubscribe", a.unknown_outcome AS "unknownOutcome"
      FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
      JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4
      JOIN contents c ON c.account_id = d.account_id AND c.message_id = d.id AND c.message_id BETWEEN $3 AND $4
@@ -48,7 +55,15 @@ export async function loadMails(
       uuids.at(-1),
     ],
   );
-  return new Map(rows.map((row) => [row.uuid, toMail(row)]));
+  return new Map(rows.map((row) => [row.uuid, readMail(row)]));
+}
+
+function readMail(row: MailRow): StoredMail | UnreadableMail {
+  try {
+    return toMail(row);
+  } catch (error) {
+    return { fault: error as Error };
+  }
 }
 
 /** One mail that nobody claimed, to look at it. */
@@ -57,14 +72,10 @@ export async function loadMail(
   accountId: number,
   uuid: string,
 ): Promise<StoredMail | undefined> {
-  const claimed = {
-    accountId,
-    messageId: uuidToBytes(uuid),
-    attempts: 0,
-    remaining: null,
-    size: 0,
-  };
-  return (await loadMails(database, [claimed])).get(uuid);
+  const mails = await loadMails(database, [{ accountId, messageId: uuidToBytes(uuid) }]);
+  const mail = mails.get(uuid);
+  if (mail !== undefined && 'fault' in mail) throw mail.fault;
+  return mail;
 }
 
 interface MailRow
@@ -75,11 +86,13 @@ interface MailRow
 }
 
 function toMail(row: MailRow): StoredMail {
-  const { uuid, head, version, trackOpens, trackClicks, oneClickUnsubscribe, ...mail } = row;
+  const { uuid, head, version, trackOpens, trackClicks, oneClickUnsubscribe, ...rest } = row;
+  const { unknownOutcome, ...mail } = rest;
+  const switches = { trackOpens, trackClicks, oneClickUnsubscribe, unknownOutcome };
   return {
     ...mail,
     messageId: uuidToBytes(uuid),
-    account: { id: mail.accountId, version, trackOpens, trackClicks, oneClickUnsubscribe },
+    account: { id: mail.accountId, version, ...switches },
     head: readHead(head),
   };
 }

@@ -1,59 +1,70 @@
 // The delivery worker: claims due mails, has each attempted, records the outcomes; stops claiming while the relay is down.
-// Before: sending/batch.ts wrote the due rows. Many workers on one database share the work through leases.
+// Before: sending/batch.ts wrote the due rows. Many workers on one database share the work through leases (queue/leases.ts).
 import { createByteBudget } from '../byte-budget.ts';
 import type { Clock } from '../clock.ts';
 import { createGroupCommit, isDataFault } from '../group-commit.ts';
-import { bytesToUuid, showId } from '../ids.ts';
+import { showId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createNap } from '../nap.ts';
-import {
-  type Claim,
-  type ClaimedMessage,
-  claimDue,
-  extendLease,
-  releaseUnbegun,
-} from '../queue/due.ts';
+import { type Claim, type ClaimedMessage, claimDue } from '../queue/due.ts';
+import type { Leases } from '../queue/leases.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
-import { suppressedAmong } from '../suppressions/suppressions.ts';
-import { type AttemptDeps, attempt, contentGone, type Outcome } from './attempt.ts';
-import type { Circuit } from './circuit.ts';
+import {
+  type AttemptDeps,
+  attempt,
+  contentGone,
+  givenBack,
+  heldUp,
+  type Outcome,
+  setAside,
+  type Way,
+} from './attempt.ts';
+import { createInHand } from './in-hand.ts';
+import { isOwnFault, type Loaded, loadGroup } from './loading.ts';
 import { recordOutcomes } from './outcomes.ts';
 import type { Relay } from './relay.ts';
-import type { RelayReporting } from './relay-state.ts';
-import { nextAttemptDelayMs } from './retry.ts';
-import { loadMails, type StoredMail } from './stored-mail.ts';
+import type { RelayHealth } from './relay-health.ts';
+import { isUnbegun } from './smtp-transaction.ts';
+import { createTurns } from './turns.ts';
 
 const POLL_EVERY_MS = 200;
-const LEASE_MS = 120_000;
-const EXTEND_EVERY_MS = 40_000;
+/** After something that passes, such as a database that is away. */
+const AGAIN_AFTER_MS = 5_000;
 /** Contents in memory at a time, over all mails in hand. */
 const MOST_BYTES_IN_HAND = 64 * 1024 * 1024;
 const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
+/** Mails that are made at a time: signing has four threads. And those given to a relay that none of its sessions has taken yet. */
+const MADE_AT_A_TIME = 8;
+const OFFERED_AHEAD = 2;
+/** When told to stop: what has begun gets the first, all of it together the second. Shorter than a process is given (cli/serve.ts). */
+const DIALOGUES_END_WITHIN_MS = 5_000;
+const STOPS_WITHIN_MS = 8_000;
 
-export interface WorkerDeps extends Omit<AttemptDeps, 'relay'> {
+export interface WorkerDeps extends Omit<AttemptDeps, 'relay' | 'sandbox'> {
   database: Database;
   clock: Clock;
   log: Log;
   metrics: Metrics;
   relay: Relay;
-  circuit: Circuit;
-  reporting: RelayReporting;
+  /** Where mail of sandbox-only keys goes, whatever the relay is. */
+  sandbox: Relay;
+  health: RelayHealth;
+  leases: Leases;
   mostInHand: number;
 }
 
 export interface Worker {
-  /** There may be something due: look now instead of at the next poll. */
-  wake(): void;
-  /** Takes nothing new, finishes what is in hand, gives back the rest. */
+  /** There may be something due, of these accounts: look now instead of at the next poll. */
+  wake(accounts: ReadonlySet<number>): void;
+  /** Takes nothing new, finishes what has begun, gives back the rest; within eight seconds, whatever hangs. */
   stop(): Promise<void>;
 }
 
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
-  const { database, clock, log } = deps;
+  const { database, clock, log, leases } = deps;
   const couldNotLook = recurringFault(log, 'error', 'could not look for due mail');
-  const couldNotExtend = recurringFault(log, 'warn', 'could not extend a lease');
   const couldNotLoad = recurringFault(log, 'error', 'could not load claimed mail');
   const couldNotRecord = recurringFault(log, 'error', 'could not record what became of a mail');
   const memory = createByteBudget(MOST_BYTES_IN_HAND);
@@ -65,16 +76,22 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       return outcomes.map(() => undefined);
     },
   });
+  const making = createTurns(MADE_AT_A_TIME);
+  const wayTo = (relay: Relay): Way => ({ relay, making, handing: createTurns(OFFERED_AHEAD) });
+  const toRelay = wayTo(deps.relay);
+  const toSandbox = deps.sandbox === deps.relay ? toRelay : wayTo(deps.sandbox);
+  const attemptDeps: AttemptDeps = { ...deps, relay: toRelay, sandbox: toSandbox };
+  const inHand = createInHand(deps.mostInHand);
   const claims = new Set<Promise<void>>();
-  let inHand = 0;
+  let lastLane = 0;
   let stopping = false;
+  let gaveUp = false;
   const { rest, wake } = createNap();
 
   async function run(): Promise<void> {
     while (!stopping) {
       try {
-        if (deps.circuit.isOpen()) await waitForRelay();
-        else if (inHand > deps.mostInHand / 2 || !(await claimSome())) await rest(POLL_EVERY_MS);
+        if (deps.health.isOpen() || !(await claimSome())) await rest(POLL_EVERY_MS);
       } catch (error) {
         couldNotLook(error);
         await rest(1000);
@@ -83,72 +100,65 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   async function claimSome(): Promise<boolean> {
-    const claim = await claimDue(database, clock.nowMs(), {
-      limit: deps.mostInHand - inHand,
-      leaseMs: LEASE_MS,
-    });
-    if (claim.rows.length === 0) return false;
-    inHand += claim.rows.length;
+    const lease = leases.current();
+    const room = inHand.room();
+    if (room === undefined || !lease.holds()) return false;
+    const claim = await claimDue(database, lease, { ...room, after: lastLane });
+    if (claim === undefined) return false;
+    lastLane = claim.lastLane;
+    inHand.add(claim.rows);
     const work = handleClaim(claim).finally(() => claims.delete(work));
     claims.add(work);
     return true;
   }
 
   async function handleClaim(claim: Claim): Promise<void> {
-    const extending = setInterval(() => {
-      extendLease(database, clock.nowMs(), claim.lease, LEASE_MS).catch(couldNotExtend);
-    }, EXTEND_EVERY_MS);
-    try {
-      await Promise.all(groupsThatFit(claim.rows).map((group) => handleGroup(claim.lease, group)));
-    } finally {
-      clearInterval(extending);
-    }
+    await Promise.all(groupsThatFit(claim.rows).map((group) => handleGroup(claim, group)));
   }
 
-  async function handleGroup(lease: string, group: ClaimedMessage[]): Promise<void> {
+  async function handleGroup(claim: Claim, group: ClaimedMessage[]): Promise<void> {
     const giveBack = await memory.take(group.reduce((sum, row) => sum + row.size, 0));
     try {
-      if (stopping) {
-        await releaseUnbegun(database, clock.nowMs(), lease, group);
-        return;
-      }
-      const mails = await loadMails(database, group);
-      const suppressed = await suppressedAmong(database, recipientsOf(group, mails));
+      const loaded = await loadGroup(database, group, couldNotLoad);
       await Promise.all(
-        group.map(async (claimed) => {
-          await record(await attemptSafely(claimed, mails, suppressed));
-          inHand--;
-          wake();
+        loaded.map(async (one) => {
+          await record(await attemptSafely(claim, one));
+          inHand.remove(one.claimed);
+          if (inHand.isHalfEmpty()) wake();
         }),
       );
-    } catch (error) {
-      // Nothing was handed over; the lease ends by itself and the mails are tried again.
-      couldNotLoad(error);
-      inHand -= group.length;
     } finally {
       giveBack();
     }
   }
 
-  async function attemptSafely(
-    claimed: ClaimedMessage,
-    mails: Map<string, StoredMail>,
-    suppressed: Set<string>,
-  ): Promise<Outcome> {
-    const mail = mails.get(bytesToUuid(claimed.messageId));
+  async function attemptSafely(claim: Claim, loaded: Loaded): Promise<Outcome> {
+    const { claimed, mail, suppressed, fault } = loaded;
+    if (stopping) return givenBack(claimed);
+    if (fault !== undefined) return judgeFault(claimed, fault, fault.message);
     if (mail === undefined) return contentGone(claimed);
     const stopClock = deps.metrics.handoff.startTimer();
     try {
-      const outcome = await attempt(deps, claimed, mail, suppressed, clock.nowMs());
+      const mayBegin = () => !stopping && claim.lease.holds();
+      const about = { claimed, mayBegin, nowMs: claim.atMs };
+      const outcome = await attempt(attemptDeps, about, mail, suppressed);
       // What became of sandbox mail says nothing of the relay.
       if (!mail.head.sandbox) noteConnection(outcome);
-      return outcome;
+      noteTrouble(outcome);
+      return isToBeGivenBack(outcome) ? givenBack(claimed) : outcome;
     } catch (error) {
-      log.error({ err: error, message: showId('msg_', claimed.messageId) }, 'an attempt failed');
-      return putOff(claimed, mail, error as Error);
+      const fault = error as Error;
+      return judgeFault(claimed, fault, `The mail could not be made: ${fault.message}`);
     } finally {
       stopClock();
     }
+  }
+
+  function judgeFault(claimed: ClaimedMessage, fault: Error, reason: string): Outcome {
+    if (!isOwnFault(fault)) return heldUp(claimed, fault, AGAIN_AFTER_MS);
+    const outcome = setAside(claimed, reason);
+    noteTrouble(outcome, fault);
+    return outcome;
   }
 
   function noteConnection({ handOver, claimed }: Outcome): void {
@@ -164,77 +174,100 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       },
       handOver.connection === 'ok' ? 'handed over' : 'not handed over',
     );
-    if (handOver.connection === 'unreachable') noteFault(handOver.fault?.text ?? 'unreachable');
-    else deps.circuit.recordSuccess();
   }
 
-  function noteFault(detail: string): void {
-    deps.circuit.recordFault();
-    if (!deps.circuit.isOpen()) return;
-    log.warn({ detail }, 'the relay cannot be reached; new mail is held back');
-    void tellDown(detail);
+  /** The relay is down or we stop, and nothing of the mail was begun: it is due at once and has lost no attempt. */
+  function isToBeGivenBack({ handOver }: Outcome): boolean {
+    if (handOver === null || !isUnbegun(handOver)) return false;
+    return stopping || (handOver.connection === 'unreachable' && deps.health.isOpen());
   }
 
-  const tellDown = (detail: string): Promise<void> =>
-    deps.reporting.tell({
-      down: true,
-      retryAfterMs: deps.circuit.retryAfterSeconds() * 1000,
-      detail,
-    });
-
-  /** Probes until the relay answers. Attempts of waiting mails are not burned on it. */
-  async function waitForRelay(): Promise<void> {
-    if (!deps.circuit.takeProbe()) return await rest(POLL_EVERY_MS);
-    const probe = await deps.relay.probe();
-    if (probe.connection === 'ok') {
-      deps.circuit.recordSuccess();
-      log.info('the relay can be reached again');
-      await deps.reporting.tell({ down: false, retryAfterMs: 0, detail: null });
-    } else {
-      deps.circuit.recordFault();
-      await tellDown(probe.fault.text);
+  function noteTrouble({ claimed, next, handOver }: Outcome, err?: Error): void {
+    const message = showId('msg_', claimed.messageId);
+    if (handOver?.recipients.some(({ result }) => result === 'unknown')) {
+      deps.metrics.unknownOutcomes.inc();
+      log.warn(
+        { message },
+        'the line was cut after the mail: nobody knows whether the relay has it',
+      );
+    }
+    if (next.state === 'set aside') {
+      deps.metrics.setAside.inc();
+      log.error({ err, message, reason: next.reason }, 'a mail was set aside');
     }
   }
 
   /** What the relay took must be recorded: while the database is away, this waits for it. */
   async function record(outcome: Outcome): Promise<void> {
-    for (;;) {
+    for (let told = outcome; !gaveUp; ) {
       try {
-        await recorder.add(outcome);
-        for (const event of outcome.events) deps.metrics.events.inc({ kind: event.kind });
+        await recorder.add(told);
+        for (const event of told.events) deps.metrics.events.inc({ kind: event.kind });
         return;
       } catch (error) {
         couldNotRecord(error);
-        if (isDataFault(error)) return;
-        await new Promise((resolve) => setTimeout(resolve, 1000));
+        if (isDataFault(error)) {
+          if (told !== outcome) return;
+          told = setAside(outcome.claimed, `${describe(outcome)} ${(error as Error).message}`);
+          noteTrouble(told, error as Error);
+        } else await new Promise((resolve) => setTimeout(resolve, 1000));
       }
     }
   }
 
-  /** The first look at the relay comes before the first claim, so that the API knows from the start. */
-  async function firstProbe(): Promise<void> {
-    const probe = await deps.relay.probe();
-    if (probe.connection === 'ok') {
-      await deps.reporting.tell({ down: false, retryAfterMs: 0, detail: null });
-      return;
+  /** Ends what runs; false when something hangs, so that its rows must wait for the end of the lease. */
+  async function finish(): Promise<boolean> {
+    const ended = (async () => {
+      await Promise.all([
+        running,
+        deps.relay.close(DIALOGUES_END_WITHIN_MS),
+        deps.sandbox.close(DIALOGUES_END_WITHIN_MS),
+      ]);
+      await Promise.all(claims);
+      await recorder.drain();
+      await leases.end();
+    })();
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, STOPS_WITHIN_MS, false);
+    });
+    try {
+      return await Promise.race([ended.then(() => true), tooLate]);
+    } finally {
+      clearTimeout(timer);
     }
-    deps.circuit.trip();
-    log.warn({ detail: probe.fault.text }, 'the relay cannot be reached');
-    await tellDown(probe.fault.text);
   }
 
-  await firstProbe();
+  await deps.health.start();
   const running = run();
   return {
-    wake,
+    wake(accounts) {
+      if (!inHand.isHalfEmpty() && inHand.areFull(accounts)) return;
+      wake();
+    },
     async stop() {
       stopping = true;
       wake();
-      await running;
-      await Promise.all(claims);
-      await recorder.drain();
+      for (const turns of [making, toRelay.handing, toSandbox.handing]) turns.close();
+      deps.relay.stopTaking();
+      deps.sandbox.stopTaking();
+      if (await finish().catch(() => false)) return;
+      gaveUp = true;
+      leases.abandon();
+      log.error(
+        { mails: inHand.count() },
+        'stopped before everything was recorded; these mails are tried again when the lease ends',
+      );
     },
   };
+}
+
+/** For a person who decides whether the mail goes out again. */
+function describe({ handOver }: Outcome): string {
+  const taken = handOver?.recipients.filter(({ result }) => result === 'accepted') ?? [];
+  return taken.length === 0
+    ? 'What became of it could not be recorded:'
+    : `The relay took it for ${taken.map((it) => it.recipient).join(', ')}, which could not be recorded:`;
 }
 
 function groupsThatFit(rows: ClaimedMessage[]): ClaimedMessage[][] {
@@ -249,25 +282,4 @@ function groupsThatFit(rows: ClaimedMessage[]): ClaimedMessage[][] {
     groups.at(-1)!.push(row);
   }
   return groups;
-}
-
-function recipientsOf(group: ClaimedMessage[], mails: Map<string, StoredMail>) {
-  return group.flatMap((claimed) =>
-    (claimed.remaining ?? mails.get(bytesToUuid(claimed.messageId))?.recipients ?? []).map(
-      (address) => ({ accountId: claimed.accountId, address }),
-    ),
-  );
-}
-
-function putOff(claimed: ClaimedMessage, mail: StoredMail, error: Error): Outcome {
-  return {
-    claimed,
-    events: [],
-    handOver: null,
-    retry: {
-      afterMs: nextAttemptDelayMs(claimed.attempts),
-      remaining: claimed.remaining ?? mail.recipients,
-      response: error.message,
-    },
-  };
 }

@@ -2,7 +2,7 @@
 // report.ts calls it. What a complaint does (complained, suppression, nothing) is the recorder's business.
 import { fieldGroups, hostOf, type RecipientResult, recipientResult } from './dsn.ts';
 import { type Mail, partText } from './mime.ts';
-import { type Original, parseDate } from './original.ts';
+import { type Original, parseDate, tokenIn } from './original.ts';
 import { bareAddress } from './report-address.ts';
 
 export interface Complaint {
@@ -10,14 +10,18 @@ export interface Complaint {
   recipients: RecipientResult[];
   envelopeId: string | null;
   arrivedAt: Date | null;
+  /** Out of the return path that the report names. */
+  token: string | null;
 }
+
+const MAX_RECIPIENTS = 50;
 
 export function readArf(mail: Mail, original: Original): Complaint | null {
   const report = mail.parts.find((part) => part.type === 'message/feedback-report');
   if (report === undefined) return readJunkReport(mail, original);
   const fields = fieldGroups(partText(report)).at(0);
   const all = (name: string) => fields?.get(name) ?? [];
-  const named = all('original-rcpt-to').map(bareAddress);
+  const named = all('original-rcpt-to').slice(0, MAX_RECIPIENTS).map(bareAddress);
   const addresses = named.filter((address) => address !== null && !isRedacted(address));
   return {
     // RFC 5965 3.1: the one field that must be there. Without it a complaint is still a complaint.
@@ -25,6 +29,7 @@ export function readArf(mail: Mail, original: Original): Complaint | null {
     recipients: complainers(addresses, original, hostOf(all('reporting-mta')[0] ?? '')),
     envelopeId: all('original-envelope-id')[0] || null,
     arrivedAt: parseDate(all('arrival-date')[0] ?? all('received-date')[0]),
+    token: tokenIn(all('original-mail-from')[0]),
   };
 }
 
@@ -42,6 +47,7 @@ function readJunkReport(mail: Mail, original: Original): Complaint | null {
     recipients: complainers(address === null ? [] : [address], original, null),
     envelopeId: null,
     arrivedAt: null,
+    token: null,
   };
 }
 
@@ -58,5 +64,6 @@ function complainers(
 
 /** RFC 6590: reporters may replace addresses by something that only looks like one. */
 function isRedacted(address: string): boolean {
-  return /redact|@.*\.invalid$|^x+@|undisclosed/i.test(address);
+  const lower = address.toLowerCase();
+  return lower.endsWith('.invalid') || /redact|^x+@|undisclosed/.test(lower);
 }

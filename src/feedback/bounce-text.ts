@@ -6,10 +6,12 @@ import { classify, enhancedCodes, hasVerdict, replyStart } from './classify.ts';
 import { hostOf, type RecipientResult, readStatus } from './dsn.ts';
 import { headerText, type Mail } from './mime.ts';
 import { isReturned, type Original } from './original.ts';
-import { findAddresses, listedAddresses } from './report-address.ts';
+import { findAddresses, listedAddresses, namedIn } from './report-address.ts';
 
-const MAX_RECIPIENTS = 100;
+const MAX_RECIPIENTS = 50;
 const MAX_LINES = 1000;
+/** What is told of one address. The rules read 3000 characters, a reply is kept to 1000. */
+const MAX_TELLING_CHARS = 8000;
 
 /** Null when the mail is no bounce. */
 export function readBounce(
@@ -27,10 +29,16 @@ export function readBounce(
   const delayed = isDelay(mail, notice);
   const addresses = failedAddresses(mail, notice, original);
   const told = tellings(notice, addresses);
-  const results = addresses.map((address) =>
-    readResult(mail, address, told.get(address)!, notice, delayed),
-  );
-  return results.length > 0 ? results : [readResult(mail, null, notice, notice, delayed)];
+  const whole = readTelling(notice);
+  const from = senderHost(mail);
+  const results = addresses.map((address) => {
+    const telling = readTelling(told.get(address.toLowerCase()) ?? '');
+    // Some gateways give the reason first and the address after it.
+    const source = telling.isTelling ? telling : whole;
+    const host = source.host ?? whole.host ?? from;
+    return readResult(address, source, host, delayed);
+  });
+  return results.length > 0 ? results : [readResult(null, whole, whole.host ?? from, delayed)];
 }
 
 // The words of subjects in the languages that servers speak.
@@ -99,7 +107,7 @@ function failedAddresses(mail: Mail, notice: string, original: Original): string
   const keys = (addresses: readonly string[]) =>
     new Set(addresses.map((address) => address.toLowerCase()));
   const headerAddresses = ['to', 'from', 'reply-to', 'sender'].flatMap((name) =>
-    (mail.headers.get(name) ?? []).flatMap((value) => listedAddresses(headerText(value))),
+    listedAddresses((mail.headers.get(name) ?? []).slice(0, 10).map(headerText).join(', ')),
   );
   const sentTo = keys(original.recipients);
   const own = keys([...headerAddresses, ...original.senders]);
@@ -124,8 +132,8 @@ const OFFICE =
 
 /** At the beginning of a line (after brackets, quotes, bullets) or after a word that announces a recipient. */
 function standsLikeRecipient(notice: string, at: number, length: number): boolean {
-  const lineStart = notice.lastIndexOf('\n', at - 1) + 1;
-  const before = notice.slice(Math.max(lineStart, at - 80), at);
+  const near = notice.slice(Math.max(0, at - 80), at);
+  const before = near.slice(near.lastIndexOf('\n') + 1);
   if (/^[\s<"'([*>•-]*$/.test(before)) return true;
   if (
     /(?:from|sender|reply-to|contact)(?:'?s)?(?: e-?mail)?(?: address)?[\s:=]*[<"'([]*$/i.test(
@@ -144,33 +152,65 @@ function standsLikeRecipient(notice: string, at: number, length: number): boolea
   );
 }
 
-/** What the notice tells about each address: from a line that names it to the next line that names another. */
+/** By address in lower case: from a line that names it to the next line that names another. */
 function tellings(notice: string, addresses: readonly string[]): Map<string, string> {
-  const told = new Map<string, string[]>(addresses.map((address) => [address, []]));
-  let about: string[] = [];
+  const wanted = new Set(addresses.map((address) => address.toLowerCase()));
+  const told = new Map<string, string>();
+  let about: ReadonlySet<string> = new Set();
   for (const line of notice.split('\n', MAX_LINES)) {
-    const lower = line.toLowerCase();
-    const named = lower.includes('@')
-      ? addresses.filter((address) => lower.includes(address.toLowerCase()))
-      : [];
-    if (named.length > 0) about = named;
-    for (const address of about) told.get(address)!.push(line);
+    const named = namedIn(line, wanted);
+    if (named.size > 0) about = named;
+    for (const address of about) {
+      const before = told.get(address) ?? '';
+      const room = MAX_TELLING_CHARS - before.length;
+      if (room > 0) told.set(address, `${before}${line.slice(0, room)}\n`);
+    }
   }
-  return new Map([...told].map(([address, lines]) => [address, lines.join('\n')]));
+  return told;
 }
 
+/** What a stretch of the notice says, whomever it is about. */
+interface Telling {
+  text: string;
+  isTelling: boolean;
+  /** From a reply code to the end of its paragraph; null when there is no code. */
+  reply: string | null;
+  /** Without a code: the first paragraph that says something, and the second. */
+  words: readonly [string, string];
+  host: string | null;
+}
+
+function readTelling(text: string): Telling {
+  const start = replyStart(text);
+  const isTelling = start >= 0 || enhancedCodes(text).length > 0 || hasVerdict(text);
+  return {
+    text,
+    isTelling,
+    reply: start < 0 ? null : paragraphs(text.slice(start), 1)[0]!,
+    words: start < 0 ? tellingParagraph(text) : ['', ''],
+    host: remoteHost(text),
+  };
+}
+
+function tellingParagraph(text: string): [string, string] {
+  const parts = paragraphs(text, 50);
+  const telling =
+    parts.find((part) => enhancedCodes(part).length > 0) ?? parts.find((part) => hasVerdict(part));
+  return [telling ?? parts[0] ?? '', parts[1] ?? ''];
+}
+
+const paragraphs = (text: string, most: number): string[] =>
+  text.split(/\n\s*\n/, most).map((part) => part.slice(0, MAX_TELLING_CHARS));
+
 function readResult(
-  mail: Mail,
   address: string | null,
-  telling: string,
-  notice: string,
+  source: Telling,
+  host: string | null,
   delayed: boolean,
 ): RecipientResult {
-  // Some gateways give the reason first and the address after it.
-  const source = isTelling(telling) ? telling : notice;
   const said = serverReply(source, address);
   const codes = enhancedCodes(said ?? '');
-  const verdict = delayed ? null : classify(null, said ?? source);
+  const verdict = delayed ? null : classify(null, said ?? source.text);
   return {
     address,
     action: delayed ? 'delayed' : 'failed',
@@ -178,46 +218,28 @@ function readResult(
     bounce_type: verdict?.bounceType ?? null,
     reason: verdict?.reason ?? null,
     smtp_response: said,
-    reporting_mta: remoteHost(source) ?? remoteHost(notice) ?? senderHost(mail),
+    reporting_mta: host,
   };
 }
 
-function isTelling(text: string): boolean {
-  return replyStart(text) >= 0 || enhancedCodes(text).length > 0 || hasVerdict(text);
-}
-
-/** The reply as the server gave it, from its code to the end of the paragraph; without a code, the words about the address. */
-function serverReply(text: string, address: string | null): string | null {
-  const start = replyStart(text);
-  const from = start >= 0 ? paragraph(text.slice(start)) : withoutAddress(text, address);
-  const reply = from
+/** The reply as the server gave it; without a code, the words about the address. */
+function serverReply({ reply, words }: Telling, address: string | null): string | null {
+  const from = reply ?? withoutAddress(words, address);
+  const told = from
     .replace(/\s+/g, ' ')
-    .replace(/\s*\(in reply to [\w ]{1,30}\)?/i, '')
+    .replace(/\s?\(in reply to [\w ]{1,30}\)?/i, '')
     .trim();
-  return reply.slice(0, 1000) || null;
+  return told.slice(0, 1000) || null;
 }
 
-function paragraph(text: string): string {
-  return text.split(/\n\s*\n/, 1)[0]!;
-}
-
-/** The first paragraph that says something, the address at its head left out. */
-function withoutAddress(text: string, address: string | null): string {
-  const parts = text.split(/\n\s*\n/).slice(0, 50);
-  const telling =
-    parts.find((part) => enhancedCodes(part).length > 0) ??
-    parts.find((part) => hasVerdict(part)) ??
-    parts[0] ??
-    '';
-  const bare =
-    address === null
-      ? telling
-      : telling.replace(new RegExp(`[<"']?${literal(address)}[>"']?:?`, 'i'), '');
-  return bare.trim() === '' ? (parts[1] ?? '') : bare;
-}
-
-function literal(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** The address at the head of what is said about it is left out. */
+function withoutAddress([telling, second]: Telling['words'], address: string | null): string {
+  if (address === null || telling.trim() === '') return telling.trim() === '' ? second : telling;
+  const at = telling.toLowerCase().indexOf(address.toLowerCase());
+  if (at < 0) return telling;
+  const before = telling.slice(0, at).replace(/[<"']$/, '');
+  const after = telling.slice(at + address.length).replace(/^[>"']?:?/, '');
+  return `${before}${after}`.trim() === '' ? second : before + after;
 }
 
 /** `host mx.example.com [192.0.2.1]`, `while talking to mx.example.com.:`, `Generating server: …`, `Remote-MTA: <…>` */

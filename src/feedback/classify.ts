@@ -111,13 +111,29 @@ function mostTelling(status: string | null, quoted: readonly string[]): string |
 
 /** Lower case, one space, no addresses (their names say anything), no codes (they cut sentences of long replies in pieces). */
 export function normalise(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[’‘`´]/g, "'")
-    .replace(/<?[^\s<>()[\]:;,"']{1,80}@[^\s<>()[\]:;,"']{1,255}>?/g, '<>')
+  return withoutAddresses(text.toLowerCase().replace(/[’‘`´]/g, "'"))
     .replace(/(?<![\d.])[245]\d\d[- ]#?[245]\.\d{1,3}\.\d{1,3}(?!\d|\.\d)/g, ' ')
     .replace(/(?<![\d.])[245]\d\d-(?=\D)/g, ' ')
     .replace(/[\s_]+/g, ' ')
     .replace(/ +/g, ' ')
     .trim();
 }
+
+/** Each address, with its brackets, becomes `<>`. From one @ to the next: a text without any costs nothing. */
+function withoutAddresses(text: string): string {
+  let rest = '';
+  let from = 0;
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', Math.max(at + 1, from))) {
+    let start = at;
+    while (start > from && at - start < 80 && !AROUND_ADDRESS.includes(text[start - 1]!)) start--;
+    let end = at + 1;
+    while (end < text.length && end - at <= 255 && !AROUND_ADDRESS.includes(text[end]!)) end++;
+    if (start === at || end === at + 1) continue;
+    if (start > from && text[start - 1] === '<') start--;
+    if (text[end] === '>') end++;
+    rest += `${text.slice(from, start)}<>`;
+    from = end;
+  }
+  return rest + text.slice(from);
+}
+const AROUND_ADDRESS = ' \t\n\r\f\v\u00a0<>()[]:;,"\'';

@@ -4,7 +4,7 @@ import { type BounceType, classify, hasVerdict, replyCode } from './classify.ts'
 import { type Headers, headerText, type Mail, type Part, partText, readHeaders } from './mime.ts';
 import { parseDate } from './original.ts';
 import type { Reason } from './reasons.ts';
-import { decodeXtext, typedAddress } from './report-address.ts';
+import { decodeXtext, namedIn, typedAddress } from './report-address.ts';
 
 export const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -43,7 +43,8 @@ export interface DeliveryStatus {
   arrivedAt: Date | null;
 }
 
-const MAX_RECIPIENTS = 1000;
+/** A mail goes to 50 at most, and each gets a copy of its own; what lists more than that is not about our mail. */
+const MAX_RECIPIENTS = 50;
 const STATUS_PART = /^message\/(?:global-)?delivery-status$/;
 
 /** Null when there is no delivery-status part with at least one recipient in it. */
@@ -67,8 +68,9 @@ export function readStatus(text: string, notice: string): DeliveryStatus | null 
   const recipients = groups.filter(isRecipient).slice(0, MAX_RECIPIENTS);
   if (recipients.length === 0) return null;
   const message = groups[0]!;
+  const told = tellings(notice, recipients);
   return {
-    recipients: recipients.map((fields) => readRecipient(fields, message, notice)),
+    recipients: recipients.map((fields) => readRecipient(fields, message, told)),
     envelopeId: field(message, 'original-envelope-id') || null,
     arrivedAt: parseDate(field(message, 'arrival-date')),
   };
@@ -81,7 +83,7 @@ export function readStatus(text: string, notice: string): DeliveryStatus | null 
 export function fieldGroups(text: string): Headers[] {
   const groups: Map<string, string[]>[] = [];
   let at = 0;
-  while (at < text.length && groups.length < MAX_RECIPIENTS + 1) {
+  while (at < text.length && groups.length < 2 * MAX_RECIPIENTS) {
     const { headers, end } = readHeaders(text, at);
     const next = end > at ? end : text.indexOf('\n', at) + 1 || text.length;
     const last = groups.at(-1);
@@ -116,13 +118,17 @@ function isRecipient(fields: Headers): boolean {
   return fields.has('final-recipient') || fields.has('original-recipient') || fields.has('action');
 }
 
-function readRecipient(fields: Headers, message: Headers, notice: string): RecipientResult {
+function readRecipient(
+  fields: Headers,
+  message: Headers,
+  told: ReadonlyMap<string, string>,
+): RecipientResult {
   const address = recipientAddress(fields);
   const status =
     /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.])/.exec(field(fields, 'status'))?.[0] ?? null;
   const diagnostic = diagnosticText(field(fields, 'diagnostic-code'));
   const action = readAction(field(fields, 'action'), status, diagnostic);
-  const said = diagnostic ?? saidInNotice(notice, address);
+  const said = diagnostic ?? told.get(address?.toLowerCase() ?? '') ?? null;
   const verdict = action === 'failed' ? classify(status, said ?? '') : null;
   return {
     address,
@@ -172,18 +178,30 @@ function diagnosticText(value: string): string | null {
   );
 }
 
-/** Without a Diagnostic-Code the human part often quotes the server: the paragraph that names the recipient. */
-function saidInNotice(notice: string, address: string | null): string | null {
-  if (address === null) return null;
-  const key = address.toLowerCase();
-  for (const paragraph of notice.split(/\n\s*\n/)) {
-    if (paragraph.toLowerCase().includes(key)) {
-      const said = paragraph.replace(/\s+/g, ' ').trim().slice(0, 2000);
-      if (replyCode(said) !== null || hasVerdict(said)) return said;
+/**
+ * Without a Diagnostic-Code the human part often quotes the server: by address, the paragraph that names it.
+ * All addresses in one pass over the notice, for there may be many of them and it may be long.
+ */
+function tellings(notice: string, recipients: readonly Headers[]): Map<string, string> {
+  const told = new Map<string, string>();
+  const silent = recipients.filter(
+    (fields) => diagnosticText(field(fields, 'diagnostic-code')) === null,
+  );
+  const wanted = new Set(silent.flatMap((fields) => recipientAddress(fields)?.toLowerCase() ?? []));
+  if (wanted.size === 0) return told;
+  for (const paragraph of notice.split(/\n\s*\n/, MAX_PARAGRAPHS)) {
+    const named = namedIn(paragraph, wanted);
+    if (named.size === 0) continue;
+    const said = paragraph.slice(0, 10_000).replace(/\s+/g, ' ').trim().slice(0, 2000);
+    if (replyCode(said) === null && !hasVerdict(said)) continue;
+    for (const address of named) {
+      wanted.delete(address);
+      told.set(address, said);
     }
   }
-  return null;
+  return told;
 }
+const MAX_PARAGRAPHS = 1000;
 
 /** `dns; mx.example.com (192.0.2.1)` → `mx.example.com` */
 export function hostOf(value: string): string | null {

@@ -1,22 +1,38 @@
-// Mail to the feedback listener that made no event: auto-replies, complaints nobody can match, anything else.
+// Mail to the feedback listener that made no event: auto-replies, reports that prove nothing, what could not be read.
 // Kept raw for 7 days, so that an operator can look (`sandmartin feedback list`); pruned by the maintenance task.
-import { createHash } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
-import { headerText, readHeaders } from './mime.ts';
-import type { Report } from './report.ts';
+import type { Received } from './received.ts';
 import type { MailReference } from './return-path.ts';
 
 const KEPT_DAYS = 7;
-/** Anybody may write to the complaints mailbox; it must not fill the disk. */
+/**
+ * Anybody may write to the complaints mailbox; it must not fill the disk, and no network may fill it for others. The last
+ * places are for mail to a return path of ours.
+ */
 const MOST_KEPT = 10_000;
-const MOST_BYTES = 256 * 1024;
+const MOST_OF_STRANGERS = 8000;
+const MOST_OF_A_NETWORK = 500;
+const MOST_BYTES = 128 * 1024;
+
+/** Why a mail is kept and not recorded. */
+export const REASONS_TO_KEEP = {
+  'no-news': 'it says nothing that is recorded',
+  untrusted: 'no token of ours is in it, and its reporter is not trusted',
+  unmatched: 'its reporter is trusted, but no mail of ours fits',
+  'too-slow': 'reading it took too long',
+  'too-large': 'reading it took too much memory',
+  unreadable: 'reading it failed',
+  unstorable: 'it cannot be stored as an event',
+} as const;
+export type ReasonToKeep = keyof typeof REASONS_TO_KEEP;
 
 export interface KeptMail {
   id: string;
   receivedAt: string;
   kind: string;
+  why: string;
   feedbackType: string | null;
   accountId: number | null;
   messageId: string | null;
@@ -31,39 +47,40 @@ export async function keepMail(
   database: Database,
   mail: {
     raw: Buffer;
-    report: Report;
+    /** What is known of it; of a mail that could not be read, no report. */
+    received: Pick<Received, 'subject' | 'fingerprint'> & Partial<Pick<Received, 'report'>>;
+    why: ReasonToKeep;
     from: string;
+    network: string;
     recipient: string;
     about: MailReference | undefined;
   },
   nowMs: number,
 ): Promise<boolean> {
-  const { headers, end } = readHeaders(mail.raw.toString('latin1', 0, MOST_BYTES), 0);
-  const subject = headerText(headers.get('subject')?.[0]).replaceAll('\0', '').slice(0, 500);
-  // Without the trace that each delivery writes anew, so that a mail that comes twice is kept once.
-  const fingerprint = createHash('sha256')
-    .update(`${headers.get('message-id')?.[0] ?? ''}\0${mail.recipient.toLowerCase()}\0`)
-    .update(mail.raw.subarray(end))
-    .digest();
+  const { received } = mail;
   const [row] = await database.query<{ room: boolean }>(
-    `WITH room AS (SELECT count(*) < $10 AS room FROM feedback_mails), kept AS (
+    `WITH room AS (
+       SELECT count(*) < $10 AND count(*) FILTER (WHERE network = $13) < ${MOST_OF_A_NETWORK} AS room FROM feedback_mails
+     ), kept AS (
        INSERT INTO feedback_mails (id, fingerprint, kind, feedback_type, account_id, message_id,
-                                   envelope_from, recipient, subject, raw)
-       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $11 FROM room WHERE room
+                                   envelope_from, recipient, subject, raw, why, network)
+       SELECT $1, sha256(convert_to($2, 'UTF8')), $3, $4, $5, $6, $7, $8, $9, $11, $12, $13 FROM room WHERE room
        ON CONFLICT (fingerprint) DO NOTHING)
      SELECT room FROM room`,
     [
       bytesToUuid(newIdBytes(nowMs)),
-      fingerprint,
-      mail.report.kind,
-      mail.report.feedback_type,
+      `${received.fingerprint} ${mail.recipient.toLowerCase()}`,
+      received.report?.kind ?? 'other',
+      received.report?.feedback_type ?? null,
       mail.about?.accountId ?? null,
       mail.about ? bytesToUuid(mail.about.messageId) : null,
       mail.from,
       mail.recipient,
-      Buffer.from(subject).toString(),
-      MOST_KEPT,
+      Buffer.from(received.subject).toString(),
+      mail.about === undefined ? MOST_OF_STRANGERS : MOST_KEPT,
       mail.raw.subarray(0, MOST_BYTES),
+      mail.why,
+      mail.network,
     ],
   );
   return row?.room ?? false;
@@ -75,7 +92,7 @@ interface KeptRow extends Omit<KeptMail, 'id' | 'receivedAt' | 'messageId'> {
   messageUuid: string | null;
 }
 
-const COLUMNS = `id AS uuid, received_at AS "receivedAt", kind, feedback_type AS "feedbackType", account_id AS "accountId",
+const COLUMNS = `id AS uuid, received_at AS "receivedAt", kind, why, feedback_type AS "feedbackType", account_id AS "accountId",
   message_id AS "messageUuid", envelope_from AS "from", recipient, subject, octet_length(raw) AS size`;
 
 /** Newest first. */

@@ -1,10 +1,13 @@
 // Which mail of ours a report is about, when the address it came to does not say: complaints, and what Amazon SES tells.
-// Before: report.ts or ses.ts read it. After: record.ts. Our signed header is certain; each step after it is a better guess than none.
+// Before: report.ts or ses.ts read it. After: record.ts. A token of ours in the returned copy is proof, whoever brings it.
+// Without one a report counts only when the operator trusts its reporter; then each step is a better guess than none.
 import { addressKey } from '../addresses.ts';
+import type { Clock } from '../clock.ts';
 import { firstUuidAt, readId, uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
+import { readWith, type TokenKeys } from '../token-keys.ts';
 import type { Report } from './report.ts';
-import { type MailReference, readMailToken } from './return-path.ts';
+import { readCopyToken, type Subject } from './return-path.ts';
 
 const HOUR_MS = 3_600_000;
 /** A mail may wait a day in our queue and some more in the relay's. */
@@ -16,26 +19,35 @@ const RELAY_ID_MS = 72 * HOUR_MS;
 const SEARCH_MS = 3000;
 
 export interface Matcher {
-  find(
-    report: Report,
-    hints: { receivedAtMs: number; relayMessageId?: string },
-  ): Promise<MailReference | undefined>;
+  /** What a token of ours in the report proves. */
+  prove(report: Report): Subject | undefined;
+  /** What a reporter that is trusted means. */
+  guess(report: Report, hints: { relayMessageId?: string }): Promise<Subject | undefined>;
 }
 
-export function createMatcher(deps: { database: Database; returnPathKey: Buffer }): Matcher {
+export function createMatcher(deps: {
+  database: Database;
+  clock: Clock;
+  returnPathKeys: TokenKeys;
+}): Matcher {
   let last: Promise<unknown> = Promise.resolve();
 
-  function search(text: string, values: unknown[]): Promise<MailReference | undefined> {
+  function search(text: string, values: unknown[]): Promise<Subject | undefined> {
     const mine = last.then(() => searchOne(deps.database, text, values));
     last = mine.catch(() => undefined);
     return mine;
   }
 
   return {
-    async find(report, { receivedAtMs, relayMessageId }) {
+    prove({ original: { token } }) {
+      if (token === null) return undefined;
+      const nowMs = deps.clock.nowMs();
+      return readWith(deps.returnPathKeys, (key) => readCopyToken(key, token, nowMs));
+    },
+
+    async guess(report, { relayMessageId }) {
       const { original } = report;
-      const signed = original.token && readMailToken(deps.returnPathKey, original.token);
-      if (signed) return signed;
+      const receivedAtMs = deps.clock.nowMs();
       for (const id of ownIds(report)) {
         const found = await search('SELECT account_id, id FROM messages WHERE id = $1', [id]);
         if (found) return found;
@@ -71,13 +83,18 @@ async function searchOne(
   database: Database,
   text: string,
   values: unknown[],
-): Promise<MailReference | undefined> {
+): Promise<Subject | undefined> {
   try {
     const [row] = await database.transaction(async (client) => {
       await client.query(`SET LOCAL statement_timeout = ${SEARCH_MS}`);
       return await client.query<{ account_id: number; id: string }>(text, values);
     });
-    return row && { accountId: row.account_id, messageId: uuidToBytes(row.id) };
+    return (
+      row && {
+        mail: { accountId: row.account_id, messageId: uuidToBytes(row.id) },
+        about: 'named',
+      }
+    );
   } catch (error) {
     // query_canceled: it would have taken too long.
     if ((error as { code?: unknown }).code === '57014') return undefined;

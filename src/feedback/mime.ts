@@ -5,6 +5,8 @@
 const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_DEPTH = 10;
 const MAX_PARTS = 100;
+/** Multiparts count too: each costs a look at its headers and, perhaps, for a boundary that got lost. */
+const MAX_ENTITIES = 300;
 const MAX_FIELDS = 1000;
 const MAX_FIELD_CHARS = 16_384;
 /** What is decoded of one part. Every notice and status list found in the wild fits in a tenth of it. */
@@ -60,7 +62,8 @@ function walkMultipart(text: string, top: Entity, boundary: string, parts: Part[
   const open = [boundary];
   let current: Entity | undefined;
   let at = top.bodyStart;
-  while (at < text.length && parts.length < MAX_PARTS) {
+  let entities = 0;
+  while (at < text.length && parts.length < MAX_PARTS && entities < MAX_ENTITIES) {
     const next = lineEnd(text, at);
     const hit = text.startsWith('--', at) ? delimiter(text, at, next, open) : undefined;
     if (hit !== undefined) {
@@ -70,6 +73,7 @@ function walkMultipart(text: string, top: Entity, boundary: string, parts: Part[
       if (open.length === 0) return;
       if (!hit.closing) {
         const entity = readEntity(text, next);
+        entities++;
         const inner = boundaryOf(text, entity);
         if (inner !== undefined && open.length < MAX_DEPTH) open.push(inner);
         else current = entity;
@@ -86,10 +90,10 @@ function walkMultipart(text: string, top: Entity, boundary: string, parts: Part[
 /** Which open multipart the line `--boundary` or `--boundary--` belongs to, innermost first. */
 function delimiter(text: string, at: number, next: number, open: readonly string[]) {
   const line = text.slice(at + 2, Math.min(next, at + 2048)).trimEnd();
+  const closed = line.endsWith('--') ? line.slice(0, -2) : undefined;
   for (let level = open.length - 1; level >= 0; level--) {
-    const boundary = open[level]!;
-    if (line === boundary) return { level, closing: false };
-    if (line === `${boundary}--`) return { level, closing: true };
+    if (line === open[level]) return { level, closing: false };
+    if (closed === open[level]) return { level, closing: true };
   }
   return undefined;
 }
@@ -170,17 +174,29 @@ export function parseParameters(field: string): {
   const parameters = new Map<string, string>();
   const semicolon = field.indexOf(';');
   const value = (semicolon < 0 ? field : field.slice(0, semicolon)).trim();
-  if (semicolon >= 0) {
-    const rest = field.slice(semicolon, semicolon + 4096);
-    for (const match of rest.matchAll(/([\w*-]{1,60}) ?= ?(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g)) {
-      const name = match[1]!.toLowerCase();
-      if (!parameters.has(name)) {
-        parameters.set(name, match[3] ?? match[2]!.replace(/\\(.)/g, '$1'));
-      }
-    }
+  const rest = semicolon < 0 ? '' : field.slice(semicolon, semicolon + 4096);
+  // From one "=" to the next, so that a quote that never closes is looked through once.
+  for (let equals = rest.indexOf('='); equals >= 0; ) {
+    const name = /[\w*-]{1,60} ?$/
+      .exec(rest.slice(Math.max(0, equals - 61), equals))?.[0]
+      .trimEnd();
+    const { text, end } = parameterValue(rest, equals + (rest[equals + 1] === ' ' ? 2 : 1));
+    const key = name?.toLowerCase();
+    if (key && text !== '' && !parameters.has(key)) parameters.set(key, text);
+    equals = rest.indexOf('=', end);
   }
   return { value, parameters };
 }
+
+/** A token, or a quoted string without its quotes; an unclosed quote goes on to the end. */
+function parameterValue(text: string, at: number): { text: string; end: number } {
+  PARAMETER_VALUE.lastIndex = at;
+  const match = PARAMETER_VALUE.exec(text);
+  if (match === null) return { text: '', end: at };
+  const quoted = match[1]?.replace(/\\(.)/g, '$1');
+  return { text: quoted ?? match[0], end: PARAMETER_VALUE.lastIndex };
+}
+const PARAMETER_VALUE = /"((?:[^"\\]|\\.)*)"?|[^\s;"]+/y;
 
 /** The part's text: transfer encoding and charset undone, line ends as \n. */
 export function partText(part: Part, maxChars = MAX_TEXT_CHARS): string {
@@ -205,17 +221,35 @@ function quotedPrintable(text: string): Buffer {
 export function decodeText(bytes: Buffer, charset: string | undefined): string {
   const declared = charset?.toLowerCase() ?? '';
   if (declared !== '' && declared !== 'us-ascii' && declared !== 'utf-8') {
-    try {
-      return new TextDecoder(declared).decode(bytes);
-    } catch {
-      // Not a charset anybody knows: as if none had been declared.
-    }
+    const text = decoderOf(declared)?.decode(bytes);
+    if (text !== undefined) return text;
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return STRICT_UTF8.decode(bytes);
   } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
+    return WINDOWS_1252.decode(bytes);
   }
+}
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true });
+const WINDOWS_1252 = new TextDecoder('windows-1252');
+
+/** Making one costs a hundred times what a short word costs to decode. Null: not a charset anybody knows. */
+type Decoder = InstanceType<typeof TextDecoder>;
+const decoders = new Map<string, Decoder | null>();
+const MOST_DECODERS = 200;
+
+function decoderOf(charset: string): Decoder | null {
+  const known = decoders.get(charset);
+  if (known !== undefined) return known;
+  let decoder: Decoder | null = null;
+  try {
+    decoder = new TextDecoder(charset);
+  } catch {
+    // As if none had been declared.
+  }
+  if (decoders.size >= MOST_DECODERS) decoders.clear();
+  decoders.set(charset, decoder);
+  return decoder;
 }
 
 /** A header's value for people: raw UTF-8 (RFC 6532) and encoded words (RFC 2047) decoded. */

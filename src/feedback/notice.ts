@@ -33,8 +33,8 @@ function noticeText(mail: Mail): string {
 
 const QUOTED =
   '(?:(?:this is )?(?:a )?copy of (?:the|your) (?:original )?(?:message|mail|e-?mail)|original (?:message|mail)|unsent message|returned (?:message|mail)|undelivered (?:message|mail)|headers? of the original|original message header|message headers?|below this line|bounced message|message (?:text )?follows|ursprüngliche nachricht|message d.origine|mensaje original|messaggio originale)';
-// A ruled line with one of these words in it, or the words alone on their line.
-const RULED = new RegExp(`^[ \\t>]{0,20}[-=_*#]{2,}[^\\n]{0,40}?${QUOTED}`, 'i');
+const QUOTED_WORDS = new RegExp(QUOTED, 'i');
+const RULER = /^[ \t>]{0,20}[-=_*#]{2,}/;
 const ALONE =
   /^[ \t]{0,20}(?:original message(?: headers?)?(?: follows)?|(?:below|here) is a copy of (?:the|your) (?:original )?message|(?:your|the) original message(?: headers?)?(?: follows| is (?:included|attached) below)?|(?:message )?headers? follows?|included is a copy of the message header|unsent message (?:follows|below)|returned message follows)[ \t]{0,20}[:.]?[ \t]*$/i;
 const HEADER =
@@ -49,7 +49,7 @@ function quoteStart(text: string): { from: number; to: number } {
     const newline = text.indexOf('\n', at);
     const next = newline < 0 ? text.length : newline + 1;
     const line = text.slice(at, Math.min(next, at + 300)).trimEnd();
-    if (RULED.test(line) || ALONE.test(line)) return { from: at, to: next };
+    if (isRuled(line) || ALONE.test(line)) return { from: at, to: next };
     // Four headers in a row, one of them only servers write, are a quoted mail even without any ruler.
     const header = HEADER.exec(line)?.[1]?.toLowerCase();
     if (header !== undefined) {
@@ -71,6 +71,14 @@ function quoteStart(text: string): { from: number; to: number } {
   return { from: text.length, to: text.length };
 }
 
+/** A ruled line with one of the words soon after the ruler. Looked for one after the other: each costs the line's length. */
+function isRuled(line: string): boolean {
+  const ruler = RULER.exec(line)?.[0].length;
+  if (ruler === undefined) return false;
+  const words = line.slice(ruler).search(QUOTED_WORDS);
+  return words >= 0 && words <= 40;
+}
+
 const ENTITIES: Readonly<Record<string, string>> = {
   lt: '<',
   gt: '>',
@@ -84,6 +92,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export function htmlText(html: string): string {
   let text = '';
   let at = 0;
+  // What is not closed from one place on is not closed from a later one either: it is looked for once.
+  const unclosed = new Set<string>();
+  const closingOf = (name: string, from: number): number => {
+    if ((name !== 'style' && name !== 'script') || unclosed.has(name)) return from;
+    const found = html.indexOf(`</${name}`, from);
+    if (found < 0) unclosed.add(name);
+    return Math.max(found, from);
+  };
   while (at < html.length) {
     const open = html.indexOf('<', at);
     if (open < 0) break;
@@ -96,8 +112,7 @@ export function htmlText(html: string): string {
       at = open + 1;
       continue;
     }
-    const closing = name === 'style' || name === 'script' ? html.indexOf(`</${name}`, open) : open;
-    const end = html.indexOf('>', Math.max(closing, open));
+    const end = html.indexOf('>', closingOf(name, open));
     if (/^\/?(?:br|p|div|tr|table|li|ul|ol|h\d|pre|title|blockquote)$/.test(name)) text += '\n';
     else if (/^\/?td$/.test(name)) text += ' ';
     at = end < 0 ? html.length : end + 1;

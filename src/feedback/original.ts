@@ -19,7 +19,7 @@ export interface Original {
   messageId: string | null;
   /** `msg_…` from our own header. */
   ourId: string | null;
-  /** Account and message, signed (return-path.ts); whoever quotes it has seen the mail. */
+  /** Account, message and recipient, signed (return-path.ts); whoever quotes it has seen that copy. */
   token: string | null;
   /** ENVID of RFC 3461, which is our message id too. */
   envelopeId: string | null;
@@ -39,6 +39,7 @@ const RETURNED = new Set([
   'message/global-headers',
 ]);
 const MAX_RETURNED_CHARS = 131_072;
+const MAX_LISTS = 20;
 
 export function isReturned(part: Part): boolean {
   return RETURNED.has(part.type);
@@ -52,12 +53,19 @@ export function findOriginal(mail: Mail, unsent = ''): Original {
   return {
     messageId: messageId(headers.get('message-id')?.[0]),
     ourId: ownHeader(headers, mail, text, OUR_HEADER, 'msg_\\w{1,64}'),
-    token: ownHeader(headers, mail, text, TOKEN_HEADER, '[a-zA-Z2-7]{40,64}'),
+    token:
+      ownHeader(headers, mail, text, TOKEN_HEADER, '[a-zA-Z2-7]{40,64}') ??
+      tokenIn(headers.get('return-path')?.[0]),
     envelopeId: null,
     recipients: addressesIn(headers, ['to', 'cc', 'x-original-to']),
     senders: addressesIn(headers, ['from', 'sender', 'return-path', 'reply-to']),
     arrivedAt: null,
   };
+}
+
+/** Receivers write the return path on top of the mail; gateways that strip our headers leave it. */
+export function tokenIn(address: string | undefined): string | null {
+  return /\bbounce\+([a-z2-7]{40,64})@/i.exec(address?.slice(0, 1000) ?? '')?.[1] ?? null;
 }
 
 export function messageId(value: string | undefined): string | null {
@@ -93,6 +101,6 @@ function ownHeader(
 }
 
 function addressesIn(headers: Headers, names: readonly string[]): string[] {
-  const values = names.flatMap((name) => headers.get(name) ?? []);
+  const values = names.flatMap((name) => headers.get(name) ?? []).slice(0, MAX_LISTS);
   return listedAddresses(values.map(headerText).join(', '));
 }

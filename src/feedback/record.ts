@@ -1,6 +1,7 @@
 // Recording reports: what DSNs, bounces and complaints say becomes events, suppressions and delays, many reports in one transaction.
 // Before: inbound/feedback-smtp.ts and ses.ts know which mail a report is about, report.ts and ses.ts what it says.
 import { addressKey } from '../addresses.ts';
+import { keepAttempts, type NewAttempt } from '../events/attempts.ts';
 import {
   type NewEvent,
   RECORD_EVENTS_SQL,
@@ -13,10 +14,9 @@ import type { Metrics } from '../metrics.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { type Suppression, suppress } from '../suppressions/suppressions.ts';
 import type { Report, ReportedRecipient } from './report.ts';
-import type { MailReference } from './return-path.ts';
+import type { About, MailReference, Subject } from './return-path.ts';
 
-export interface MatchedReport {
-  mail: MailReference;
+export interface MatchedReport extends Subject {
   report: Report;
 }
 
@@ -32,9 +32,13 @@ export interface ReportRecorder {
   drain(): Promise<void>;
 }
 
-/** A relay may report before our own note that it took the mail is on disk. So long and so often such a report waits for it. */
+/**
+ * A relay may report on the first copy before our own note that it took all of them is on disk. Such a report waits for it,
+ * longer each time, ten seconds together.
+ */
 const EARLY_WAIT_MS = 50;
-const EARLY_TURNS = 20;
+const LONGEST_EARLY_WAIT_MS = 500;
+const EARLY_TURNS = 24;
 
 /** Reports that arrive together are written together. */
 export function openReportRecorder(deps: {
@@ -52,7 +56,8 @@ export function openReportRecorder(deps: {
       for (let turn = 1; ; turn++) {
         const recorded = await group.add({ ...report, mayWait: turn < EARLY_TURNS });
         if (recorded !== 'early') return recorded;
-        await new Promise((resolve) => setTimeout(resolve, EARLY_WAIT_MS));
+        const waitMs = Math.min(EARLY_WAIT_MS * turn, LONGEST_EARLY_WAIT_MS);
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
     },
     drain: () => group.drain(),
@@ -115,7 +120,11 @@ interface KnownMail {
   recipients: string[];
   /** Nothing is noted of it yet. */
   queued: boolean;
+  /** So much is noted of it already that more would only be noise: somebody makes up reports about their own copy. */
+  full: boolean;
 }
+
+const MOST_EVENTS_OF_A_MAIL = 2000;
 
 /** By uuid. */
 async function knownMails(
@@ -127,7 +136,8 @@ async function knownMails(
   const rows = await client.prepared<KnownMail & { uuid: string }>(
     'reported-mails',
     // The bounds keep the planner to the partitions of these days.
-    `SELECT m.id AS uuid, m.recipients, m.status = 'queued' AS queued FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
+    `SELECT m.id AS uuid, m.recipients, m.status = 'queued' AS queued, m.last_sequence >= ${MOST_EVENTS_OF_A_MAIL} AS full
+     FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
      JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4`,
     [reports.map(({ mail }) => mail.accountId), uuids, sorted[0], sorted.at(-1)],
   );
@@ -144,12 +154,18 @@ interface Delay {
   mail: MailReference;
   recipients: string[];
   response: string | null;
+  attempt: NewAttempt;
 }
 
 /** What one report means for its mail. */
-function statementOf({ mail, report }: MatchedReport, known: KnownMail | undefined): Statement {
-  if (known === undefined) return { events: [], suppressions: [], delay: null };
-  const reported = report.recipients.map((recipient) => asOurs(recipient, known.recipients));
+function statementOf(
+  { mail, about, report }: MatchedReport,
+  known: KnownMail | undefined,
+): Statement {
+  if (known === undefined || known.full) return { events: [], suppressions: [], delay: null };
+  const reported = report.recipients.flatMap((recipient) =>
+    asOurs(recipient, about, known.recipients),
+  );
   return {
     events: [
       ...deliveries(mail, reported),
@@ -162,16 +178,27 @@ function statementOf({ mail, report }: MatchedReport, known: KnownMail | undefin
 }
 
 interface OurRecipient extends ReportedRecipient {
-  /** The address as we sent to it; null when the report names nobody of ours. */
-  ours: string | null;
+  /** The address as we sent to it. */
+  ours: string;
+  /** The same for every copy of the statement; different for two recipients that are forwarded to one mailbox. */
+  identity: string;
 }
 
-/** Servers change case and domains (forwarding); when the mail went to one person, it is about that one. */
-function asOurs(recipient: ReportedRecipient, recipients: readonly string[]): OurRecipient {
+/**
+ * Servers change case and domains (forwarding), so the copy a report is about tells for whom it speaks, whatever it calls
+ * them. Nobody, when it names somebody the mail did not go to.
+ */
+function asOurs(
+  recipient: ReportedRecipient,
+  about: About,
+  recipients: readonly string[],
+): OurRecipient[] {
   const key = recipient.address === null ? null : addressKey(recipient.address);
-  const named = recipients.find((address) => addressKey(address) === key);
-  const only = recipients.length === 1 ? recipients[0]! : null;
-  return { ...recipient, ours: named ?? only };
+  const only = recipients.length === 1 ? recipients[0] : undefined;
+  const named = about === 'named' && recipients.find((address) => addressKey(address) === key);
+  const ours = typeof about === 'number' ? recipients[about] : named || only;
+  if (ours === undefined) return [];
+  return [{ ...recipient, ours, identity: `${recipients.indexOf(ours)} ${recipient.fingerprint}` }];
 }
 
 const DELIVERED_ACTIONS = ['delivered', 'relayed', 'expanded'];
@@ -182,12 +209,12 @@ function deliveries(mail: MailReference, reported: readonly OurRecipient[]): New
     .map((recipient) => ({
       ...mail,
       kind: 'delivered' as const,
-      recipients: addressOf(recipient),
+      recipients: [recipient.ours],
       detail: {
         smtp_response: storable(recipient.smtp_response ?? ''),
         reporting_mta: storable(recipient.reporting_mta ?? ''),
       },
-      identity: recipient.fingerprint,
+      identity: recipient.identity,
     }));
 }
 
@@ -195,14 +222,14 @@ function bounces(mail: MailReference, reported: readonly OurRecipient[]): NewEve
   return reported.filter(isBounce).map((recipient) => ({
     ...mail,
     kind: 'bounced' as const,
-    recipients: addressOf(recipient),
+    recipients: [recipient.ours],
     detail: {
       bounce_type: recipient.bounce_type,
       reason: recipient.reason ?? 'other',
       smtp_response: storable(recipient.smtp_response ?? ''),
       reporting_mta: storable(recipient.reporting_mta ?? ''),
     },
-    identity: recipient.fingerprint,
+    identity: recipient.identity,
   }));
 }
 
@@ -211,14 +238,14 @@ function complaints(
   report: Report,
   reported: readonly OurRecipient[],
 ): NewEvent[] {
-  if (meaningOf(report) !== 'complaint') return [];
+  if (meaningOf(report) !== 'complaint' || reported.length === 0) return [];
   return [
     {
       ...mail,
       kind: 'complained',
-      recipients: reported.flatMap(addressOf),
+      recipients: addressesOf(reported),
       detail: { feedback_type: storable(report.feedback_type ?? '') },
-      identity: reported[0]?.fingerprint ?? report.fingerprint,
+      identity: reported[0]!.identity,
     },
   ];
 }
@@ -241,7 +268,7 @@ function suppressionsOf(
     recipient.bounce_type === 'permanent' ? 'bounce' : meaningOf(report);
   return reported.flatMap((recipient) => {
     const reason = reasonOf(recipient);
-    if (reason === null || recipient.ours === null) return [];
+    if (reason === null) return [];
     const { accountId, messageId } = mail;
     return [{ accountId, address: recipient.ours, reason, messageUuid: bytesToUuid(messageId) }];
   });
@@ -252,13 +279,30 @@ function delayOf(mail: MailReference, reported: readonly OurRecipient[]): Delay 
   if (delayed.length === 0) return null;
   return {
     mail,
-    recipients: delayed.flatMap(addressOf),
+    recipients: addressesOf(delayed),
     response: storable(delayed[0]!.smtp_response ?? ''),
+    attempt: {
+      ...mail,
+      identity: `delayed ${delayed[0]!.identity}`,
+      attempt: null,
+      server: delayed[0]!.reporting_mta ?? '',
+      recipients: delayed.map((recipient) => ({
+        recipient: recipient.ours,
+        result: 'deferred' as const,
+        reply: recipient.smtp_response ?? '',
+      })),
+      nextAfterMs: null,
+    },
   };
 }
 
-/** A delay is no event, the mail is still under way: the newest is kept on the message. */
+/** A delay is no event, the mail is still under way: each is kept as an attempt, and the newest on the message. */
 async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<void> {
+  if (delays.length === 0) return;
+  await keepAttempts(
+    client,
+    delays.map(({ attempt }) => attempt),
+  );
   for (const { mail, recipients, response } of delays) {
     await client.query(
       `UPDATE messages SET last_delay = jsonb_build_object('at', now(), 'recipients', $3::text[], 'smtp_response', $4::text)
@@ -270,5 +314,6 @@ async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<
 
 const isBounce = (recipient: OurRecipient): boolean => recipient.bounce_type !== null;
 
-const addressOf = ({ ours, address }: OurRecipient): string[] =>
-  ours === null && address === null ? [] : [storable(ours ?? address ?? '')];
+const addressesOf = (reported: readonly OurRecipient[]): string[] => [
+  ...new Set(reported.map(({ ours }) => ours)),
+];

@@ -15,10 +15,22 @@ export function bareAddress(text: string): string | null {
   const bracketed = /<([^<>\s]{1,320})>/.exec(text)?.[1];
   if (bracketed !== undefined) return bracketed.includes('@') ? bracketed : null;
   for (const word of text.slice(0, 2000).split(/[\s,;]+/)) {
-    const address = word.replace(/^["'([{]+|["')\]}:.]+$/g, '');
+    const address = trimmed(word, OPENING, CLOSING);
     if (/^[^@\s]+@[^@\s]+$/.test(address)) return address;
   }
   return null;
+}
+
+const OPENING = `"'([{`;
+const CLOSING = `"')]}:.`;
+
+/** By hand: an expression that ends with `+$` begins anew at every sign of a long run. */
+function trimmed(word: string, opening: string, closing: string): string {
+  let start = 0;
+  let end = word.length;
+  while (start < end && opening.includes(word[start]!)) start++;
+  while (end > start && closing.includes(word[end - 1]!)) end--;
+  return word.slice(start, end);
 }
 
 /** RFC 6533 3: `\x{FC}` stands for a character that could not travel as itself. */
@@ -57,10 +69,27 @@ export function findAddresses(text: string): FoundAddress[] {
   for (const match of text.matchAll(LOOSE)) {
     const address = match[0].replace(/^'+/, '');
     const key = address.toLowerCase();
-    if (found.length < 500 && !seen.has(key)) {
-      seen.add(key);
-      found.push({ address, at: match.index + match[0].length - address.length });
-    }
+    if (seen.has(key)) continue;
+    seen.add(key);
+    found.push({ address, at: match.index + match[0].length - address.length });
+    if (found.length === MOST_FOUND) break;
   }
   return found;
 }
+const MOST_FOUND = 500;
+
+/** Which of the wanted addresses (lower case) a text names. Word by word: one pass, however many are wanted. */
+export function namedIn(text: string, wanted: ReadonlySet<string>): Set<string> {
+  const named = new Set<string>();
+  if (!text.includes('@')) return named;
+  for (const word of text.toLowerCase().split(/[\s<>()[\]",;:|]+/)) {
+    if (!word.includes('@') || word.length > LONGEST_WORD) continue;
+    const bare = trimmed(word, AROUND, AROUND);
+    for (const form of [word, bare, bare.slice(bare.lastIndexOf('=') + 1)]) {
+      if (wanted.has(form)) named.add(form);
+    }
+  }
+  return named;
+}
+const AROUND = `'\`.*!?={}-`;
+const LONGEST_WORD = 1000;

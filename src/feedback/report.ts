@@ -33,7 +33,9 @@ export function parseReport(raw: Buffer): Report {
   const complaint = readArf(mail, original);
   if (complaint !== null) {
     const { recipients, feedbackType, envelopeId, arrivedAt } = complaint;
-    return makeReport('arf', recipients, { ...original, envelopeId, arrivedAt }, feedbackType);
+    const token = original.token ?? complaint.token;
+    const about = { ...original, envelopeId, arrivedAt, token };
+    return makeReport('arf', recipients, about, feedbackType);
   }
   const status = readDsn(mail, notice);
   if (status !== null) {

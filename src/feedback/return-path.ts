@@ -1,50 +1,74 @@
-// The return path of a mail, `bounce+<token>@BOUNCE_DOMAIN`: the token names account and message and is signed,
-// so a report that comes to it is about that mail, and nobody can forge a bounce for a mail they have not seen.
+// The return path of a copy, `bounce+<token>@BOUNCE_DOMAIN`: the token names account, message and recipient and is signed, so a
+// report that comes to it is about that copy. Every copy has its own: who got one can say nothing about the others.
+// delivery/ makes it, also as X-SM-Token; inbound/feedback-smtp.ts, match.ts and ses.ts read it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { idTimeMs } from '../ids.ts';
 
 export interface MailReference {
   accountId: number;
   messageId: Buffer;
 }
 
-// 6 bytes of account, 16 of message, 10 of HMAC: 32 bytes are 52 characters, which with `bounce+` stay below the 64 of a local part.
+/**
+ * Whom a report may speak about: the recipient at this place of the message's list; whomever of the mail's recipients it
+ * names; or, of a mail that went to one person, that one.
+ */
+export type About = number | 'named' | 'only';
+
+/** A mail, and what whoever speaks about it may say. */
+export interface Subject {
+  mail: MailReference;
+  about: About;
+}
+
+// Version 2: 6 bytes of account, 16 of message, 1 of recipient, 10 of HMAC. 33 bytes are 53 characters, which with `bounce+`
+// stay below the 64 of a local part. Version 1 had no recipient: its length tells.
 const ACCOUNT_BYTES = 6;
+const MAIL_BYTES = ACCOUNT_BYTES + 16;
 const MAC_BYTES = 10;
-const TOKEN_BYTES = ACCOUNT_BYTES + 16 + MAC_BYTES;
 // Lower case, and read in any case: some servers change it.
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
-export function returnPath(key: Buffer, mail: MailReference, bounceDomain: string): string {
-  return `bounce+${mailToken(key, mail)}@${bounceDomain}`;
+/** Mails that left with a token of version 1 may still be reported: relays try for five days. */
+const OLD_REPORTS_MS = 7 * 86_400_000;
+
+/** `place`: of the recipient in the message's own list, the same on every attempt. */
+export function returnPath(
+  key: Buffer,
+  mail: MailReference,
+  place: number,
+  bounceDomain: string,
+): string {
+  return `bounce+${copyToken(key, mail, place)}@${bounceDomain}`;
 }
 
-export function mailToken(key: Buffer, mail: MailReference): string {
-  const bytes = Buffer.alloc(TOKEN_BYTES);
-  bytes.writeUIntBE(mail.accountId, 0, ACCOUNT_BYTES);
-  mail.messageId.copy(bytes, ACCOUNT_BYTES);
-  macOf(key, bytes).copy(bytes, TOKEN_BYTES - MAC_BYTES);
-  return toBase32(bytes);
+export function copyToken(key: Buffer, mail: MailReference, place: number): string {
+  const signed = Buffer.alloc(MAIL_BYTES + 1);
+  signed.writeUIntBE(mail.accountId, 0, ACCOUNT_BYTES);
+  mail.messageId.copy(signed, ACCOUNT_BYTES);
+  signed.writeUInt8(place, MAIL_BYTES);
+  return toBase32(Buffer.concat([signed, macOf(key, signed)]));
 }
 
-/** The mail behind a token, or undefined when we did not make it. */
-export function readMailToken(key: Buffer, token: string): MailReference | undefined {
+/** What a token lets its bearer speak about, or undefined when we did not make it. */
+export function readCopyToken(key: Buffer, token: string, nowMs: number): Subject | undefined {
   const bytes = fromBase32(token.toLowerCase());
-  if (bytes?.length !== TOKEN_BYTES) return undefined;
-  // The last character has four bits to spare: only the one way we write a token is a token.
+  if (bytes === undefined) return undefined;
+  const signed = bytes.subarray(0, -MAC_BYTES);
+  if (signed.length !== MAIL_BYTES && signed.length !== MAIL_BYTES + 1) return undefined;
+  // The last character has bits to spare: only the one way we write a token is a token.
   if (toBase32(bytes) !== token.toLowerCase()) return undefined;
-  if (!timingSafeEqual(bytes.subarray(TOKEN_BYTES - MAC_BYTES), macOf(key, bytes)))
-    return undefined;
-  return {
-    accountId: bytes.readUIntBE(0, ACCOUNT_BYTES),
-    messageId: bytes.subarray(ACCOUNT_BYTES, ACCOUNT_BYTES + 16),
+  if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(key, signed))) return undefined;
+  const mail = {
+    accountId: signed.readUIntBE(0, ACCOUNT_BYTES),
+    messageId: signed.subarray(ACCOUNT_BYTES, MAIL_BYTES),
   };
+  if (signed.length > MAIL_BYTES) return { mail, about: signed[MAIL_BYTES]! };
+  return { mail, about: nowMs < idTimeMs(mail.messageId) + OLD_REPORTS_MS ? 'named' : 'only' };
 }
 
-const macOf = (key: Buffer, bytes: Buffer): Buffer =>
-  createHmac('sha256', key)
-    .update(bytes.subarray(0, TOKEN_BYTES - MAC_BYTES))
-    .digest()
-    .subarray(0, MAC_BYTES);
+const macOf = (key: Buffer, signed: Buffer): Buffer =>
+  createHmac('sha256', key).update(signed).digest().subarray(0, MAC_BYTES);
 
 function toBase32(bytes: Buffer): string {
   let text = '';

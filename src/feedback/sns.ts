@@ -38,8 +38,8 @@ export async function verifySns(deps: SnsDeps, body: string): Promise<SnsMessage
       `the topic ${message.TopicArn} is not on the list of allowed topics`,
     );
   }
-  if (!isSnsUrl(message.SigningCertURL)) {
-    throw new Problem('forbidden', 'SigningCertURL is not an address of Amazon SNS');
+  if (!isCertificateUrl(message.SigningCertURL)) {
+    throw new Problem('forbidden', 'SigningCertURL is not a certificate of Amazon SNS');
   }
   const pem = await deps.fetchCertificate(message.SigningCertURL);
   if (!isSignedBy(pem, message, deps.nowMs())) {
@@ -52,8 +52,8 @@ export async function verifySns(deps: SnsDeps, body: string): Promise<SnsMessage
 export function subscribeUrl(message: SnsMessage): string | undefined {
   if (message.Type !== 'SubscriptionConfirmation') return undefined;
   const url = message.SubscribeURL;
-  if (url === undefined || !isSnsUrl(url)) {
-    throw new Problem('forbidden', 'SubscribeURL is not an address of Amazon SNS');
+  if (url === undefined || !isConfirmation(url, message)) {
+    throw new Problem('forbidden', 'SubscribeURL does not confirm this topic at Amazon SNS');
   }
   return url;
 }
@@ -73,14 +73,29 @@ function parseSns(body: string): SnsMessage {
   return parsed.data;
 }
 
-/** `https://sns.<region>.amazonaws.com/…` and its Chinese sister, nothing that only looks like it. */
-export function isSnsUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  const isPlain = url.username === '' && url.password === '' && url.port === '';
-  return url.protocol === 'https:' && isPlain && SNS_HOST.test(url.hostname);
+/**
+ * Exactly what Amazon writes: `https://sns.<region>.amazonaws.com/SimpleNotificationService-<hex>.pem`, or its Chinese
+ * sister. As text, so that nothing can mean one thing to us and another to who fetches it; in a bucket or behind a query
+ * anybody could put a certificate.
+ */
+export function isCertificateUrl(url: string): boolean {
+  return SNS_CERTIFICATE.test(url);
 }
-const SNS_HOST = /^sns\.[a-z]{2,4}(?:-[a-z]+){1,3}-\d{1,2}\.amazonaws\.com(?:\.cn)?$/;
+const SNS = 'https://sns\\.[a-z]{2,4}(?:-[a-z]{1,20}){1,3}-\\d{1,2}\\.amazonaws\\.com(?:\\.cn)?';
+const SNS_CERTIFICATE = new RegExp(`^${SNS}/SimpleNotificationService-[\\da-f]{16,64}\\.pem$`);
+
+/** SNS itself, asked to confirm the topic of the message with its token, and to do nothing else. */
+function isConfirmation(text: string, { TopicArn, Token }: SnsMessage): boolean {
+  if (!SNS_QUERY.test(text)) return false;
+  const asked = [...new URL(text).searchParams].sort(([one], [other]) => (one < other ? -1 : 1));
+  const wanted = [
+    ['Action', 'ConfirmSubscription'],
+    ['Token', Token],
+    ['TopicArn', TopicArn],
+  ];
+  return JSON.stringify(asked) === JSON.stringify(wanted);
+}
+const SNS_QUERY = new RegExp(`^${SNS}/\\?[\\w%&=.:-]{1,2000}$`);
 
 function isSignedBy(pem: string, message: SnsMessage, nowMs: number): boolean {
   try {

@@ -1,13 +1,13 @@
-// GET /c/TOKEN: to where the signed token says, at once; the click is recorded after the answer. No table is asked.
+// GET /c/TOKEN: to where the signed token says, unless it is switched off; the click is recorded after the answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendPage } from './page.ts';
 import { type TrackingDeps, tokenOf } from './tracking-request.ts';
 
-export function answerClick(
+export async function answerClick(
   deps: TrackingDeps,
   request: IncomingMessage,
   response: ServerResponse,
-): void {
+): Promise<void> {
   const token = tokenOf(deps, request, 'click');
   if (token === undefined) {
     sendPage(response, 404, {
@@ -16,16 +16,25 @@ export function answerClick(
     });
     return;
   }
+  // Nothing on this page is the sender's: they may be the reason why it is shown.
+  if (!(await deps.links.leads(token))) {
+    sendPage(response, 410, {
+      title: 'This link is switched off',
+      text: 'The service that sent the mail does not lead to this address any more. You need not do anything.',
+    });
+    return;
+  }
   // The URL standard's own writing: nothing in it can end a header line.
   const location = new URL(token.url).href;
   response
     .writeHead(302, { location, 'cache-control': 'no-store, private', 'x-robots-tag': 'noindex' })
     .end();
-  const { accountId, messageId, index, url } = token;
+  const { accountId, messageId, index, place, url } = token;
   deps.engagements.note({
     accountId,
     messageId,
     index,
+    place,
     url,
     kind: 'clicked',
     ...deps.readRequester(request),

@@ -1,27 +1,41 @@
-// The feedback listener: mail from relays about mail of ours. Only signed return paths and the complaints mailbox are let in.
-// A report is answered with 250 only after it is recorded; while the database is away the relay keeps it and comes again.
+// The feedback listener: mail from relays about mail of ours. Only signed return paths and the complaints mailbox are let in, and
+// only what is proven counts: by the return path, by a token in the returned copy, or by who the operator says reports.
+// A report is answered with 250 only after it is recorded or kept; for trouble of ours the relay keeps it and comes again.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../clock.ts';
-import { keepMail } from '../feedback/kept.ts';
+import { Problem } from '../errors.ts';
+import { keepMail, type ReasonToKeep } from '../feedback/kept.ts';
 import type { Matcher } from '../feedback/match.ts';
-import type { Recorded, ReportRecorder } from '../feedback/record.ts';
-import { parseReport, type Report } from '../feedback/report.ts';
-import { type MailReference, readMailToken } from '../feedback/return-path.ts';
+import { headOf, type Received, type readReceived, type Stopped } from '../feedback/received.ts';
+import type { ReportRecorder } from '../feedback/record.ts';
+import type { Reporters } from '../feedback/reporters.ts';
+import { readCopyToken, type Subject } from '../feedback/return-path.ts';
 import { isDataFault } from '../group-commit.ts';
 import { showId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
+import { readWith, type TokenKeys } from '../token-keys.ts';
+import { createPlaces, keyOf, networkOf, type Places } from './places.ts';
 
 /** A bounce may carry the whole mail back, attachments and all. */
 const MOST_REPORT_BYTES = 50 * 1024 * 1024;
-/** What a report says stands before the mail it returns, whose headers come first: the rest is read and dropped. */
-const READ_BYTES = 1024 * 1024;
-const MOST_CONNECTIONS = 100;
-/** One host must not take all places; a relay under load opens twenty. */
-const MOST_PER_HOST = 40;
+/**
+ * What a report says stands before the mail it returns, whose headers come first: the rest is read and dropped. So all
+ * connections together hold 50 MB at most.
+ */
+const READ_BYTES = 512 * 1024;
+const PLACES = {
+  most: 100,
+  /** A relay under load opens twenty. */
+  mostOfNetwork: 40,
+  strangerMs: 120_000,
+  provenMs: 600_000,
+};
 const MOST_RECIPIENTS = 10;
+/** Addresses that are not ours, tried over one connection. */
+const MOST_WRONG = 20;
 
 export interface FeedbackDeps {
   database: Database;
@@ -29,13 +43,17 @@ export interface FeedbackDeps {
   log: Log;
   recorder: ReportRecorder;
   matcher: Matcher;
-  returnPathKey: Buffer;
+  reporters: Reporters;
+  /** feedback/received.ts, in fair shares and where it can be killed. */
+  read: (input: Parameters<typeof readReceived>[0], network: string) => Promise<Received | Stopped>;
+  returnPathKeys: TokenKeys;
   bounceDomain: string;
   /** Whether the host is the account's own return path (accounts/domains.ts). */
   isReturnPathOf: (accountId: number, host: string) => Promise<boolean>;
 }
 
 export interface FeedbackListener {
+  isListening(): boolean;
   port: number;
   stop(): Promise<void>;
 }
@@ -53,7 +71,8 @@ export async function startFeedbackListener(
 ): Promise<FeedbackListener> {
   const couldNotLookUp = recurringFault(deps.log, 'error', 'could not look up a return path');
   const couldNotRecord = recurringFault(deps.log, 'error', 'could not record a report');
-  const hosts = countHosts();
+  const places = createPlaces(PLACES);
+  const refused = new Set<string>();
   const server = new SMTPServer({
     name: deps.bounceDomain,
     banner: 'Sandmartin feedback',
@@ -62,26 +81,22 @@ export async function startFeedbackListener(
     disabledCommands: ['AUTH'],
     disableReverseLookup: true,
     size: MOST_REPORT_BYTES,
-    maxClients: MOST_CONNECTIONS,
     maxRecipients: MOST_RECIPIENTS,
     socketTimeout: 60_000,
     closeTimeout: 1000,
     logger: false,
-    onConnect: (session, done) =>
-      done(
-        hosts.enter(session)
-          ? null
-          : refusal(421, 'too many connections from your host, come again'),
-      ),
-    onClose: (session) => hosts.leave(session),
-    onRcptTo: (address, _session, done) => {
+    onConnect: (session, done) => {
+      if (deps.reporters.isTrustedNetwork(session.remoteAddress)) places.prove(session);
+      const isRefused = refused.delete(keyOf(session));
+      done(isRefused ? refusal(421, 'too many connections from your network, come again') : null);
+    },
+    onClose: (session) => places.leave(session),
+    onRcptTo: (address, session, done) => {
       readRecipient(deps, address.address).then(
-        (recipient) =>
-          done(
-            recipient === undefined
-              ? refusal(550, 'only return paths of our mails and complaints@ are known')
-              : null,
-          ),
+        (recipient) => {
+          if (recipient) places.prove(session);
+          done(recipient === undefined ? wrongAddress(session) : null);
+        },
         (error: Error) => {
           couldNotLookUp(error);
           done(refusal(451, 'could not look it up, come again'));
@@ -89,7 +104,7 @@ export async function startFeedbackListener(
       );
     },
     onData: (stream, session, done) => {
-      take(deps, stream, session).then(
+      take(deps, places, stream, session).then(
         () => done(null, 'recorded'),
         (error: Error & { responseCode?: number }) => {
           if (error.responseCode !== undefined) return done(error);
@@ -99,6 +114,15 @@ export async function startFeedbackListener(
       );
     },
   });
+  // Before smtp-server sees the connection, so that one that makes room does so at once.
+  server.server.prependListener('connection', (socket) => {
+    if (places.enter(socket)) return;
+    const key = keyOf(socket);
+    // Those that wait to be told count too.
+    if (refused.size >= PLACES.most) socket.destroy();
+    else refused.add(key);
+    socket.once('close', () => refused.delete(key));
+  });
   server.on('error', (error) => deps.log.debug({ err: error }, 'feedback connection'));
   await new Promise<void>((resolve, reject) => {
     server.server.once('error', reject);
@@ -106,116 +130,162 @@ export async function startFeedbackListener(
   });
   return {
     port: (server.server.address() as AddressInfo).port,
-    stop: () => new Promise<void>((resolve) => server.close(resolve)),
+    isListening: () => server.server.listening,
+    stop() {
+      places.stop();
+      return new Promise<void>((resolve) => server.close(resolve));
+    },
   };
 }
 
 const refusal = (responseCode: number, text: string): Error =>
   Object.assign(new Error(text), { responseCode });
 
-function countHosts() {
-  const open = new Map<string, number>();
-  const entered = new Set<string>();
-  return {
-    enter({ id, remoteAddress }: SMTPServerSession): boolean {
-      const count = open.get(remoteAddress) ?? 0;
-      if (count >= MOST_PER_HOST) return false;
-      open.set(remoteAddress, count + 1);
-      entered.add(id);
-      return true;
-    },
-    leave({ id, remoteAddress }: SMTPServerSession): void {
-      if (!entered.delete(id)) return;
-      const left = (open.get(remoteAddress) ?? 1) - 1;
-      if (left > 0) open.set(remoteAddress, left);
-      else open.delete(remoteAddress);
-    },
-  };
+const wrongAddresses = new WeakMap<SMTPServerSession, number>();
+
+function wrongAddress(session: SMTPServerSession): Error {
+  const wrong = (wrongAddresses.get(session) ?? 0) + 1;
+  wrongAddresses.set(session, wrong);
+  return wrong > MOST_WRONG
+    ? refusal(421, 'too many addresses that are not ours')
+    : refusal(550, 'only return paths of our mails and complaints@ are known');
 }
 
-/** The mail a recipient address stands for; null: the complaints mailbox; undefined: not ours. */
+/** What a recipient address lets its sender speak about; null: the complaints mailbox; undefined: not ours. */
 async function readRecipient(
   deps: FeedbackDeps,
   address: string,
-): Promise<MailReference | null | undefined> {
+): Promise<Subject | null | undefined> {
   const at = address.lastIndexOf('@');
   const local = address.slice(0, at).toLowerCase();
   const host = address.slice(at + 1).toLowerCase();
   if (local === 'complaints') return host === deps.bounceDomain ? null : undefined;
-  const mail = local.startsWith('bounce+')
-    ? readMailToken(deps.returnPathKey, local.slice('bounce+'.length))
+  const subject = local.startsWith('bounce+')
+    ? readWith(deps.returnPathKeys, (key) =>
+        readCopyToken(key, local.slice('bounce+'.length), deps.clock.nowMs()),
+      )
     : undefined;
-  if (mail === undefined || host === deps.bounceDomain) return mail;
-  return (await deps.isReturnPathOf(mail.accountId, host)) ? mail : undefined;
+  if (subject === undefined || host === deps.bounceDomain) return subject;
+  return (await deps.isReturnPathOf(subject.mail.accountId, host)) ? subject : undefined;
 }
 
 async function take(
   deps: FeedbackDeps,
+  places: Places,
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
 ): Promise<void> {
-  const raw = await readBeginning(stream);
+  const { raw, whole } = await readBeginning(stream);
   if (stream.sizeExceeded) throw refusal(552, 'the report is larger than 50 MB');
-  const report = parseReport(raw);
+  const network = networkOf(session.remoteAddress);
+  const received = await read(deps, raw, network);
+  const trust = once(() => isTrusted(deps, session, whole ? raw : undefined, received));
   for (const { address } of session.envelope.rcptTo) {
-    const named = await readRecipient(deps, address);
-    // Only complaints are believed without a signed address: a bounce anybody sends to complaints@ is not.
-    const isComplaint = named === null && report.kind === 'arf';
-    const about = isComplaint
-      ? await deps.matcher.find(report, { receivedAtMs: deps.clock.nowMs() })
-      : (named ?? undefined);
-    const recorded = about && (await record(deps, about, report));
+    const { why, subject } = await settle(
+      deps,
+      received,
+      await readRecipient(deps, address),
+      trust,
+    );
+    if (subject !== undefined) places.prove(session);
     deps.log.info(
       {
-        account: about?.accountId,
-        message: about && showId('msg_', about.messageId),
-        kind: report.kind,
-        recorded: recorded?.events,
+        account: subject?.mail.accountId,
+        message: subject && showId('msg_', subject.mail.messageId),
+        kind: 'report' in received ? received.report.kind : undefined,
+        kept: why,
       },
       'report',
     );
-    if (!recorded?.understood)
-      await keep(deps, { raw, report, recipient: address, about, session });
+    if (why === undefined) continue;
+    const { mailFrom } = session.envelope;
+    const from = mailFrom ? mailFrom.address : '';
+    const about = subject?.mail;
+    const mail = { raw, received, why, from, network, recipient: address, about };
+    const kept = await keepMail(deps.database, mail, deps.clock.nowMs());
+    if (!kept) throw refusal(452, 'the mailbox is full, come again');
   }
 }
 
-/** What cannot be written for its own sake will not get better by coming again: it is kept for a person to look at. */
-async function record(
-  deps: FeedbackDeps,
-  mail: MailReference,
-  report: Report,
-): Promise<Recorded | undefined> {
+/** A mail that no thread could read, and why. */
+interface Unread extends Pick<Received, 'subject' | 'fingerprint'> {
+  why: ReasonToKeep;
+}
+
+/** What cannot be read in time will not get quicker by coming again: it is kept. That we are busy passes: 451. */
+async function read(deps: FeedbackDeps, raw: Buffer, network: string): Promise<Received | Unread> {
   try {
-    return await deps.recorder.record({ mail, report });
+    const read = await deps.read({ raw, trustedDomains: deps.reporters.domains }, network);
+    return 'stopped' in read ? { ...headOf(raw), why: STOPPED[read.stopped] } : read;
   } catch (error) {
+    if (error instanceof Problem) throw refusal(451, 'too busy to read it, come again');
+    deps.log.error({ err: error, network }, 'a report could not be read');
+    return { ...headOf(raw), why: 'unreadable' };
+  }
+}
+const STOPPED = { time: 'too-slow', memory: 'too-large' } as const;
+
+/** Records what is proven. Without `why` that is all; with it the mail is to be kept. */
+async function settle(
+  deps: FeedbackDeps,
+  received: Received | Unread,
+  addressed: Subject | null | undefined,
+  trust: () => Promise<boolean>,
+): Promise<{ subject: Subject | undefined; why: ReasonToKeep | undefined }> {
+  if ('why' in received) return { subject: addressed ?? undefined, why: received.why };
+  const { report } = received;
+  const saysSomething = report.recipients.length > 0;
+  // Complaints come to one mailbox for all mails; a bounce has its own address, so one that comes here has lost its way.
+  let subject = addressed ?? (report.kind === 'arf' ? deps.matcher.prove(report) : undefined);
+  if (subject === undefined && saysSomething) {
+    if (!(await trust())) return { subject, why: 'untrusted' };
+    subject = deps.matcher.prove(report) ?? (await deps.matcher.guess(report, {}));
+    if (subject === undefined) return { subject, why: 'unmatched' };
+  }
+  if (subject === undefined) return { subject, why: 'no-news' };
+  try {
+    const { understood } = await deps.recorder.record({ ...subject, report });
+    return { subject, why: understood ? undefined : 'no-news' };
+  } catch (error) {
+    // What cannot be written for its own sake will not get better by coming again: a person should look at it.
     if (!isDataFault(error)) throw error;
     deps.log.error({ err: error }, 'a report cannot be stored as an event');
-    return undefined;
+    return { subject, why: 'unstorable' };
   }
 }
 
-async function keep(
+/** By where it comes from, or by who signed it. A mail of which we did not read the end proves no signature. */
+async function isTrusted(
   deps: FeedbackDeps,
-  mail: {
-    raw: Buffer;
-    report: Report;
-    recipient: string;
-    about: MailReference | undefined;
-    session: SMTPServerSession;
-  },
-): Promise<void> {
-  const { mailFrom } = mail.session.envelope;
-  const from = mailFrom ? mailFrom.address : '';
-  const kept = await keepMail(deps.database, { ...mail, from }, deps.clock.nowMs());
-  if (!kept) throw refusal(452, 'the mailbox is full, come again');
+  session: SMTPServerSession,
+  raw: Buffer | undefined,
+  received: Received | Unread,
+): Promise<boolean> {
+  if (deps.reporters.isTrustedNetwork(session.remoteAddress)) return true;
+  if (raw === undefined || 'why' in received) return false;
+  const vouched = await deps.reporters.vouchedFor(raw, received).catch((error: unknown) => {
+    throw error instanceof Problem ? refusal(451, 'too busy to verify it, come again') : error;
+  });
+  if (vouched === 'unknown') throw refusal(451, 'could not look up who signed it, come again');
+  return vouched;
 }
 
-async function readBeginning(stream: SMTPServerDataStream): Promise<Buffer> {
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+async function readBeginning(
+  stream: SMTPServerDataStream,
+): Promise<{ raw: Buffer; whole: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
     if (size < READ_BYTES) chunks.push(chunk as Buffer);
     size += (chunk as Buffer).length;
   }
-  return Buffer.concat(chunks).subarray(0, READ_BYTES);
+  return { raw: Buffer.concat(chunks).subarray(0, READ_BYTES), whole: size <= READ_BYTES };
 }

@@ -11,19 +11,20 @@ const HEADERS = {
   'x-robots-tag': 'noindex',
 };
 
-export function answerOpen(
+export async function answerOpen(
   deps: TrackingDeps,
   request: IncomingMessage,
   response: ServerResponse,
-): void {
+): Promise<void> {
   response.writeHead(200, HEADERS).end(request.method === 'HEAD' ? undefined : PIXEL_GIF);
   const token = tokenOf(deps, request, 'open');
-  if (token === undefined) return;
-  const { accountId, messageId, index } = token;
+  if (token === undefined || !(await deps.links.isActive(token.accountId))) return;
+  const { accountId, messageId, index, place } = token;
   deps.engagements.note({
     accountId,
     messageId,
     index,
+    place,
     kind: 'opened',
     ...deps.readRequester(request),
   });

@@ -7,7 +7,7 @@ import type { Matcher } from '../feedback/match.ts';
 import type { ReportRecorder } from '../feedback/record.ts';
 import { readSes, type SesEvent } from '../feedback/ses.ts';
 import { subscribeUrl, verifySns } from '../feedback/sns.ts';
-import { readBody } from '../http-body.ts';
+import type { Bodies } from '../http-body.ts';
 import { showId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { STATUS_OF } from '../operations/refusal.ts';
@@ -21,13 +21,13 @@ export interface SesDeps {
   recorder: ReportRecorder;
   engagements: EngagementRecorder;
   topics: readonly string[];
+  bodies: Bodies;
   /** The text at an address of SNS, which was checked to be one. */
   fetchText: (url: string) => Promise<string>;
 }
 
 /** SNS messages are at most 256 KB. */
 const MOST_BYTES = 300 * 1024;
-const noBudget = { take: async () => () => undefined };
 
 export async function answerSes(
   deps: SesDeps,
@@ -37,8 +37,12 @@ export async function answerSes(
   try {
     if (request.method !== 'POST') throw new Problem('invalid', 'Amazon SNS posts here.');
     if (deps.topics.length === 0) throw new Problem('forbidden', 'SES_TOPICS allows no topic.');
-    const body = await readBody(request, noBudget, MOST_BYTES);
-    await take(deps, body.bytes.toString());
+    const body = await deps.bodies.read(request, { key: undefined, mostBytes: MOST_BYTES });
+    try {
+      await take(deps, body.bytes.toString());
+    } finally {
+      body.release();
+    }
     response.writeHead(200).end();
   } catch (error) {
     const problem = error instanceof Problem ? error : undefined;
@@ -74,15 +78,17 @@ async function take(deps: SesDeps, body: string): Promise<void> {
 
 async function recordEvent(deps: SesDeps, event: SesEvent): Promise<void> {
   const { kind, report, relayMessageId } = event;
-  const receivedAtMs = deps.clock.nowMs();
-  const mail = await deps.matcher.find(report, { receivedAtMs, relayMessageId });
+  // Amazon signed it and the operator named the topic: its reports count without a token of ours.
+  const subject =
+    deps.matcher.prove(report) ?? (await deps.matcher.guess(report, { relayMessageId }));
+  const mail = subject?.mail;
   deps.log.info(
     { account: mail?.accountId, message: mail && showId('msg_', mail.messageId), kind },
     mail ? 'SES report' : 'an SES report is about no mail of ours',
   );
-  if (mail === undefined) return;
+  if (subject === undefined || mail === undefined) return;
   if (kind !== 'open' && kind !== 'click') {
-    await deps.recorder.record({ mail, report });
+    await deps.recorder.record({ ...subject, report });
     return;
   }
   const userAgent = event.userAgent ?? '';
@@ -94,6 +100,7 @@ async function recordEvent(deps: SesDeps, event: SesEvent): Promise<void> {
     ipAddress,
     machine: isMachine(userAgent, ipAddress),
     index: 0,
+    place: typeof subject.about === 'number' ? subject.about : null,
     identity: event.fingerprint,
     ...(kind === 'click' ? { url: event.url ?? '' } : {}),
   });

@@ -5,13 +5,20 @@ const TIMEOUT_MS = 5000;
 const MOST_CHARS = 64 * 1024;
 const MOST_KEPT = 20;
 
+/** Whoever knows a topic's name can make us ask Amazon for certificates that do not exist. */
+const MOST_AT_ONCE = 4;
+
 /** Certificates are kept: their address changes with the key. */
 export function createSnsFetch(): (url: string) => Promise<string> {
   const kept = new Map<string, string>();
+  let asking = 0;
   return async (url) => {
     const known = kept.get(url);
     if (known !== undefined) return known;
-    const text = await fetchText(url);
+    if (asking >= MOST_AT_ONCE)
+      throw new Problem('unavailable', 'Amazon SNS is being asked for other certificates.');
+    asking++;
+    const text = await fetchText(url).finally(() => asking--);
     if (url.endsWith('.pem')) {
       if (kept.size >= MOST_KEPT) kept.clear();
       kept.set(url, text);

@@ -3,7 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/pool.ts';
+import { readWith, type TokenKeys } from '../token-keys.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
+import type { LinkSwitch } from '../tracking/link-switch.ts';
 import type { EngagementRecorder } from '../tracking/record.ts';
 import { readToken, type TokenKind, type TrackingToken } from '../tracking/token.ts';
 import type { ReadRequester } from './requester.ts';
@@ -12,8 +14,9 @@ export interface TrackingDeps {
   database: Database;
   clock: Clock;
   log: Log;
-  trackingKey: Buffer;
+  trackingKeys: TokenKeys;
   engagements: EngagementRecorder;
+  links: LinkSwitch;
   readRequester: ReadRequester;
 }
 
@@ -25,6 +28,7 @@ export function tokenOf(
 ): TrackingToken | undefined {
   const [path = ''] = (request.url ?? '').split('?');
   const text = path.slice(TRACKING_PATHS[kind].length);
-  const token = readToken(deps.trackingKey, text, deps.clock.nowMs());
+  const nowMs = deps.clock.nowMs();
+  const token = readWith(deps.trackingKeys, (key) => readToken(key, text, nowMs));
   return token?.kind === kind ? token : undefined;
 }

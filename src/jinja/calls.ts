@@ -1,5 +1,6 @@
 // Calling what a template calls: our own callables, and functions the host put into the globals or the data.
 
+import type { Budget } from './budget.ts';
 import type { Context } from './context.ts';
 import { NeedsOwnData, TemplateError, TemplateRuntimeError, typeError } from './errors.ts';
 import { type Native, variadic } from './methods/signature.ts';
@@ -39,9 +40,11 @@ export function callHost(
   args: Value[],
   kwargs: Kwargs | null,
 ): Value {
-  const plain = args.map((arg) => toHost(arg, 0));
+  const plain = args.map((arg) => toHost(ctx.budget, arg, 0));
   if (kwargs !== null && kwargs.size > 0)
-    plain.push(Object.fromEntries([...kwargs].map(([key, value]) => [key, toHost(value, 0)])));
+    plain.push(
+      Object.fromEntries([...kwargs].map(([key, value]) => [key, toHost(ctx.budget, value, 0)])),
+    );
   let result: Value;
   try {
     result = fn(...plain);
@@ -64,16 +67,22 @@ export const hostFilter = (fn: HostFunction): Native =>
   );
 
 /** The JavaScript value a host function sees. */
-export function toHost(value: Value, depth: number): unknown {
+export function toHost(budget: Budget, value: Value, depth: number): unknown {
   if (typeof value !== 'object' || value === null || depth > 50) return value;
   if (value instanceof Float) return value.value;
   if (value instanceof Markup) return value.text;
   if (value instanceof Undefined) return undefined;
-  if (value instanceof Tuple) return value.items.map((item) => toHost(item, depth + 1));
-  if (Array.isArray(value)) return value.map((item) => toHost(item, depth + 1));
+  const items = value instanceof Tuple ? value.items : value;
+  if (Array.isArray(items)) {
+    budget.list(items.length);
+    return items.map((item) => toHost(budget, item, depth + 1));
+  }
   if (value instanceof Dict)
     return Object.fromEntries(
-      dictEntries(value).map(([key, item]) => [String(toHost(key, 0)), toHost(item, depth + 1)]),
+      dictEntries(budget, value).map(([key, item]) => [
+        String(toHost(budget, key, 0)),
+        toHost(budget, item, depth + 1),
+      ]),
     );
   return value;
 }

@@ -49,6 +49,8 @@ export interface Registered {
 }
 
 const CACHE_SIZE = 400;
+/** Compiled, a template takes some ten times its source. */
+const CACHE_CHARACTERS = 1024 * 1024;
 
 export class Environment {
   readonly syntax: Syntax;
@@ -64,6 +66,7 @@ export class Environment {
   /** By name, then by content: a changed source is compiled anew, the same one never twice. */
   private readonly cache = new Map<string, Map<string, Template>>();
   private cached = 0;
+  private cachedCharacters = 0;
 
   constructor(options: EnvironmentOptions = {}) {
     this.loader = options.loader ?? null;
@@ -120,14 +123,16 @@ export class Environment {
         `template too long: more than ${this.limits.sourceLength} characters`,
       );
     const template = new Template(this, source, name);
-    if (this.cached >= CACHE_SIZE) {
+    if (this.cached >= CACHE_SIZE || this.cachedCharacters > CACHE_CHARACTERS) {
       this.cache.clear();
       this.cached = 0;
+      this.cachedCharacters = 0;
     }
     const versions = this.cache.get(key) ?? new Map<string, Template>();
     versions.set(source, template);
     this.cache.set(key, versions);
     this.cached++;
+    this.cachedCharacters += source.length;
     return template;
   }
 

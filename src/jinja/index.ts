@@ -12,7 +12,7 @@ export {
   TemplateSyntaxError,
   UndefinedError,
 } from './errors.ts';
-export { unescapeHtml } from './filters/unescape.ts';
+export { htmlEntity, unescapeHtml } from './filters/unescape.ts';
 export { parseJson } from './json-data.ts';
 export type { Template } from './template.ts';
 export { Dict } from './values/dict.ts';

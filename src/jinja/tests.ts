@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { type MethodTable, type Native, native, table } from './methods/signature.ts';
 import { equals, type Order, ordered } from './values/compare.ts';
 import { Complex } from './values/complex.ts';
-import { DictView, hashKey, isDict } from './values/dict.ts';
+import { DictView, hashKey, isDict, payForKey } from './values/dict.ts';
 import { contains, isIterable } from './values/iterate.ts';
 import { isFloat, isInt, isNumber } from './values/numbers.ts';
 import { modulo } from './values/operators.ts';
@@ -59,8 +59,14 @@ const all: Record<string, Native> = {
   divisibleby: native('num', (ctx, value, by) => divisible(ctx, value, by, 0)),
   defined: is((value) => !(value instanceof Undefined)),
   undefined: is((value) => value instanceof Undefined),
-  filter: native('', (ctx, name) => ctx.env.filters.has(hashKey(name) as string)),
-  test: native('', (ctx, name) => ctx.env.tests.has(hashKey(name) as string)),
+  filter: native('', (ctx, name) => {
+    payForKey(ctx.budget, name);
+    return ctx.env.filters.has(hashKey(name) as string);
+  }),
+  test: native('', (ctx, name) => {
+    payForKey(ctx.budget, name);
+    return ctx.env.tests.has(hashKey(name) as string);
+  }),
   none: is((value) => value === null),
   boolean: is((value) => typeof value === 'boolean'),
   false: is((value) => value === false),

@@ -1,14 +1,15 @@
 // The MCP door over HTTP: who may ask from where is settled here, before any protocol. Mounted by main.ts at /mcp and
 // /v1/mcp on the service's port, and at /mcp on a port of its own where MCP_PORT is set. After it: server.ts.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { Caller, Directory } from '../accounts/directory.ts';
-import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
-import { readBody } from '../http-body.ts';
+import type { Bodies } from '../http-body.ts';
+import { createHttpServer, type HttpServerOptions } from '../http-server.ts';
 import { closeAnswered } from '../http-stop.ts';
+import { readJson } from '../json-bytes.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { refuse } from '../operations/refusal.ts';
@@ -20,8 +21,10 @@ export interface McpHttpDeps {
   directory: Directory;
   metrics: Metrics;
   log: Log;
-  /** Memory for large bodies, shared by all doors. */
-  bodyBudget: ByteBudget;
+  /** Shared by all doors. */
+  bodies: Bodies;
+  /** The requester's address, from that of the connection and what X-Forwarded-For says. */
+  addressOf: (peer: string | undefined, forwardedFor: string | undefined) => string;
   /** Names under which the service is reached; browsers at others are kept out (DNS rebinding). */
   hosts: readonly string[];
 }
@@ -40,13 +43,15 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
     const { headers } = request;
     if (headers.host !== knownHost) knownHost = readKnownHost(headers.host, hosts);
     if (headers.origin !== undefined) requireKnownOrigin(headers.origin, hosts);
-    const caller = await deps.directory.authenticate(oneOf(headers['x-api-key']));
+    const caller = await deps.directory.authenticate(oneOf(headers['x-api-key']), () =>
+      deps.addressOf(request.socket.remoteAddress, oneOf(headers['x-forwarded-for'])),
+    );
     if (request.method !== 'POST') return await speak(request, response, caller, undefined);
     if (!acceptsJson(headers.accept)) return write(response, NOT_ACCEPTABLE);
-    const { bytes, release } = await readBody(request, deps.bodyBudget);
+    const { bytes, release } = await deps.bodies.read(request, { key: caller.keyId ?? undefined });
     try {
-      const body = parse(bytes);
-      if (body === undefined) return write(response, NOT_JSON);
+      const body = await parse(bytes);
+      if (body instanceof Problem) return write(response, notJson(body));
       const call = readToolCall(headers, body);
       const called = call && deps.server.answerCall(caller, call);
       if (called) return write(response, { status: 200, headers: JSON_TYPE, text: await called });
@@ -70,12 +75,7 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
   }
 
   return (request, response) => {
-    answer(request, response)
-      .catch((error) => write(response, asAnswer(deps, error)))
-      .finally(() => {
-        // What is left of a body that was refused is neither kept nor waited for.
-        if (!request.complete) request.resume();
-      });
+    answer(request, response).catch((error) => write(response, asAnswer(deps, error)));
   };
 }
 
@@ -119,7 +119,7 @@ const json = (status: number, body: object, headers: Record<string, string> = {}
 const rpcError = (status: number, code: number, message: string): Answer =>
   json(status, { jsonrpc: '2.0', error: { code, message }, id: null });
 
-const NOT_JSON = rpcError(400, -32700, 'Parse error: the request body is not valid JSON.');
+const notJson = ({ detail }: Problem): Answer => rpcError(400, -32700, `Parse error: ${detail}`);
 const NOT_ACCEPTABLE = rpcError(406, -32000, 'Answers are application/json: accept that.');
 
 /** Before the protocol begins, problems are plain HTTP as in REST. */
@@ -135,11 +135,12 @@ function acceptsJson(accept: string | undefined): boolean {
   );
 }
 
-function parse(bytes: Buffer): unknown {
+async function parse(bytes: Buffer): Promise<unknown> {
   try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
+    return await readJson(bytes);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
   }
 }
 
@@ -149,13 +150,16 @@ const oneOf = (value: string | string[] | undefined): string | undefined =>
 /** MCP on a port of its own. */
 export async function listenMcp(
   answer: AnswerHttp,
-  at: { host: string; port: number },
+  at: { host: string; port: number; http: HttpServerOptions },
 ): Promise<{ port: number; stop(): Promise<void> }> {
-  const server = createServer({ keepAliveTimeout: 75_000 });
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (/^\/mcp\/?(\?|$)/.test(request.url ?? '')) answer(request, response);
-    else response.writeHead(404).end(JSON.stringify({ detail: 'MCP is at /mcp.' }));
-  });
+  const { server, guard } = createHttpServer(at.http);
+  server.on(
+    'request',
+    guard((request, response) => {
+      if (/^\/mcp\/?(\?|$)/.test(request.url ?? '')) answer(request, response);
+      else write(response, json(404, { detail: 'MCP is at /mcp.' }));
+    }),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(at.port, at.host, resolve);

@@ -54,4 +54,5 @@ const NEXT: Record<ProblemCode, string> = {
     'Nothing was queued. Wait for retry_after_seconds, then call again with the same arguments.',
   unavailable:
     'It is not certain that anything was done. Wait for retry_after_seconds, then call again with the same arguments and the same idempotency_key.',
+  'too-slow': 'Nothing was done. Send the request again, faster.',
 };

@@ -5,10 +5,13 @@ import type { Dns } from '../accounts/dns.ts';
 import type { Mailbox } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { LoopWatch } from '../loop-watch.ts';
 import type { Metrics } from '../metrics.ts';
 import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
+import type { Vault } from '../store/vault.ts';
 import type { Catalog } from '../templates/catalog.ts';
+import type { Making } from '../templates/making.ts';
 import type { EndpointDeps } from '../webhooks/endpoint.ts';
 import type { TemplateCatalog } from './list-templates.ts';
 
@@ -23,8 +26,11 @@ export interface OperationDeps extends AcceptDeps {
   templates: TemplateCatalog;
   dns: Dns;
   bounceDomain: string;
-  /** Seals the private keys of domains. */
-  encryptionKey: Buffer;
+  /** Seals the private keys of domains and the secrets of webhooks. */
+  vault: Vault;
+  /** Where drafts are compiled and templates rendered. */
+  making: Making;
+  loopWatch: LoopWatch;
   webhooks: EndpointDeps & { agent: Dispatcher };
   /** From which the service itself writes; undefined: it cannot. */
   systemSender: Mailbox | undefined;

@@ -4,6 +4,9 @@ import { type Fault, Problem } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 
 const MOST_FAULTS_SHOWN = 5;
+/** Of fields, of what a list or an object in one of them holds, and of the fields of objects in a list. */
+const MOST_ENTRIES = 2000;
+const LONGEST_QUOTE = 100;
 
 export function readInput<Schema extends z.ZodObject>(
   schema: Schema,
@@ -13,17 +16,50 @@ export function readInput<Schema extends z.ZodObject>(
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw new Problem('invalid', 'The body must be a JSON object.');
   }
+  requireModest(raw);
   const given = raw as Record<string, unknown>;
   const parsed = schema.safeParse(blanksAreAbsent ? withoutBlanks(given) : given);
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.flatMap((issue) => describe(schema, issue));
-  const shown = faults.slice(0, MOST_FAULTS_SHOWN);
-  const sentence = shown.map(({ message }) => message).join('; ');
-  const more = faults.length - shown.length;
+  const { issues } = parsed.error;
+  const faults = issues
+    .slice(0, MOST_FAULTS_SHOWN)
+    .flatMap((issue) => describe(schema, issue))
+    .slice(0, MOST_FAULTS_SHOWN);
+  const sentence = faults.map(({ message }) => message).join('; ');
+  const more = issues.reduce((sum, issue) => sum + countOf(issue), 0) - faults.length;
   throw new Problem('invalid', more > 0 ? `${sentence}; and ${more} more.` : `${sentence}.`, {
-    faults: shown,
+    faults,
   });
 }
+
+/**
+ * Before the schema looks at each of them: 95,000 unknown fields took it and their description 2 s.
+ * What variables hold further down is counted by json-bytes.ts alone: no schema looks there.
+ */
+export function requireModest(raw: unknown): void {
+  if (typeof raw !== 'object' || raw === null) return;
+  const fields = Object.values(raw);
+  let entries = fields.length;
+  for (const field of fields) {
+    if (entries > MOST_ENTRIES) break;
+    entries += sizeOf(field);
+    if (!Array.isArray(field) || entries > MOST_ENTRIES) continue;
+    for (const item of field) entries += sizeOf(item);
+  }
+  if (entries <= MOST_ENTRIES) return;
+  throw new Problem(
+    'invalid',
+    `The request has more than ${MOST_ENTRIES} fields and entries in lists. No mail needs that many; see /openapi.json for the fields there are.`,
+  );
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Array.isArray(value) ? value.length : Object.keys(value).length;
+}
+
+const countOf = (issue: z.core.$ZodIssue): number =>
+  issue.code === 'unrecognized_keys' ? issue.keys.length : 1;
 
 function withoutBlanks(raw: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(raw);
@@ -42,7 +78,10 @@ function describe(schema: z.ZodObject, issue: z.core.$ZodIssue): Fault[] {
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = Object.keys(shapeAt(schema, issue.path));
-      return issue.keys.map((key) => ({ path, message: unknownField(path, key, known) }));
+      return issue.keys.slice(0, MOST_FAULTS_SHOWN).map((key) => ({
+        path,
+        message: unknownField(path, key.slice(0, LONGEST_QUOTE), known),
+      }));
     }
     case 'invalid_type':
       return [
@@ -61,13 +100,15 @@ function describe(schema: z.ZodObject, issue: z.core.$ZodIssue): Fault[] {
 function unknownField(path: string, key: string, known: string[]): string {
   const near = nearest(key, known);
   const where = path === '' ? '' : ` in ${path}`;
-  return `There is no field "${key.slice(0, 100)}"${where}${near === undefined ? '' : ` (did you mean ${near}?)`}`;
+  return `There is no field "${key}"${where}${near === undefined ? '' : ` (did you mean ${near}?)`}`;
 }
 
 function showPath(path: PropertyKey[]): string {
   return path
     .map((part, index) =>
-      typeof part === 'number' ? `[${part}]` : index === 0 ? String(part) : `.${String(part)}`,
+      typeof part === 'number'
+        ? `[${part}]`
+        : `${index === 0 ? '' : '.'}${String(part).slice(0, LONGEST_QUOTE)}`,
     )
     .join('');
 }

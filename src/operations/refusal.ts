@@ -16,6 +16,7 @@ export const STATUS_OF: Record<ProblemCode, number> = {
   'over-limit': 429,
   'relay-down': 502,
   unavailable: 503,
+  'too-slow': 408,
 };
 
 export interface Refusal {

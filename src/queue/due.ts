@@ -1,105 +1,111 @@
-// Due rows with leases: claim, extend, finish. Used by delivery; a row is due again by itself when its worker dies.
-// Claim → commit → talk → record: no transaction is open while a worker talks to the network.
-import { bytesToUuid, newIdBytes, uuidToBytes } from '../ids.ts';
+// Due rows: claiming them, and how many there are. Before: sending/batch.ts wrote them. After: delivery/outcomes.ts records what
+// became of them. Claim → commit → talk → record: no transaction is open while a worker talks to the network.
+import { uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
+import type { MailClass } from './lanes.ts';
+import type { Lease } from './leases.ts';
 
 export interface ClaimedMessage {
   accountId: number;
   messageId: Buffer;
+  class: MailClass;
+  /** Which claim of this mail it is: the outcome counts only while there is no later one. */
+  claims: number;
   /** Counting this one. */
   attempts: number;
   /** Recipients still to be handed over; null: all. */
   remaining: string[] | null;
+  /** Those among them of whom nobody knows whether the relay has the mail. */
+  unknown: string[] | null;
   /** Bytes of content. */
   size: number;
 }
 
 export interface Claim {
-  lease: string;
+  lease: Lease;
   rows: ClaimedMessage[];
+  /** By the database's clock. */
+  atMs: number;
+  /** Where the next round goes on. */
+  lastLane: number;
 }
 
-const CLAIM_SQL = `
-  UPDATE due_messages d SET due_at = $1::timestamptz + $2 * interval '1 millisecond', lease = $3, attempts = d.attempts + 1
-  FROM (SELECT account_id, message_id FROM due_messages
-        WHERE due_at <= $1 ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED) c
-  WHERE d.account_id = c.account_id AND d.message_id = c.message_id
-  RETURNING d.account_id AS "accountId", d.message_id AS uuid, d.attempts, d.remaining, d.size`;
+export interface Room {
+  /** Mails to take, roughly. */
+  most: number;
+  /** The lane after which the round begins. */
+  after: number;
+  /** Accounts that have enough in hand. */
+  full: readonly number[];
+}
 
-/** Takes up to `limit` due rows for `leaseMs`; other workers pass over them until then. */
+const CLASS_NAMES: readonly MailClass[] = ['urgent', 'normal', 'bulk'];
+/** Served in one round; the next one goes on behind them. */
+const LANES_A_ROUND = 32;
+
+interface ClaimedRow extends Omit<ClaimedMessage, 'messageId' | 'class'> {
+  uuid: string;
+  class: number;
+  atMs: number;
+  lastLane: number;
+}
+
+/** One round over the lanes. Undefined: nothing is ready. */
 export async function claimDue(
   database: Database,
-  nowMs: number,
-  options: { limit: number; leaseMs: number },
-): Promise<Claim> {
-  const lease = bytesToUuid(newIdBytes(nowMs));
-  const rows = await database.prepared<Omit<ClaimedMessage, 'messageId'> & { uuid: string }>(
+  lease: Lease,
+  { most, after, full }: Room,
+): Promise<Claim | undefined> {
+  const rows = await database.prepared<ClaimedRow>(
     'claim-due',
-    CLAIM_SQL,
-    [new Date(nowMs), options.leaseMs, lease, options.limit],
+    `SELECT account_id AS "accountId", message_id AS uuid, class, claims, attempts, remaining, unknown, size,
+            now_ms AS "atMs", last_lane AS "lastLane"
+     FROM claim_due($1, $2, $3, $4, $5)`,
+    [lease.id, after, most, LANES_A_ROUND, full],
   );
+  const [first] = rows;
+  if (first === undefined) return undefined;
   return {
     lease,
-    rows: rows.map(({ uuid, ...row }) => ({ ...row, messageId: uuidToBytes(uuid) })),
+    atMs: first.atMs,
+    lastLane: first.lastLane,
+    rows: rows.map(({ uuid, atMs: _, lastLane: __, ...row }) => ({
+      ...row,
+      class: CLASS_NAMES[row.class]!,
+      messageId: uuidToBytes(uuid),
+    })),
   };
-}
-
-/** Keeps what is still in hand from being taken by others. */
-export async function extendLease(
-  database: Database,
-  nowMs: number,
-  lease: string,
-  leaseMs: number,
-): Promise<void> {
-  await database.prepared(
-    'extend-lease',
-    `UPDATE due_messages SET due_at = $1::timestamptz + $2 * interval '1 millisecond' WHERE lease = $3`,
-    [new Date(nowMs), leaseMs, lease],
-  );
-}
-
-/** Gives back what was claimed and not begun, at once and without counting an attempt. */
-export async function releaseUnbegun(
-  database: Database,
-  nowMs: number,
-  lease: string,
-  rows: readonly ClaimedMessage[],
-): Promise<void> {
-  await database.query(
-    `UPDATE due_messages d SET due_at = $1, lease = NULL, attempts = d.attempts - 1
-     FROM unnest($3::bigint[], $4::uuid[]) AS r (account_id, message_id)
-     WHERE d.account_id = r.account_id AND d.message_id = r.message_id AND d.lease = $2`,
-    [
-      new Date(nowMs),
-      lease,
-      rows.map((row) => row.accountId),
-      rows.map((row) => bytesToUuid(row.messageId)),
-    ],
-  );
 }
 
 export interface QueueState {
   depth: number;
+  /** Of the oldest that could be taken and was not. */
   ageSeconds: number;
+  setAside: number;
 }
 
-export async function queueState(database: Database, nowMs: number): Promise<QueueState> {
-  const [row] = await database.query<{ depth: number; age: number | null }>(
-    `SELECT count(*) AS depth,
-            extract(epoch FROM $1::timestamptz - min(due_at) FILTER (WHERE due_at <= $1))::float8 AS age
+export async function queueState(database: Database): Promise<QueueState> {
+  const [row] = await database.query<{ depth: number; age: number | null; setAside: number }>(
+    `SELECT count(*) FILTER (WHERE state <> 'set aside') AS depth,
+            extract(epoch FROM now() - min(due_at) FILTER (WHERE state IN ('ready', 'waiting') AND due_at <= now()))::float8 AS age,
+            count(*) FILTER (WHERE state = 'set aside') AS "setAside"
      FROM due_messages`,
-    [new Date(nowMs)],
   );
-  return { depth: row?.depth ?? 0, ageSeconds: row?.age ?? 0 };
+  return { depth: row?.depth ?? 0, ageSeconds: row?.age ?? 0, setAside: row?.setAside ?? 0 };
 }
 
 /** A message that is not handed over yet. */
 export interface Waiting {
+  state: 'ready' | 'in hand' | 'waiting' | 'set aside';
   attempts: number;
   dueAt: string;
   /** Recipients still to be handed over; null: all. */
   remaining: string[] | null;
+  /** Those of whom nobody knows whether the relay has the mail. */
+  unknown: string[] | null;
   lastResponse: string | null;
+  /** Why it was set aside. */
+  reason: string | null;
 }
 
 /** Undefined: there is nothing left to hand over. */
@@ -109,7 +115,7 @@ export async function findWaiting(
   uuid: string,
 ): Promise<Waiting | undefined> {
   const [row] = await database.query<Omit<Waiting, 'dueAt'> & { dueAt: Date }>(
-    `SELECT attempts, due_at AS "dueAt", remaining, last_response AS "lastResponse"
+    `SELECT state, attempts, due_at AS "dueAt", remaining, unknown, last_response AS "lastResponse", reason
      FROM due_messages WHERE account_id = $1 AND message_id = $2`,
     [accountId, uuid],
   );

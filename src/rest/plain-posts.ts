@@ -4,7 +4,9 @@
 // HTTP, this only has to know what it does not know. tests/rest/plain-posts.test.ts compares the two.
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { HttpServer } from '../http-server.ts';
 
+const HEAD_END = '\r\n\r\n';
 const MOST_HEAD_BYTES = 8 * 1024;
 const MOST_BODY_BYTES = 64 * 1024;
 /** A request that comes in more pieces than this is left to node:http, which has a clock for slow clients. */
@@ -26,18 +28,20 @@ export interface HttpAnswer {
 
 /** Takes plain POSTs to `path` from the server, which must not listen yet. `answer` never rejects. */
 export function takePlainPosts(
-  server: Server,
+  { server, limits, prove }: Pick<HttpServer, 'server' | 'limits' | 'prove'>,
   path: string,
-  answer: (post: PlainPost) => Promise<HttpAnswer>,
+  answer: (post: PlainPost, socket: Socket) => Promise<HttpAnswer>,
 ): { closeIdle: () => void } {
   const requestLine = `POST ${path} HTTP/1.1\r\n`;
   const [serveByNode] = server.listeners('connection') as ((socket: Socket) => void)[];
-  const connections = new Set<{ closeWhenIdle: () => void }>();
+  const connections = new Set<Connection>();
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${server.keepAliveTimeout / 1000}\r\n`;
 
   function attend(socket: Socket): void {
     /** The part of a request that has arrived. What follows a whole one stays in the socket until that is answered. */
     let held: Buffer | undefined;
+    /** Since when the rest of a request is waited for. Who has said nothing yet is only idle: clients open some ahead. */
+    let waitingSince: number | undefined;
     let pieces = 0;
     let answering = false;
     let lastOne = false;
@@ -47,6 +51,12 @@ export function takePlainPosts(
         if (answering) return;
         if (held === undefined) socket.destroy();
         else leaveToNode();
+      },
+      checkDeadline: (now: number) => {
+        if (answering || waitingSince === undefined || now - waitingSince < limits.headMs) return;
+        // Who has sent the head gets the time that a body is given.
+        if (held?.includes(HEAD_END)) leaveToNode();
+        else refuseHalf(server, socket, 'ERR_HTTP_REQUEST_TIMEOUT');
       },
     };
 
@@ -63,10 +73,13 @@ export function takePlainPosts(
 
     function takeNext(bytes: Buffer): void {
       const post = readPost(bytes, requestLine);
-      if (post === 'incomplete' && ++pieces <= MOST_PIECES) held = bytes;
-      else if (typeof post === 'string') leaveToNode(bytes);
+      if (post === 'incomplete' && ++pieces <= MOST_PIECES) {
+        held = bytes;
+        waitingSince ??= performance.now();
+      } else if (typeof post === 'string') leaveToNode(bytes);
       else {
         held = undefined;
+        waitingSince = undefined;
         pieces = 0;
         if (post.length < bytes.length) putBack(bytes.subarray(post.length));
         void reply(post);
@@ -75,8 +88,9 @@ export function takePlainPosts(
 
     async function reply(post: PlainPost): Promise<void> {
       answering = true;
-      const { status, headers, json } = await answer(post);
+      const { status, headers, json } = await answer(post, socket);
       answering = false;
+      if (status < 400) prove(socket);
       write(socket, `${writeHead(status, headers)}${lastOne ? CLOSE : keepAlive}`, json);
       if (lastOne) socket.destroySoon();
       else goOn();
@@ -104,7 +118,7 @@ export function takePlainPosts(
       end: () => {
         if (answering) lastOne = true;
         else if (held === undefined) socket.end();
-        else refuseHalf(server, socket);
+        else refuseHalf(server, socket, 'HPE_INVALID_EOF_STATE');
       },
       timeout: () => {
         if (answering) return;
@@ -120,6 +134,14 @@ export function takePlainPosts(
     socket.setTimeout(server.keepAliveTimeout);
   }
 
+  const deadlines = setInterval(
+    () => {
+      const now = performance.now();
+      for (const connection of connections) connection.checkDeadline(now);
+    },
+    Math.min(1000, limits.headMs / 2),
+  );
+  server.once('close', () => clearInterval(deadlines));
   server.off('connection', serveByNode!).on('connection', attend);
   return {
     closeIdle: () => {
@@ -129,9 +151,15 @@ export function takePlainPosts(
   };
 }
 
-/** A request that ends in the middle is answered as node:http has it answered. */
-function refuseHalf(server: Server, socket: Socket): void {
-  const told = server.emit('clientError', new Error('The request ended in the middle.'), socket);
+interface Connection {
+  closeWhenIdle: () => void;
+  checkDeadline: (now: number) => void;
+}
+
+/** A request that stops or ends in the middle is answered as node:http has it answered. */
+function refuseHalf(server: Server, socket: Socket, code: string): void {
+  const error = Object.assign(new Error('The request is not whole.'), { code });
+  const told = server.emit('clientError', error, socket);
   if (!told) socket.end(`HTTP/1.1 400 Bad Request\r\n${CLOSE}\r\n`);
 }
 
@@ -142,11 +170,11 @@ const FIELD =
 const UNUSUAL = ['transfer-encoding', 'expect', 'upgrade', 'trailer'];
 
 /** One post from the beginning of the bytes, and how many of them it took. */
-function readPost(
+export function readPost(
   bytes: Buffer,
   requestLine: string,
 ): (PlainPost & { length: number }) | 'incomplete' | 'unusual' {
-  const end = bytes.indexOf('\r\n\r\n');
+  const end = bytes.indexOf(HEAD_END);
   const head = bytes.toString('latin1', 0, end < 0 ? MOST_HEAD_BYTES : end + 2);
   if (!head.startsWith(requestLine)) return requestLine.startsWith(head) ? 'incomplete' : 'unusual';
   if (head.length >= MOST_HEAD_BYTES) return 'unusual';

@@ -1,10 +1,12 @@
 // POST /v1/send: the one hot route, without the framework's routing, hooks and serialising, and mostly without node:http.
 // Measured: the framework took half of the process' time for a send. What is done is the same operation as everywhere.
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
-import { parseJson, type ReadBody, readBody } from '../http-body.ts';
+import type { ReadBody } from '../http-body.ts';
+import type { BareHandler, HttpServer } from '../http-server.ts';
+import { readJson } from '../json-bytes.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
 import { limitHeaders, refuse } from '../operations/refusal.ts';
@@ -12,8 +14,6 @@ import { sendEmail } from '../operations/send-email.ts';
 import { acceptSend } from '../sending/accept.ts';
 import { type HttpAnswer, takePlainPosts } from './plain-posts.ts';
 import type { RestDeps } from './server.ts';
-
-export type BareHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Takes POST /v1/send and leaves everything else to `otherwise`. */
 export function withSendDoor(deps: RestDeps, otherwise: BareHandler): BareHandler {
@@ -28,9 +28,10 @@ export function withSendDoor(deps: RestDeps, otherwise: BareHandler): BareHandle
 const SEND = /^\/v1\/send\/?(?:\?|$)/;
 
 /** The same for posts that came the short way. */
-export const takePlainSends = (server: Server, deps: RestDeps): { closeIdle: () => void } =>
-  takePlainPosts(server, sendEmail.rest.path, ({ fields, body }) =>
+export const takePlainSends = (server: HttpServer, deps: RestDeps): { closeIdle: () => void } =>
+  takePlainPosts(server, sendEmail.rest.path, ({ fields, body }, socket) =>
     answerSend(deps, {
+      peer: () => socket.remoteAddress,
       field: (name) => fields.get(name),
       readBody: () => ({ bytes: body, release: () => undefined }),
     }),
@@ -42,20 +43,21 @@ async function answerRequest(
   response: ServerResponse,
 ): Promise<void> {
   const { status, headers, json } = await answerSend(deps, {
+    peer: () => request.socket.remoteAddress,
     field: (name) => oneOf(request.headers[name]),
-    readBody: () => readBody(request, deps.bodyBudget),
+    readBody: ({ keyId }) => deps.bodies.read(request, { key: keyId ?? undefined }),
   });
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(json) });
   response.end(json);
-  // What is left of a refused body is neither kept nor waited for.
-  if (!request.complete) request.resume();
 }
 
 /** A send, however its bytes came. */
 interface SendCall {
+  /** Address at the other end of the connection. */
+  peer: () => string | undefined;
   /** By its lower-case name. */
   field: (name: string) => string | undefined;
-  readBody: () => ReadBody | Promise<ReadBody>;
+  readBody: (caller: Caller) => ReadBody | Promise<ReadBody>;
 }
 
 async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
@@ -63,12 +65,16 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
   let release: (() => void) | undefined;
   try {
     // Key, plan and scope are judged before the body is read.
-    caller = await deps.directory.authenticate(call.field('x-api-key'));
+    caller = await deps.directory.authenticate(call.field('x-api-key'), () =>
+      deps.addressOf(call.peer(), call.field('x-forwarded-for')),
+    );
     requireScope(caller, sendEmail.scope);
     requireJson(call.field('content-type'));
-    const body = await call.readBody();
+    const body = await call.readBody(caller);
     release = body.release;
-    const input = readInput(sendEmail.input, parseJson(body.bytes));
+    deps.loopWatch.note('send', caller.accountId);
+    const json = readJson(body.bytes);
+    const input = readInput(sendEmail.input, json instanceof Promise ? await json : json);
     const { answer, limit } = await acceptSend(deps, caller, input, {
       door: 'rest',
       idempotencyKey: call.field('idempotency-key'),
@@ -79,18 +85,18 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
         'accepted',
       );
     }
-    return json(202, answer, limit ? limitHeaders(limit) : {});
+    return answerJson(202, answer, limit ? limitHeaders(limit) : {});
   } catch (error) {
     const about = { door: 'rest', request: requestId(call), account: caller?.accountId };
     const { status, headers, body } = refuse(deps, about, error);
-    return json(status, body, headers);
+    return answerJson(status, body, headers);
   } finally {
     release?.();
   }
 }
 
 /** Adds to the headers it is given: they are made for this answer. */
-function json(status: number, body: object, headers: Record<string, string>): HttpAnswer {
+function answerJson(status: number, body: object, headers: Record<string, string>): HttpAnswer {
   headers['content-type'] = 'application/json; charset=utf-8';
   return { status, headers, json: JSON.stringify(body) };
 }

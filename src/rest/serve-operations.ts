@@ -32,6 +32,8 @@ declare module 'fastify' {
 
 export interface ServeDeps extends OperationDeps {
   directory: Directory;
+  /** The requester's address, from that of the connection and what X-Forwarded-For says. */
+  addressOf: (peer: string | undefined, forwardedFor: string | undefined) => string;
   admitPerson: AdmitPerson;
 }
 
@@ -78,7 +80,11 @@ async function admit(
   const key = keyOf(request);
   const person = key === undefined ? await deps.admitPerson(request, reply) : undefined;
   if (person !== undefined) return person;
-  return { caller: await deps.directory.authenticate(key), person: null };
+  const caller = await deps.directory.authenticate(key, () =>
+    deps.addressOf(request.socket.remoteAddress, oneHeader(request, 'x-forwarded-for')),
+  );
+  request.bodyOf = caller.keyId;
+  return { caller, person: null };
 }
 
 /** X-API-Key, or the same key as a bearer token, as many programs prefer it. */

@@ -1,41 +1,47 @@
 // The REST door: keys, bodies and errors as HTTP; what is done is in the operations. Also health, metrics and /openapi.json.
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { ByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
-import { parseJson, readBody } from '../http-body.ts';
+import type { Bodies } from '../http-body.ts';
+import { type BareHandler, createHttpServer, type HttpServerOptions } from '../http-server.ts';
 import { closeAnswered } from '../http-stop.ts';
+import { readJson } from '../json-bytes.ts';
 import { type Refusal, refusalOf, refuse } from '../operations/refusal.ts';
 import { answerNoRequest, asProblem } from './errors.ts';
+import { answerHealth, type Exposure, HEALTH_PATHS, type HealthDeps } from './health.ts';
 import { describeApi } from './openapi.ts';
-import { type BareHandler, takePlainSends, withSendDoor } from './send-door.ts';
+import { takePlainSends, withSendDoor } from './send-door.ts';
 import { type ServeDeps, serveOperations } from './serve-operations.ts';
 
 export interface RestDeps extends ServeDeps {
-  /** Memory for large bodies, shared by all doors. */
-  bodyBudget: ByteBudget;
-  /** What /readyz asks; a rejection's message is the answer. */
-  checkReady: () => Promise<void>;
-  /** Called before /metrics answers, to bring gauges up to date. */
-  refreshGauges: () => Promise<void>;
+  /** Shared by all doors. */
+  bodies: Bodies;
+  http: HttpServerOptions;
+  health: HealthDeps;
+  metricsExposure: Exposure;
   /** Other doors on the same port, by path; they read and answer the bare request. */
   mounts: Record<string, BareHandler>;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Whose body it is, where a door has found out; anybody's else. */
+    bodyOf: string | null;
     /** Gives back the memory that the body took. */
     releaseBody: (() => void) | null;
   }
 }
 
 export function createRestServer(deps: RestDeps): FastifyInstance {
-  const bare = createServer({ keepAliveTimeout: 75_000 });
-  const plainSends = takePlainSends(bare, deps);
+  const http = createHttpServer(deps.http);
+  const bare = http.server;
+  bare.on('request', ({ method, url }) =>
+    deps.loopWatch.note(`${method} ${url?.split('?', 1)[0]?.slice(0, 100)}`),
+  );
+  const plainSends = takePlainSends(http, deps);
   const server = Fastify({
     serverFactory: (handler) =>
-      bare.on('request', withSendDoor(deps, withMounts(deps.mounts, handler))),
+      bare.on('request', http.guard(withSendDoor(deps, withMounts(deps.mounts, handler)))),
     forceCloseConnections: 'idle',
     // A request that was begun before the stop is answered like any other.
     return503OnClosing: false,
@@ -58,9 +64,11 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
     plainSends.closeIdle();
     closeAnswered(bare);
   });
+  server.decorateRequest('bodyOf', null);
   server.decorateRequest('releaseBody', null);
   answerErrors(server, deps);
-  readJsonBodies(server, deps.bodyBudget);
+  refuseNowhere(server);
+  readJsonBodies(server, deps.bodies);
   serveOperations(server, deps);
   serveHealth(server, deps);
   serveMounts(server, deps.mounts);
@@ -68,12 +76,23 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
   return server;
 }
 
-function readJsonBodies(server: FastifyInstance, budget: ByteBudget): void {
+/** Before a byte of the body is read. No id, slug or search has a NUL in it, and PostgreSQL takes none. */
+function refuseNowhere(server: FastifyInstance): void {
+  server.addHook('onRequest', async (request) => {
+    const [path, query] = request.url.split('?', 2);
+    if (request.is404 || path!.includes('%00')) throw nothingAt(request);
+    if (query?.includes('%00')) {
+      throw new Problem('invalid', 'The query holds a NUL (%00), which is no text. Leave it out.');
+    }
+  });
+}
+
+function readJsonBodies(server: FastifyInstance, bodies: Bodies): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', async (request: FastifyRequest) => {
-    const { bytes, release } = await readBody(request.raw, budget);
+    const { bytes, release } = await bodies.read(request.raw, { key: request.bodyOf ?? undefined });
     request.releaseBody = release;
-    return parseJson(bytes);
+    return readJson(bytes);
   });
   server.addHook('onResponse', async (request) => request.releaseBody?.());
 }
@@ -118,21 +137,11 @@ const nothingAt = ({ method, url }: FastifyRequest): Problem =>
 const sendRefusal = (reply: FastifyReply, { status, headers, body }: Refusal): FastifyReply =>
   reply.code(status).headers(headers).send(body);
 
-function serveHealth(server: FastifyInstance, deps: RestDeps): void {
-  server.get('/healthz', () => ({ status: 'ok' }));
-  server.get('/readyz', async (_request, reply) => {
-    try {
-      await deps.checkReady();
-      return { status: 'ready' };
-    } catch (error) {
-      return reply.code(503).send({ status: 'not ready', detail: (error as Error).message });
-    }
-  });
-  server.get('/metrics', async (_request, reply) => {
-    // Without the database the gauges stay as they were: the rest is wanted most just then.
-    await deps.refreshGauges().catch((error) => deps.log.warn({ err: error }, 'gauges are old'));
-    return reply
-      .header('content-type', deps.metrics.registry.contentType)
-      .send(await deps.metrics.registry.metrics());
-  });
+function serveHealth(server: FastifyInstance, { health, metricsExposure }: RestDeps): void {
+  for (const path of HEALTH_PATHS) {
+    server.get(path, async (request, reply) => {
+      const answer = await answerHealth(health, path, metricsExposure, request.headers);
+      return reply.code(answer.status).headers(answer.headers).send(answer.body);
+    });
+  }
 }

@@ -2,10 +2,12 @@
 // after it, delivery/attempt.ts finds the due row. The order of the steps is the contract's order of checks.
 import { checkLimits, overCap } from '../accounts/agent-limits.ts';
 import type { Caller, Directory } from '../accounts/directory.ts';
+import { pausedProblem } from '../accounts/pause.ts';
 import type { Mailbox } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
 import { type LimitState, Problem } from '../errors.ts';
 import { newIdBytes, showId } from '../ids.ts';
+import type { MailClass } from '../queue/lanes.ts';
 import type { RenderTemplate } from '../templates/rendering.ts';
 import { type Attachment, readAttachments } from './attachments.ts';
 import type { Allowance, Batcher, PackedSend, Verdict } from './batch.ts';
@@ -23,6 +25,8 @@ export interface AcceptDeps {
   batcher: Batcher;
   /** Seconds until the relay is tried again, for the answer while its circuit is open. */
   relayRetryAfterSeconds: () => number;
+  /** Headers by which relays take orders and which the operator allows all the same, in lower case. */
+  allowedHeaders: ReadonlySet<string>;
 }
 
 export interface SendVia {
@@ -46,7 +50,9 @@ export async function acceptSend(
   request: SendRequest,
   via: SendVia,
 ): Promise<Accepted> {
-  const checked = checkRequest(caller, request, via);
+  // The service's own mails go on: links for a password, notices.
+  if (caller.paused !== null && via.door !== 'system') throw pausedProblem(caller.paused);
+  const checked = checkRequest(deps, caller, request, via);
   if (caller.limits !== null) {
     checkLimits(caller.limits, { envelope: checked.recipients.envelope, request });
   }
@@ -66,13 +72,18 @@ interface Checked {
   idempotency: IdempotencyClaim | null;
 }
 
-function checkRequest(caller: Caller, request: SendRequest, via: SendVia): Checked {
+function checkRequest(
+  deps: AcceptDeps,
+  caller: Caller,
+  request: SendRequest,
+  via: SendVia,
+): Checked {
   checkBody(request);
   return {
     from: readMailbox('from_email', request.from_email),
     recipients: readRecipients(request),
     replyTo: request.reply_to === undefined ? null : readMailbox('reply_to', request.reply_to),
-    headers: readHeaders(request.headers),
+    headers: readHeaders(request.headers, deps.allowedHeaders),
     tags: readTags(request.tags),
     attachments: readAttachments(request.attachments),
     idempotency:
@@ -138,17 +149,26 @@ function pack(
       Buffer.byteLength(content.html ?? '') +
       Buffer.byteLength(content.text ?? '') +
       (attachments?.length ?? 0),
+    class: classOf(via, content),
     idempotency: checked.idempotency,
     keyCap: caller.limits?.dailyCap ?? null,
   };
 }
 
-/** Links that log in, reset or alarm: people are taught to look where they go, and a redirect would teach them not to. */
-const KEPT_LINKS = ['authentication', 'security'];
+/** About logging in and about danger: nobody can wait for these. */
+const ABOUT_ACCESS = ['authentication', 'security'];
 
-/** Those of the service itself act for who follows them: they belong in no timeline. */
-const keepsLinks = (via: SendVia, { category }: Content): boolean =>
-  via.door === 'system' || KEPT_LINKS.includes(category ?? '');
+const isAboutAccess = (via: SendVia, { category }: Content): boolean =>
+  via.door === 'system' || ABOUT_ACCESS.includes(category ?? '');
+
+/**
+ * Links that log in, reset or alarm: people are taught to look where they go, and a redirect would teach them not to. Those of
+ * the service itself act for who follows them: they belong in no timeline.
+ */
+const keepsLinks = isAboutAccess;
+
+const classOf = (via: SendVia, content: Content): MailClass =>
+  isAboutAccess(via, content) ? 'urgent' : 'normal';
 
 /** One attachment is passed on as it is: 20 MB are not copied for nothing. */
 function joinBytes(attachments: Attachment[]): Buffer | null {
@@ -195,6 +215,12 @@ function answer(deps: AcceptDeps, send: PackedSend, verdict: Verdict): Accepted 
             windowSeconds: 1,
           },
         },
+      );
+    case 'queue-full':
+      throw new Problem(
+        'unavailable',
+        'The queue of this service is full, so new mail is not accepted right now. Try again in a while. Mail accepted before is delivered.',
+        { retryAfterSeconds: 30 },
       );
     case 'relay-down':
       throw new Problem(

@@ -10,6 +10,7 @@ export interface Attachment {
 
 // RFC 2045 5.1: type/subtype as tokens, parameters behind them.
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?: *;[\x20-\x7e]*)?$/;
+const LONGEST_TYPE = 500;
 const FORBIDDEN_IN_NAME = /[/\\\p{Cc}]/u;
 
 export function readAttachments(attachments: AttachmentRequest[] | undefined): Attachment[] {
@@ -31,7 +32,7 @@ function readFilename(index: number, name: string): string {
 }
 
 function readMediaType(index: number, type: string): string {
-  if (!MEDIA_TYPE.test(type)) {
+  if (type.length > LONGEST_TYPE || !MEDIA_TYPE.test(type)) {
     throw new Problem(
       'invalid',
       `attachments[${index}].content_type: "${type.slice(0, 100)}" is not a media type. Write one such as application/pdf.`,

@@ -2,11 +2,13 @@
 // Before it: accept.ts has checked and packed a send. After it: the send is on disk, or it has a verdict why not.
 
 import { PLANS } from '../accounts/plans.ts';
+import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { createGroupCommit, type GroupCommit, isDataFault } from '../group-commit.ts';
 import { uuidToBytes } from '../ids.ts';
 import type { Door } from '../messages/door.ts';
 import type { Metrics } from '../metrics.ts';
+import { CLASSES, type MailClass } from '../queue/lanes.ts';
 import {
   arrayLiteral,
   byteaArray,
@@ -15,6 +17,7 @@ import {
   textArray,
   uuidArray,
 } from '../store/binary.ts';
+import { databaseAway } from '../store/connection.ts';
 import type { Database } from '../store/pool.ts';
 import type { IdempotencyClaim } from './idempotency.ts';
 
@@ -33,11 +36,12 @@ export interface PackedSend {
   templateVersion: number | null;
   brandingVersion: number | null;
   head: string;
-  html: string | null;
-  text: string | null;
+  html: string | Buffer | null;
+  text: string | Buffer | null;
   attachments: Buffer | null;
   /** Bytes of head, bodies and attachments. */
   size: number;
+  class: MailClass;
   idempotency: IdempotencyClaim | null;
   /** Recipients a day that the API key may write to; null: only the account's quota counts. */
   keyCap: number | null;
@@ -52,7 +56,7 @@ export interface Allowance {
 
 export type Verdict =
   | { kind: 'accepted' | 'repeated'; id: Buffer; allowance: Allowance | null }
-  | { kind: 'conflict' | 'relay-down' }
+  | { kind: 'conflict' | 'relay-down' | 'queue-full' }
   | { kind: 'over-quota' | 'over-rate'; retryAfterSeconds: number; allowance: Allowance }
   | { kind: 'over-cap'; retryAfterSeconds: number; capLeft: number };
 
@@ -63,8 +67,13 @@ export function openBatcher(deps: {
   metrics: Metrics;
   /** Asked once per batch: is the relay's circuit open? */
   relayIsDown: () => boolean;
+  /** Asked once per batch: may no more mail wait? */
+  queueIsFull?: () => boolean;
+  /** The database's clock, where batches must not be accepted late. */
+  databaseNowMs?: () => number;
   /** Told after each commit that there is something to hand over. */
-  onCommitted: () => void;
+  onCommitted: (sends: readonly PackedSend[]) => void;
+  onFailed?: (error: unknown) => void;
 }): Batcher {
   return createGroupCommit({
     mostInFlight: 2,
@@ -74,18 +83,19 @@ export function openBatcher(deps: {
     sizeOf: (send) => send.size,
     async write(sends) {
       try {
-        const verdicts = await acceptSends(deps.database, sends, deps.relayIsDown());
+        const relayDown = deps.relayIsDown();
+        const closed = relayDown ? 'relay-down' : deps.queueIsFull?.() ? 'queue-full' : null;
+        const nowMs = deps.databaseNowMs?.();
+        const doneBy = nowMs === undefined ? null : new Date(nowMs + DONE_WITHIN_MS);
+        const verdicts = await acceptSends(deps.database, sends, closed, doneBy);
         deps.metrics.batchSize.observe(sends.length);
         deps.metrics.accepted.inc(verdicts.filter(isAccepted).length);
-        deps.onCommitted();
+        deps.onCommitted(sends);
         return verdicts;
       } catch (error) {
         if (isDataFault(error)) throw error;
-        throw new Problem(
-          'unavailable',
-          'The database cannot be reached right now, so the mail was not accepted. Try again shortly; an Idempotency-Key makes that safe.',
-          { retryAfterSeconds: 2, cause: error },
-        );
+        deps.onFailed?.(error);
+        throw notAccepted(error);
       }
     },
   });
@@ -93,16 +103,34 @@ export function openBatcher(deps: {
 
 const isAccepted = ({ kind }: Verdict): boolean => kind === 'accepted' || kind === 'repeated';
 
+/**
+ * A server that was frozen, or whose packets were held up, reads a batch, or goes on with it, long after its callers were told
+ * 503 and have sent again. It must not accept it then. What was frozen while it was written to disk cannot be called back.
+ */
+const DONE_WITHIN_MS = 5000;
+
+function notAccepted(error: unknown): Problem {
+  const { detail, retryAfterSeconds = 2 } =
+    problemOf(error) ?? new Problem('unavailable', 'The database could not take the mail.');
+  return new Problem(
+    'unavailable',
+    `${detail} The mail was not accepted; an Idempotency-Key makes it safe to send it again.`,
+    { retryAfterSeconds, cause: error },
+  );
+}
+
 const ACCEPT_SQL = `SELECT * FROM accept_sends(
   $1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],
   $8::text[], $9::integer[], $10::integer[], $11::text[], $12::uuid[],
   $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::text[], $18::bytea[], $19::integer[], $20::integer[],
-  $21::integer[], $22, $23, $24)`;
+  $21::integer[], $22::integer[], $23, $24, $25)
+  WHERE coalesce($26::timestamptz, 'infinity') > now() AND in_time($26)`;
 
 async function acceptSends(
   database: Database,
   sends: readonly PackedSend[],
-  relayDown: boolean,
+  closed: 'relay-down' | 'queue-full' | null,
+  doneBy: Date | null,
 ): Promise<Verdict[]> {
   const rows = await database.prepared<AllowanceRow | VerdictRow>('accept-sends', ACCEPT_SQL, [
     uuidArray(sends.map((send) => send.id)),
@@ -126,10 +154,14 @@ async function acceptSends(
     int4Array(sends.map((send) => send.idempotency?.keptSeconds ?? null)),
     int4Array(sends.map((send) => send.keyCap)),
     int4Array(sends.map((send) => send.size)),
-    relayDown,
+    int4Array(sends.map((send) => CLASSES[send.class])),
+    closed !== null,
     PLANS.paid.dailyQuota,
     PLANS.paid.ratePerSecond,
+    doneBy,
   ]);
+  // Every batch asks for an account's allowance or finds a key used before: no row means that it came too late.
+  if (rows.length === 0) throw databaseAway('the batch reached the database too late');
   const allowances = new Map<number, Allowance>();
   const verdicts = new Map<number, VerdictRow>();
   for (const row of rows) {
@@ -142,7 +174,7 @@ async function acceptSends(
     } else verdicts.set(row.n - 1, row);
   }
   return sends.map((send, index) =>
-    toVerdict(send, verdicts.get(index), allowances.get(send.accountId) ?? null),
+    toVerdict(send, verdicts.get(index), allowances.get(send.accountId) ?? null, closed),
   );
 }
 
@@ -158,7 +190,7 @@ interface AllowanceRow {
 /** A send that was not simply accepted; n is its place in the batch, from 1. */
 interface VerdictRow {
   n: number;
-  verdict: Exclude<Verdict['kind'], 'accepted'>;
+  verdict: Exclude<Verdict['kind'], 'accepted' | 'queue-full'>;
   message_id: string;
   retry_after: number | null;
   cap_left: number | null;
@@ -168,6 +200,7 @@ function toVerdict(
   send: PackedSend,
   row: VerdictRow | undefined,
   allowance: Allowance | null,
+  closed: 'relay-down' | 'queue-full' | null,
 ): Verdict {
   if (row === undefined) return { kind: 'accepted', id: send.id, allowance };
   switch (row.verdict) {
@@ -178,6 +211,9 @@ function toVerdict(
       return { kind: row.verdict, retryAfterSeconds: row.retry_after!, allowance: allowance! };
     case 'over-cap':
       return { kind: 'over-cap', retryAfterSeconds: row.retry_after!, capLeft: row.cap_left! };
+    case 'relay-down':
+      // The statement knows that nothing new is taken, not why.
+      return { kind: closed ?? 'relay-down' };
     default:
       return { kind: row.verdict };
   }

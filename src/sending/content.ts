@@ -5,8 +5,9 @@ import type { SendRequest } from './request.ts';
 
 export interface Content {
   subject: string;
-  html: string | null;
-  text: string | null;
+  /** Bytes where a template was rendered. */
+  html: string | Buffer | null;
+  text: string | Buffer | null;
   template: string | null;
   templateVersion: number | null;
   brandingVersion: number | null;
@@ -87,13 +88,13 @@ async function renderContent(
 }
 
 function checkSubject(subject: string): void {
-  if (/\p{Cc}/u.test(subject)) {
-    throw new Problem('invalid', 'subject: a subject is one line without control characters.');
-  }
   if (subject.length > LONGEST_SUBJECT) {
     throw new Problem(
       'invalid',
       `subject: it has ${subject.length} characters; at most ${LONGEST_SUBJECT} are allowed.`,
     );
+  }
+  if (/\p{Cc}/u.test(subject)) {
+    throw new Problem('invalid', 'subject: a subject is one line without control characters.');
   }
 }

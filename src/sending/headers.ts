@@ -1,33 +1,21 @@
 // Sender-controlled headers and tags: metadata only. What structures a mail, routes it or vouches for it is ours to write.
 import { Problem } from '../errors.ts';
+import { commandsRelay, isWrittenByUs } from './header-names.ts';
 
 const MOST_HEADERS = 50;
 const MOST_BYTES = 8 * 1024;
 const MOST_TAGS = 20;
 const LONGEST_TAG = 128;
 
-const RESERVED = new Set([
-  'from',
-  'to',
-  'cc',
-  'bcc',
-  'subject',
-  'date',
-  'sender',
-  'reply-to',
-  'message-id',
-  'mime-version',
-  'received',
-  'return-path',
-  'authentication-results',
-]);
-const RESERVED_FAMILIES = ['content-', 'dkim-', 'arc-', 'x-sm-', 'resent-'];
-
 // RFC 5322 3.6.8: printable ASCII except the colon. Narrowed to the token characters every mail program reads.
 const NAME = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]{1,76}$/;
 const LINE_BREAK = /[\r\n\0]/;
 
-export function readHeaders(headers: Record<string, string> | undefined): [string, string][] {
+/** `allowed`: names in lower case that the operator lets through to the relay. */
+export function readHeaders(
+  headers: Record<string, string> | undefined,
+  allowed: ReadonlySet<string>,
+): [string, string][] {
   if (headers === undefined) return [];
   const entries = Object.entries(headers);
   if (entries.length > MOST_HEADERS) {
@@ -38,7 +26,8 @@ export function readHeaders(headers: Record<string, string> | undefined): [strin
   }
   let bytes = 0;
   for (const [name, value] of entries) {
-    checkHeader(name, value);
+    checkName(name, allowed);
+    checkValue(name, value);
     bytes += name.length + 4 + Buffer.byteLength(value);
   }
   if (bytes > MOST_BYTES) {
@@ -47,7 +36,7 @@ export function readHeaders(headers: Record<string, string> | undefined): [strin
   return entries;
 }
 
-function checkHeader(name: string, value: string): void {
+function checkName(name: string, allowed: ReadonlySet<string>): void {
   if (!NAME.test(name)) {
     throw new Problem(
       'invalid',
@@ -55,12 +44,21 @@ function checkHeader(name: string, value: string): void {
     );
   }
   const lower = name.toLowerCase();
-  if (RESERVED.has(lower) || RESERVED_FAMILIES.some((family) => lower.startsWith(family))) {
+  if (isWrittenByUs(lower)) {
     throw new Problem(
       'invalid',
       `headers: ${name} is written by the service and cannot be set. Use the field of the request made for it, or a name of your own such as X-Order.`,
     );
   }
+  if (commandsRelay(lower) && !allowed.has(lower)) {
+    throw new Problem(
+      'invalid',
+      `headers: ${name} gives orders to the relay and cannot be set. Use a name of your own such as X-Order, or have the operator of this service allow it (ALLOWED_HEADERS).`,
+    );
+  }
+}
+
+function checkValue(name: string, value: string): void {
   if (LINE_BREAK.test(value)) {
     throw new Problem('invalid', `headers: the value of ${name} contains a line break or NUL.`);
   }
@@ -75,7 +73,7 @@ export function readTags(tags: string[] | undefined): string[] | null {
     );
   }
   for (const [index, tag] of tags.entries()) {
-    if (tag.length < 1 || [...tag].length > LONGEST_TAG) {
+    if (tag.length < 1 || tag.length > 2 * LONGEST_TAG || [...tag].length > LONGEST_TAG) {
       throw new Problem('invalid', `tags[${index}]: a tag has 1 to ${LONGEST_TAG} characters.`);
     }
     if (/\p{Cc}/u.test(tag)) {

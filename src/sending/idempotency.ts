@@ -40,4 +40,28 @@ export function guardAgainstRepeat(keyId: string, request: SendRequest): Idempot
 
 /** Of the parsed request, in the schema's order of fields: white space and field order make no other request. */
 const hashOf = (request: SendRequest, keyId = ''): Buffer =>
-  hash('sha256', `${keyId}${JSON.stringify(request)}`, 'buffer');
+  hash('sha256', `${keyId}${JSON.stringify(withHashes(request))}`, 'buffer');
+
+const LONG = 64 * 1024;
+
+/** Long texts stand for themselves by their hash: 25 MB of them take JSON.stringify 100 ms, and hashing 30. */
+function withHashes(request: SendRequest): object {
+  const { html, text, attachments } = request;
+  if (!isLong(html) && !isLong(text) && !attachments?.some((it) => isLong(it.content_base64))) {
+    return request;
+  }
+  return {
+    ...request,
+    html: shorten(html),
+    text: shorten(text),
+    attachments: attachments?.map((it) => ({
+      ...it,
+      content_base64: shorten(it.content_base64),
+    })),
+  };
+}
+
+const isLong = (text: string | undefined): boolean => text !== undefined && text.length > LONG;
+
+const shorten = (text: string | undefined) =>
+  text !== undefined && isLong(text) ? { sha256: hash('sha256', text) } : text;

@@ -52,7 +52,7 @@ export function readMailbox(field: string, text: string): Mailbox {
   if ('fault' in mailbox) {
     throw new Problem(
       'invalid',
-      `${field}: "${text.slice(0, 320)}" is not an e-mail address: ${mailbox.fault}.`,
+      `${field}: "${text.slice(0, 200)}" is not an e-mail address: ${mailbox.fault}.`,
     );
   }
   return mailbox;

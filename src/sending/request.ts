@@ -1,5 +1,6 @@
 // The send request: the one schema of what POST /v1/send and send_email take. It feeds validation, OpenAPI and the MCP tool.
 import { z } from 'zod';
+import { variableValues } from '../templates/variables.ts';
 
 const attachment = z.strictObject({
   filename: z.string().describe('File name, without a path.').meta({ example: 'invoice.pdf' }),
@@ -48,8 +49,7 @@ export const sendRequest = z.strictObject({
     .string()
     .optional()
     .describe('Slug of a system template or of one of the account’s own templates.'),
-  variables: z
-    .record(z.string(), z.unknown())
+  variables: variableValues()
     .optional()
     .describe('What the template is rendered with. Nested objects are fine.'),
   headers: z

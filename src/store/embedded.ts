@@ -5,6 +5,8 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import {
+  accessSync,
+  constants,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -13,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { Problem } from '../errors.ts';
 import { checkPlatform, findBinaries } from './embedded-binaries.ts';
@@ -63,18 +65,36 @@ export async function openEmbedded(
     }
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const advice =
-      code === 'EACCES' || code === 'EPERM'
-        ? '; run Sandmartin as the user it belongs to, or set DATA_DIR to another folder'
-        : '';
     throw new Problem(
       'unavailable',
-      `cannot open the database in ${dataDir}: ${message}${advice}`,
-      {
-        cause,
-      },
+      `cannot open the database in ${dataDir}: ${explain(dataDir, cause as NodeJS.ErrnoException)}`,
+      { cause },
     );
+  }
+}
+
+function explain(dataDir: string, { code, message }: NodeJS.ErrnoException): string {
+  const elsewhere = 'or set DATA_DIR to another folder';
+  if (code === 'EROFS' || isReadOnly(dataDir)) {
+    return `it lies on a file system that is mounted read-only; mount it for writing, ${elsewhere}`;
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return `${message}; run Sandmartin as the user it belongs to, ${elsewhere}`;
+  }
+  if (code === 'ENOSPC' || /No space left on device/.test(message)) {
+    return `its disk is full; make room, ${elsewhere} (${message})`;
+  }
+  return message;
+}
+
+/** Asked of the nearest folder that exists: Node says ENOENT of folders that it may not make below one. */
+function isReadOnly(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return false;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'EROFS' || (code === 'ENOENT' && isReadOnly(dirname(folder)));
   }
 }
 

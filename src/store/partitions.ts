@@ -1,6 +1,7 @@
 // Partitions: one a day for messages, contents, events and webhook deliveries, made ahead and dropped when their days are over.
-// Called at start and by the maintenance task; dropping a partition is how old data goes, without a DELETE.
-import { firstUuidAt } from '../ids.ts';
+// Called at start and by the maintenance task; dropping a partition is how old data goes, without a DELETE. A row whose day
+// has none, because maintenance failed for a week or a clock jumped, has it made on the spot.
+import { firstUuidAt, idTimeMs, uuidToBytes } from '../ids.ts';
 import type { Database, Queryable } from './pool.ts';
 
 const PARTITION_LOCK = 7_263_002;
@@ -23,12 +24,16 @@ export interface Retention {
 
 /** Makes the partitions of yesterday (for ids of clocks that run behind) to a week ahead. */
 export async function makePartitions(database: Database, nowMs: number): Promise<void> {
+  const today = Math.floor(nowMs / DAY_MS);
+  await makeDays(database, today - 1, today + DAYS_AHEAD);
+}
+
+async function makeDays(database: Database, from: number, to: number): Promise<void> {
   await database.transaction(async (client) => {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+    await lock(client);
     const present = new Set((await listPartitions(client)).map((partition) => partition.name));
-    const today = Math.floor(nowMs / DAY_MS);
     for (const table of tables) {
-      for (let day = today - 1; day <= today + DAYS_AHEAD; day++) {
+      for (let day = from; day <= to; day++) {
         const name = `${table.name}_${dayName(day)}`;
         if (present.has(name)) continue;
         await client.query(
@@ -39,6 +44,41 @@ export async function makePartitions(database: Database, nowMs: number): Promise
       }
     }
   });
+}
+
+/** One process at a time. What waits for a table, behind a backup perhaps, holds up everybody else: it comes again later. */
+async function lock(client: Queryable): Promise<void> {
+  await client.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+  await client.query(`SET LOCAL lock_timeout = '2s'`);
+}
+
+/** The same database, for which no day lacks its partition: the statement failed as a whole, so it can be asked again. */
+export function withPartitions(database: Database): Database {
+  async function again<Result>(ask: () => Promise<Result>): Promise<Result> {
+    try {
+      return await ask();
+    } catch (error) {
+      const day = missingDay(error);
+      if (day === undefined) throw error;
+      await makeDays(database, day, day);
+      return await ask();
+    }
+  }
+  return {
+    query: (text, values) => again(() => database.query(text, values)),
+    prepared: (name, text, values) => again(() => database.prepared(name, text, values)),
+    transaction: (work) => again(() => database.transaction(work)),
+    close: () => database.close(),
+  };
+}
+
+/** PostgreSQL says which row found no partition: `Partition key of the failing row contains (id) = (0198…).` */
+function missingDay(error: unknown): number | undefined {
+  const { code, message = '', detail = '' } = error as Record<string, string | undefined>;
+  if (code !== '23514' || !message.startsWith('no partition of relation')) return undefined;
+  const uuid = /\(([\da-f-]{36})\)/.exec(detail)?.[1];
+  if (uuid === undefined) return undefined;
+  return Math.floor(idTimeMs(uuidToBytes(uuid)) / DAY_MS);
 }
 
 /** Drops what is past its days. Answers the names of the partitions that went. */
@@ -55,7 +95,7 @@ export async function dropOldPartitions(
     contents: today - Math.min(retention.contentRetentionDays, retention.retentionDays),
   };
   return await database.transaction(async (client) => {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+    await lock(client);
     const dropped: string[] = [];
     for (const partition of await listPartitions(client)) {
       if (partition.day >= oldest[partition.table]) continue;

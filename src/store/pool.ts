@@ -1,5 +1,9 @@
-// The connection to PostgreSQL: a pool with our types, and transactions. Everything above speaks plain SQL through it.
+// The database as everything above sees it: plain SQL over a pool of connections, and transactions. Before: servers.ts and
+// connection.ts; beside it heartbeat.ts, which says when the server stops answering.
 import pg from 'pg';
+import { isConnectionFault } from '../connection-fault.ts';
+import { type Connection, connectionClass, PATIENCE, type Patience } from './connection.ts';
+import { openServers, type Servers } from './servers.ts';
 
 export interface Database {
   query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
@@ -9,6 +13,7 @@ export interface Database {
     text: string,
     values: unknown[],
   ): Promise<Row[]>;
+  /** What `work` does outside of the database may be done twice: partitions.ts has it begin again. */
   transaction<Result>(work: (client: Queryable) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
@@ -33,71 +38,133 @@ export const joined = (client: Queryable): Database => ({
 /** What a function that joins somebody's transaction needs. */
 export type Queryable = Pick<Database, 'query' | 'prepared'>;
 
-const types = new pg.TypeOverrides();
-types.setTypeParser(pg.types.builtins.INT8, Number);
-
 export interface PoolOptions {
   connections: number;
   /** A connection that broke while idle; the pool replaces it by itself. */
   onIdleError: (error: Error) => void;
+  /** Without it, as long as it takes. */
+  patience?: Patience;
+  /** For the heartbeat: asks also while nobody else does. */
+  evenInSilence?: boolean;
 }
 
-export function openDatabase(url: string, options: PoolOptions): Database {
+type Lent = Connection & Pick<pg.PoolClient, 'release'>;
+
+const WATCHED_EVERY_MS = 1000;
+
+export function openDatabase(from: string | Servers, options: PoolOptions): Database {
+  const servers = typeof from === 'string' ? openServers(from) : from;
+  const { patience = PATIENCE.upkeep, evenInSilence = false } = options;
+  const open = new Set<Connection>();
   const pool = new pg.Pool({
-    connectionString: url,
+    Client: connectionClass({ servers, patience, evenInSilence, open }),
     max: options.connections,
-    types,
-    application_name: 'sandmartin',
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    // What we answer with 202 must be on disk, whatever the server's default is. A plan is kept for long and often made while
-    // the day's tables are empty, so none may count on a table being small. Wide reads lose nothing: rows lie in key order.
-    options: '-c synchronous_commit=on -c timezone=UTC -c enable_seqscan=off',
+    connectionTimeoutMillis: patience.waitMs,
   });
-  // Broken between two statements of a transaction, a connection tells nobody but its listeners; the next statement fails.
-  pool.on('connect', (client) => client.on('error', () => undefined));
   let closing = false;
   pool.on('error', (error) => {
     if (!closing) options.onIdleError(error);
   });
-  return {
-    ...queries(pool),
-    transaction: (work) => inTransaction(pool, work),
-    close: () => {
-      closing = true;
-      return pool.end();
-    },
-  };
-}
 
-function queries(on: pg.Pool | pg.PoolClient): Queryable {
-  return {
-    async query<Row>(text: string, values?: unknown[]) {
-      return (await on.query(text, values)).rows as Row[];
-    },
-    async prepared<Row>(name: string, text: string, values: unknown[]) {
-      return (await on.query({ name, text, values })).rows as Row[];
-    },
-  };
-}
+  const forgetSilence = evenInSilence
+    ? () => undefined
+    : servers.onSilence((reason) => {
+        for (const connection of open) connection.giveUp(reason);
+      });
+  const watching = setInterval(() => {
+    for (const connection of open) connection.watch(endAtServer);
+  }, WATCHED_EVERY_MS).unref();
 
-async function inTransaction<Result>(
-  pool: pg.Pool,
-  work: (client: Queryable) => Promise<Result>,
-): Promise<Result> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    await client.query('BEGIN');
-    const result = await work(queries(client));
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch((fault: Error) => {
-      broken = fault;
-    });
-    throw error;
-  } finally {
-    client.release(broken);
+  /** A connection to the server that takes writes; each of several is tried once. */
+  async function borrow(): Promise<Lent> {
+    for (let left = servers.count; ; left--) {
+      const silence = evenInSilence ? undefined : servers.silence();
+      if (silence !== undefined) throw silence;
+      try {
+        return await borrowHere();
+      } catch (error) {
+        if (left <= 1 || !isConnectionFault(error)) throw error;
+      }
+    }
   }
+
+  async function borrowHere(): Promise<Lent> {
+    for (;;) {
+      const lent = (await pool.connect()) as unknown as Lent;
+      if (lent.isStale()) {
+        lent.release(true);
+        continue;
+      }
+      try {
+        await lent.begin();
+        return lent;
+      } catch (error) {
+        lent.release(true);
+        throw error;
+      }
+    }
+  }
+
+  async function once<Row>(statement: pg.QueryConfig<unknown[]>): Promise<Row[]> {
+    const lent = await borrow();
+    let broken: unknown;
+    try {
+      return (await lent.ask(statement)).rows as Row[];
+    } catch (error) {
+      broken = error;
+      throw error;
+    } finally {
+      lent.release(lent.isStale() || isConnectionFault(broken));
+    }
+  }
+
+  /** One that waits for a standby, say, holds its place at the server for ever, and the next one takes another. */
+  function endAtServer(serverPid: number): void {
+    once({ text: 'SELECT pg_terminate_backend($1)', values: [serverPid] }).catch(() => undefined);
+  }
+
+  async function inTransaction<Result>(
+    work: (client: Queryable) => Promise<Result>,
+  ): Promise<Result> {
+    const lent = await borrow();
+    let broken = false;
+    try {
+      await lent.ask({ text: 'BEGIN' });
+      const result = await work(queries((statement) => rowsOf(lent, statement)));
+      await lent.ask({ text: 'COMMIT' });
+      return result;
+    } catch (error) {
+      broken = isConnectionFault(error);
+      if (!broken) {
+        await lent.ask({ text: 'ROLLBACK' }).catch(() => {
+          broken = true;
+        });
+      }
+      throw error;
+    } finally {
+      lent.release(broken || lent.isStale());
+    }
+  }
+
+  return {
+    ...queries(once),
+    transaction: inTransaction,
+    async close() {
+      closing = true;
+      forgetSilence();
+      await pool.end();
+      clearInterval(watching);
+    },
+  };
+}
+
+async function rowsOf<Row>(lent: Connection, statement: pg.QueryConfig<unknown[]>): Promise<Row[]> {
+  return (await lent.ask(statement)).rows as Row[];
+}
+
+function queries(ask: <Row>(statement: pg.QueryConfig<unknown[]>) => Promise<Row[]>): Queryable {
+  return {
+    query: (text, values) => ask({ text, ...(values === undefined ? {} : { values }) }),
+    prepared: (name, text, values) => ask({ name, text, values }),
+  };
 }

@@ -140,7 +140,7 @@ function readAddress(text: string): string {
   if ('fault' in mailbox) {
     throw new Problem(
       'invalid',
-      `"${text.slice(0, 320)}" is not an e-mail address: ${mailbox.fault}.`,
+      `"${text.slice(0, 200)}" is not an e-mail address: ${mailbox.fault}.`,
     );
   }
   return addressKey(mailbox.address);

@@ -5,6 +5,7 @@ import { Problem } from '../errors.ts';
 import { similarSlugs } from '../nearest.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import type { Catalog } from './catalog.ts';
+import { type Making, makeHere } from './making.ts';
 import {
   type AccountTemplate,
   findAccountTemplate,
@@ -13,12 +14,17 @@ import {
   saveTemplate,
   saveVersion,
 } from './stored-templates.ts';
-import { checkDraft, checkSlug, compileContent, type TemplateDraft } from './template-draft.ts';
+import { checkDraft, checkSlug, sourceOf, type TemplateDraft } from './template-draft.ts';
 
 interface TemplateDeps {
   database: Database;
   catalog: Catalog;
+  /** Where drafts are compiled to see whether they can be; here unless told. */
+  making?: Making;
 }
+
+/** More than people make; they are not counted with the account's sends. */
+const EDITS_PER_SECOND = 100;
 
 /** A copy of a system template, published as it is: from now on the account's sends use the copy. */
 export async function cloneTemplate(
@@ -70,7 +76,10 @@ export async function putTemplate(
         ? madeFromNothing(slug)
         : { ...existing!, ...(await readTemplateVersion(client, accountId, slug, base)) };
     const draft = checkDraft(merge(before, change));
-    compileContent(deps.catalog.environment, slug, draft);
+    await (deps.making ?? makeHere(deps.catalog)).check(slug, sourceOf(draft), {
+      share: `edits of account ${accountId}`,
+      ratePerSecond: EDITS_PER_SECOND,
+    });
 
     const version = (existing?.newestVersion ?? 0) + 1;
     await saveTemplate(client, accountId, slug, draft);

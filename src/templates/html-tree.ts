@@ -2,7 +2,7 @@
 // A reader of our own because it stands on the send path: it jumps from mark to mark with indexOf and looks into attributes
 // only when asked. An order mail takes a fifth of the time of htmlparser2, and its whole text a third of html-to-text's.
 // It never fails: what is not well-formed is read as browsers would, near enough for text.
-import { unescapeHtml } from '../jinja/index.ts';
+import { htmlEntity, unescapeHtml } from '../jinja/index.ts';
 
 export interface Element {
   /** In lower case; '' for the root. */
@@ -52,6 +52,7 @@ const depthMax = 200;
 export function parseHtml(html: string): Element {
   const root: Element = { name: '', attributes: '', meaning: undefined, children: [] };
   const open: Element[] = [root];
+  const tagEnd = tagEndFinder(html);
   let at = 0;
   while (at < html.length) {
     const mark = html.indexOf('<', at);
@@ -70,7 +71,7 @@ export function parseHtml(html: string): Element {
       close(open, tagOf(html.slice(mark + 2, endOfName(html, mark + 2, end))).name);
       at = end + 1;
     } else if (isLetter(next)) {
-      const end = tagEnd(html, mark + 1);
+      const end = tagEnd(mark + 1);
       const nameEnd = endOfName(html, mark + 1, end);
       const { name, empty, dropped, ends } = tagOf(html.slice(mark + 1, nameEnd));
       at = end + 1;
@@ -98,7 +99,7 @@ export function attribute(element: Element, name: string): string | undefined {
     if (at > 0 && !isSpace(attributes.charCodeAt(at - 1))) continue;
     const after = attributes.slice(at + name.length);
     const value = /^\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))|^(?=\s|$)/.exec(after);
-    if (value) return decode(value[1] ?? value[2] ?? value[3] ?? '');
+    if (value) return decodeAttribute(value[1] ?? value[2] ?? value[3] ?? '');
   }
   return undefined;
 }
@@ -110,6 +111,17 @@ export function decode(text: string): string {
     /&(?:#x?[\da-f]+|[a-z][a-z\d]*);?/gi,
     (reference) => common[reference] ?? unescapeHtml(reference),
   );
+}
+
+/** In attributes `&copy=2` and `&copy2` are parameters of an address, not a © (HTML, 13.2.5.73). */
+function decodeAttribute(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(?:#x?[\da-f]+;?|([a-z][a-z\d]*;?)(=?))/gi, (written, name, equals) => {
+    if (name === undefined) return common[written] ?? unescapeHtml(written);
+    if (equals !== '' && !name.endsWith(';')) return written;
+    const meant = htmlEntity(name);
+    return meant === undefined ? written : meant + equals;
+  });
 }
 
 const common: Record<string, string> = {
@@ -154,16 +166,21 @@ function afterContent(html: string, from: number, name: string): number {
 }
 
 /** The place of the `>` that ends a tag, past quoted attribute values that may contain one. */
-function tagEnd(html: string, from: number): number {
-  for (let at = from; at < html.length; at++) {
-    const code = html.charCodeAt(at);
-    if (code === 62) return at;
-    if (code !== 34 && code !== 39) continue;
-    const closing = html.indexOf(code === 34 ? '"' : "'", at + 1);
-    if (closing < 0) break;
-    at = closing;
-  }
-  return orEnd(html, html.indexOf('>', from));
+function tagEndFinder(html: string): (from: number) => number {
+  // Where a quote stayed open to the end of the page, quotes mean nothing any more: no part is read again for every tag.
+  let trusted = true;
+  return (from) => {
+    for (let at = from; trusted && at < html.length; at++) {
+      const code = html.charCodeAt(at);
+      if (code === 62) return at;
+      if (code !== 34 && code !== 39) continue;
+      const closing = html.indexOf(code === 34 ? '"' : "'", at + 1);
+      if (closing < 0) break;
+      at = closing;
+    }
+    trusted = false;
+    return orEnd(html, html.indexOf('>', from));
+  };
 }
 
 function orEnd(html: string, place: number): number {

@@ -52,7 +52,7 @@ export function createOffering(deps: {
     sample: Record<string, unknown>,
   ): Promise<string> {
     try {
-      return (await deps.render(accountId, { slug, variables: sample })).text;
+      return (await deps.render(accountId, { slug, variables: sample })).text.toString();
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return `It cannot be shown with its sample: ${error.detail}`;

@@ -3,10 +3,14 @@
 import { attribute, decode, type Element, parseHtml } from './html-tree.ts';
 
 const lineWidth = 76;
+/** Quotes and lists inside one another move to the right up to here, so that words still have room beside them. */
+const indentMax = 32;
 
+/** In time linear in the HTML; the text is at most three times as long, whatever stands in it. */
 export function htmlToPlainText(html: string): string {
-  const page = new Page();
-  writeChildren(page, parseHtml(html));
+  const page = new Page(html.length + 4096);
+  // `\v` means a line break here; somebody's own is white space like any other.
+  writeChildren(page, parseHtml(html.includes('\v') ? html.replaceAll('\v', ' ') : html));
   return page.finish();
 }
 
@@ -15,7 +19,7 @@ export function htmlToPlainText(html: string): string {
 function write(page: Page, element: Element): void {
   const { name, meaning } = element;
   if (meaning === 'skip') return;
-  const writer = (meaning === undefined ? undefined : meanings[meaning]) ?? elements[name];
+  const writer = (meaning === undefined ? undefined : meanings.get(meaning)) ?? elements.get(name);
   if (writer) writer(page, element);
   else writeChildren(page, element);
 }
@@ -42,7 +46,8 @@ const underlined =
   (page, element) => {
     const lines = wrap(inner(element), lineWidth);
     page.separate(1);
-    if (lines.length > 0) page.lines([...lines, mark.repeat(longest(lines))]);
+    if (lines.length > 0)
+      page.lines([...lines, page.ornament(mark, Math.min(longest(lines), lineWidth))]);
     page.separate(1);
   };
 
@@ -59,80 +64,82 @@ const list =
     page.separate(1);
   };
 
-const elements: Record<string, Writer> = {
-  p: block(1),
-  div: block(0),
-  table: block(1),
-  tr: row,
-  li: block(0),
-  h1: underlined('='),
-  h2: underlined('-'),
-  h3: block(1),
-  h4: block(1),
-  pre: (page, element) => {
-    page.separate(1);
-    page.lines(
-      inner(element)
-        .replace(/^\n|\s+$/g, '')
-        .split(/\n|\v/),
-    );
-    page.separate(1);
-  },
-  ul: list(
-    () => '- ',
-    (element) => named(element, 'li'),
-  ),
-  ol: list(
-    (index) => `${index + 1}. `,
-    (element) => named(element, 'li'),
-  ),
-  blockquote: quote,
-  a: link,
-  br: (page) => page.words('\v'),
-  hr: (page) => rule(page, '-'.repeat(20)),
-  img: (page, element) => page.words(attribute(element, 'alt') ?? ''),
-};
+const elements = new Map<string, Writer>(
+  Object.entries({
+    p: block(1),
+    div: block(0),
+    table: block(1),
+    tr: row,
+    li: block(0),
+    h1: underlined('='),
+    h2: underlined('-'),
+    h3: block(1),
+    h4: block(1),
+    pre: (page, element) => {
+      page.separate(1);
+      page.lines(inner(element).replace(/^\n/, '').trimEnd().split(/\n|\v/));
+      page.separate(1);
+    },
+    ul: list(
+      () => '- ',
+      (element) => named(element, 'li'),
+    ),
+    ol: list(
+      (index) => `${index + 1}. `,
+      (element) => named(element, 'li'),
+    ),
+    blockquote: quote,
+    a: link,
+    br: (page) => page.words('\v'),
+    hr: (page) => rule(page, 20),
+    img: (page, element) => page.words(attribute(element, 'alt') ?? ''),
+  }),
+);
 
-const meanings: Record<string, Writer> = {
-  break: (page) => page.words('\v'),
-  button,
-  code: (page, element) => {
-    page.separate(1);
-    page.lines([`    ${inner(element).trim()}`]);
-    page.separate(1);
-  },
-  divider: (page) => rule(page, '-'.repeat(20)),
-  rule: (page) => rule(page, '--'),
-  quote,
-  list: list(() => '- ', rows),
-  steps: list((index) => `${index + 1}. `, rows),
-  pairs: (page, element) => {
-    page.separate(1);
-    for (const pair of rows(element)) {
-      const [key, ...values] = cells(pair).map((cell) => inner(cell).trim());
-      page.lines(wrap(`${key}: ${values.join(' ')}`, lineWidth));
-    }
-    page.separate(1);
-  },
-  items,
-  stats: (page, element) => {
-    page.separate(1);
-    for (const figure of named(element, 'td')) {
-      const [value, label, ...rest] = inner(figure)
-        .trim()
-        .split(/\s*\v\s*/);
-      page.lines(wrap([`${value} ${label ?? ''}`.trim(), ...rest].join(', '), lineWidth));
-    }
-    page.separate(1);
-  },
-  rating: (page, element) => {
-    page.separate(1);
-    for (const choice of named(element, 'a')) {
-      page.lines([`${inner(choice).trim()}: ${attribute(choice, 'href') ?? ''}`]);
-    }
-    page.separate(1);
-  },
-};
+const meanings = new Map<string, Writer>(
+  Object.entries({
+    break: (page) => page.words('\v'),
+    button,
+    code: (page, element) => {
+      page.separate(1);
+      const code = inner(element).trim().split('\v');
+      page.lines(code.map((line) => `    ${line.trim()}`));
+      page.separate(1);
+    },
+    divider: (page) => rule(page, 20),
+    rule: (page) => rule(page, 2),
+    quote,
+    list: list(() => '- ', rows),
+    steps: list((index) => `${index + 1}. `, rows),
+    pairs: (page, element) => {
+      page.separate(1);
+      for (const pair of rows(element)) {
+        const [key, ...values] = cells(pair).map((cell) => inner(cell).trim());
+        page.lines(wrap(`${key}: ${values.join(' ')}`, lineWidth));
+      }
+      page.separate(1);
+    },
+    items,
+    stats: (page, element) => {
+      page.separate(1);
+      for (const figure of named(element, 'td')) {
+        const [value = '', label, ...rest] = inner(figure)
+          .split('\v')
+          .map((line) => line.trim())
+          .filter((line) => line !== '');
+        page.lines(wrap([`${value} ${label ?? ''}`.trim(), ...rest].join(', '), lineWidth));
+      }
+      page.separate(1);
+    },
+    rating: (page, element) => {
+      page.separate(1);
+      for (const choice of named(element, 'a')) {
+        page.lines([`${inner(choice).trim()}: ${attribute(choice, 'href') ?? ''}`]);
+      }
+      page.separate(1);
+    },
+  }),
+);
 
 /** A row of a table that says nothing about itself: cells with blocks in them stack, others stand side by side. */
 function row(page: Page, element: Element): void {
@@ -163,13 +170,14 @@ function items(page: Page, element: Element): void {
     const isSum = item.meaning === 'sum';
     return { name, details, amount: right.join('  '), isSum };
   });
-  const names = longest(table.map((item) => item.name));
-  const amounts = longest(table.map((item) => item.amount));
+  // A name or an amount longer than a line stands out of its column; the others are not moved for it.
+  const names = Math.min(lineWidth, longest(table.map((item) => item.name)));
+  const amounts = Math.min(lineWidth, longest(table.map((item) => item.amount)));
   page.separate(1);
   for (const [index, { name, details, amount, isSum }] of table.entries()) {
     if (isSum && index > 0 && !table[index - 1]!.isSum) page.separate(1);
     const space = names + 4 + amounts - width(name) - width(amount);
-    const line = amount === '' ? name : `${name}${' '.repeat(space)}${amount}`;
+    const line = amount === '' ? name : `${name}${page.ornament(' ', Math.max(4, space))}${amount}`;
     page.lines([line, ...details.map((detail) => `  ${detail}`)]);
   }
   page.separate(1);
@@ -198,9 +206,9 @@ function link(page: Page, element: Element): void {
   else page.words(label === '' ? ` ${address} ` : `${text.trimEnd()} (${address})`);
 }
 
-function rule(page: Page, text: string): void {
+function rule(page: Page, dashes: number): void {
   page.separate(1);
-  page.lines([text]);
+  page.lines([page.ornament('-', dashes)]);
   page.separate(1);
 }
 
@@ -241,16 +249,18 @@ function cells(element: Element): Element[] {
 }
 
 /** The outermost elements of a name below an element. */
-function named(element: Element, name: string): Element[] {
-  return element.children.flatMap((child) => {
-    if (typeof child === 'string' || child.meaning === 'skip') return [];
-    return child.name === name ? [child] : named(child, name);
-  });
+function named(element: Element, name: string, found: Element[] = []): Element[] {
+  for (const child of element.children) {
+    if (typeof child === 'string' || child.meaning === 'skip') continue;
+    if (child.name === name) found.push(child);
+    else named(child, name, found);
+  }
+  return found;
 }
 
 function isBlock(element: Element): boolean {
   return (
-    (element.name in elements && !['a', 'br', 'img'].includes(element.name)) ||
+    (elements.has(element.name) && !['a', 'br', 'img'].includes(element.name)) ||
     element.meaning !== undefined ||
     element.children.some((child) => typeof child !== 'string' && isBlock(child))
   );
@@ -267,6 +277,12 @@ class Page {
   private prefix = '';
   /** The prefix of blank lines: what comes before an indented part is not in it yet. */
   private gapPrefix = '';
+  /** Characters that may still be written around what somebody wrote: prefixes, rules, columns. */
+  private ornaments: number;
+
+  constructor(ornaments: number) {
+    this.ornaments = ornaments;
+  }
 
   words(text: string): void {
     this.paragraph += text;
@@ -286,10 +302,10 @@ class Page {
   lines(lines: string[]): void {
     if (lines.length === 0) return;
     if (this.text !== '') {
-      this.text += `\n${`${this.gapPrefix.trimEnd()}\n`.repeat(this.blankLines)}`;
+      this.text += `\n${`${this.paid(this.gapPrefix).trimEnd()}\n`.repeat(this.blankLines)}`;
     }
     for (const [index, line] of lines.entries()) {
-      this.text += `${index === 0 ? '' : '\n'}${`${this.firstPrefix}${line}`.trimEnd()}`;
+      this.text += `${index === 0 ? '' : '\n'}${`${this.paid(this.firstPrefix)}${line}`.trimEnd()}`;
       this.firstPrefix = this.prefix;
     }
     this.gapPrefix = this.prefix;
@@ -299,13 +315,25 @@ class Page {
   /** Everything written by `body` stands behind a prefix, its first line behind one of its own. */
   indented(first: string, following: string, body: () => void): void {
     const outer = this.prefix;
-    this.firstPrefix += first;
-    this.prefix += following;
+    this.firstPrefix = (this.firstPrefix + first).slice(0, indentMax);
+    this.prefix = (this.prefix + following).slice(0, indentMax);
     body();
     this.separate(0);
     this.firstPrefix = outer;
     this.prefix = outer;
     this.gapPrefix = outer;
+  }
+
+  /** A mark so many times, or once when there was too much of that: the text must not outgrow the mail. */
+  ornament(mark: string, times: number): string {
+    const wanted = mark.repeat(times);
+    return this.paid(wanted) === '' ? mark : wanted;
+  }
+
+  private paid(ornament: string): string {
+    if (ornament.length > this.ornaments) return '';
+    this.ornaments -= ornament.length;
+    return ornament;
   }
 
   finish(): string {
@@ -319,7 +347,7 @@ function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   for (const part of text.includes('\v') ? text.split('\v') : [text]) {
     const whole = part.trim();
-    if (!uneven.test(whole) && width(whole) <= columns) {
+    if (!uneven.test(whole) && width(whole, columns) <= columns) {
       lines.push(whole);
       continue;
     }
@@ -327,7 +355,7 @@ function wrap(text: string, columns: number): string[] {
     let used = 0;
     for (const word of part.replace(invisible, '').split(/[ \t\r\n\f]+/)) {
       if (word === '') continue;
-      const size = width(word);
+      const size = width(word, columns);
       if (used > 0 && used + 1 + size > columns) {
         lines.push(line);
         line = word;
@@ -340,8 +368,8 @@ function wrap(text: string, columns: number): string[] {
     lines.push(line);
   }
   while (lines.at(-1) === '') lines.pop();
-  while (lines[0] === '') lines.shift();
-  return lines;
+  const first = lines.findIndex((line) => line !== '');
+  return first > 0 ? lines.slice(first) : lines;
 }
 
 /** Characters that only steer layout: zero-width space, soft hyphen, combining grapheme joiner, byte order mark. */
@@ -350,11 +378,12 @@ const invisible = /\u200b|\u00ad|\u034f|\ufeff/g;
 /** White space to be made even, or such a character. */
 const uneven = /[\t\r\n\f\u200b\u00ad\ufeff]|\u034f| {2}/;
 
-/** Columns a text takes; characters of East Asian scripts and emoji take two. */
-function width(text: string): number {
+/** Columns a text takes, counted up to `enough`; characters of East Asian scripts and emoji take two. */
+function width(text: string, enough = lineWidth): number {
   if (/^[\x00-\u02ff]*$/.test(text)) return text.length;
   let columns = 0;
   for (const character of text) {
+    if (columns > enough) break;
     if (/\p{M}/u.test(character)) continue;
     columns +=
       /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u.test(

@@ -2,14 +2,7 @@
 // Before it: sending/content.ts with a checked request. After it: what comes out is stored, and is exactly what will be sent.
 import { Problem } from '../errors.ts';
 import type { Category } from './catalog.ts';
-import {
-  compileText,
-  mailContext,
-  mailEnvironment,
-  renderMail,
-  renderText,
-} from './mail-template.ts';
-import { htmlToPlainText } from './plain-text.ts';
+import type { Making } from './making.ts';
 import type { Resolve, ResolvedTemplate } from './resolution.ts';
 import { missingVariables } from './variables.ts';
 
@@ -26,8 +19,9 @@ export interface TemplateRequest {
 
 export interface RenderedTemplate {
   subject: string;
-  html: string;
-  text: string;
+  /** UTF-8, as it is stored; so are the bytes of the text. */
+  html: Buffer;
+  text: Buffer;
   templateVersion: number | null;
   brandingVersion: number;
   category: Category | null;
@@ -38,28 +32,23 @@ export type RenderTemplate = (
   request: TemplateRequest,
 ) => Promise<RenderedTemplate>;
 
-export function createRenderer(resolve: Resolve): RenderTemplate {
-  // Texts of senders are compiled apart: however many there are, they crowd nothing out of the catalogue's cache.
-  // They see the template's variables, but no other template.
-  const senders = mailEnvironment(() => undefined);
-  const compile = ({ slug }: TemplateRequest, part: string, source: string | undefined) =>
-    source === undefined ? undefined : compileText(senders, `${slug}:${part}`, source);
-
+export function createRenderer(resolve: Resolve, making: Making): RenderTemplate {
   return async (accountId, request) => {
-    const { template, category, branding } = await resolve(
-      accountId,
-      request.slug,
-      request.version,
+    const { slug, version, variables, subject, text } = request;
+    const { template, category, branding, whose } = await resolve(accountId, slug, version);
+    requireVariables(template, variables);
+    const mail = await making.make(
+      {
+        ...{ slug, variables, subject, text },
+        template: template.source,
+        branding: { key: branding.key, value: branding.context },
+      },
+      whose,
     );
-    requireVariables(template, request.variables);
-    const context = mailContext(request.variables, branding.context);
-    const subject = compile(request, 'subject', request.subject) ?? template.mail.subject;
-    const mail = renderMail({ ...template.mail, subject }, context);
-    const ownText = compile(request, 'text', request.text) ?? template.text;
-    const text = ownText === null ? '' : renderText(ownText, context);
     return {
-      ...mail,
-      text: text.trim() === '' ? htmlToPlainText(mail.html) : text,
+      subject: mail.subject,
+      html: asBuffer(mail.html),
+      text: asBuffer(mail.text),
       templateVersion: template.version,
       brandingVersion: branding.version,
       category,
@@ -67,8 +56,11 @@ export function createRenderer(resolve: Resolve): RenderTemplate {
   };
 }
 
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
 function requireVariables(
-  { slug, variables: schema }: ResolvedTemplate,
+  { slug, variables: schema }: Pick<ResolvedTemplate, 'slug' | 'variables'>,
   variables: Record<string, unknown>,
 ): void {
   const missing = missingVariables(schema, variables);

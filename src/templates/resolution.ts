@@ -1,17 +1,21 @@
 // Resolution: which template a slug means for an account, with the account's branding, from memory.
-// Before it: rendering.ts asks once per send. After it: a compiled template. An account's own slug wins over a system one.
+// Before it: rendering.ts asks once per send. After it: a template's source. An account's own slug wins over a system one.
 import type { Directory } from '../accounts/directory.ts';
+import { PLANS } from '../accounts/plans.ts';
 import type { Queryable } from '../store/pool.ts';
 import { readBranding } from './account-branding.ts';
 import { unknownTemplate } from './account-templates.ts';
 import { type BrandingContext, brandingContext, defaultBranding } from './branding.ts';
 import type { Catalog, Category } from './catalog.ts';
+import type { TemplateSource } from './mail-maker.ts';
+import type { Keyed, Whose } from './making.ts';
 import { readTemplateVersion } from './stored-templates.ts';
-import { type CompiledTemplate, compileContent } from './template-draft.ts';
 import type { Variable } from './variables.ts';
 
-export interface ResolvedTemplate extends CompiledTemplate {
+export interface ResolvedTemplate {
   slug: string;
+  /** Null: the catalogue's, which every thread has. */
+  source: Keyed<TemplateSource> | null;
   /**
    * Null for a system template: it changes with releases of the program, not by version, and the number alone tells an
    * account's own `welcome` from the system's in what messages record.
@@ -25,6 +29,8 @@ export interface ResolvedTemplate extends CompiledTemplate {
 
 export interface ResolvedBranding {
   version: number;
+  /** Under which a thread may remember it; null: it may not. */
+  key: string | null;
   context: BrandingContext;
 }
 
@@ -39,17 +45,20 @@ export interface Resolved {
   /** Null for a version that is only looked at. */
   category: Category | null;
   branding: ResolvedBranding;
+  /** Who pays for the rendering. */
+  whose: Whose;
 }
 
 /** What is remembered of an account until it changes. */
 interface AccountView {
   branding: ResolvedBranding;
+  whose: Whose;
   /** The account's published templates, by slug. */
   published: Map<string, { version: number; category: Category }>;
 }
 
-/** Compiled templates of accounts that one process keeps. A template of 10 KB takes some 100 KB compiled. */
-const MOST_COMPILED = 500;
+/** Templates of accounts whose source one process keeps. */
+const MOST_KEPT = 500;
 
 export function openResolution(deps: {
   database: Queryable;
@@ -59,51 +68,58 @@ export function openResolution(deps: {
   const { database, catalog } = deps;
   const viewOf = deps.perAccount((accountId) => loadView(database, accountId));
   const system = systemTemplates(catalog);
-  // By account, slug and version. A version never changes, so what was compiled from it outlives other changes.
-  const compiled = new Map<string, Promise<ResolvedTemplate>>();
+  // By account, slug and version. A version never changes, so it outlives other changes.
+  const kept = new Map<string, Promise<ResolvedTemplate>>();
 
   function own(accountId: number, slug: string, version: number): Promise<ResolvedTemplate> {
     const key = `${accountId}/${slug}/${version}`;
-    const known = compiled.get(key);
+    const known = kept.get(key);
     if (known !== undefined) return known;
-    const loading = compileVersion(accountId, slug, version);
-    compiled.set(key, loading);
-    loading.catch(() => compiled.delete(key));
-    if (compiled.size > MOST_COMPILED) compiled.delete(compiled.keys().next().value!);
+    const loading = load(key, accountId, slug, version);
+    kept.set(key, loading);
+    loading.catch(() => kept.delete(key));
+    if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!);
     return loading;
   }
 
-  async function compileVersion(
+  async function load(
+    key: string,
     accountId: number,
     slug: string,
     version: number,
   ): Promise<ResolvedTemplate> {
     const content = await readTemplateVersion(database, accountId, slug, version);
-    const { subject, variables, sample } = content;
-    const { mail, text } = compileContent(catalog.environment, slug, content);
-    return { slug, version, subject, variables, sample, mail, text };
+    const { subject, preheader, html, text, variables, sample } = content;
+    const source = { key: `template/${key}`, value: { subject, preheader, html, text } };
+    return { slug, version, source, subject, variables, sample };
   }
 
   return async (accountId, slug, wanted) => {
-    const { branding, published } = await viewOf(accountId);
+    const { branding, whose, published } = await viewOf(accountId);
     const found = wanted ? { version: wanted, category: null } : published.get(slug);
     if (found !== undefined) {
       const template = await own(accountId, slug, found.version);
-      return { template, category: found.category, branding };
+      return { template, category: found.category, branding, whose };
     }
     const template = system.get(slug);
-    if (template !== undefined) return { template, category: categoryOf(catalog, slug), branding };
+    if (template !== undefined) {
+      return { template, category: categoryOf(catalog, slug), branding, whose };
+    }
     throw unknownTemplate(slug, [...published.keys(), ...system.keys()]);
   };
 }
 
-/** Without an account: the catalogue in its default colours. */
+/** Without an account: the catalogue in its default colours. The service's own mails wait in a line of their own. */
 export function openSystemResolution(catalog: Catalog): Resolve {
   const system = systemTemplates(catalog);
-  const branding = { version: 0, context: brandingContext(defaultBranding) };
+  const context = brandingContext(defaultBranding);
+  const branding = { version: 0, key: 'branding/default', context };
+  const whose = { share: 'system', ratePerSecond: PLANS.paid.ratePerSecond };
   return async (_accountId, slug) => {
     const template = system.get(slug);
-    if (template !== undefined) return { template, category: categoryOf(catalog, slug), branding };
+    if (template !== undefined) {
+      return { template, category: categoryOf(catalog, slug), branding, whose };
+    }
     throw unknownTemplate(slug, [...system.keys()]);
   };
 }
@@ -113,14 +129,14 @@ const categoryOf = (catalog: Catalog, slug: string): Category | null =>
 
 const systemTemplates = (catalog: Catalog): Map<string, ResolvedTemplate> =>
   new Map(
-    [...catalog.templates].map(([slug, { compiled, subject, variables, sample }]) => [
+    [...catalog.templates].map(([slug, { subject, variables, sample }]) => [
       slug,
-      { slug, version: null, subject, variables, sample, mail: compiled, text: null },
+      { slug, version: null, source: null, subject, variables, sample },
     ]),
   );
 
 async function loadView(database: Queryable, accountId: number): Promise<AccountView> {
-  const [branding, rows] = await Promise.all([
+  const [{ version, fields }, published, [account]] = await Promise.all([
     readBranding(database, accountId),
     database.prepared<{ slug: string; version: number; category: Category }>(
       'templates-published',
@@ -128,9 +144,19 @@ async function loadView(database: Queryable, accountId: number): Promise<Account
        WHERE account_id = $1 AND published_version IS NOT NULL AND archived_at IS NULL`,
       [accountId],
     ),
+    database.prepared<{ rate: number | null }>(
+      'account-rate',
+      'SELECT rate_per_second AS rate FROM accounts WHERE id = $1',
+      [accountId],
+    ),
   ]);
+  const key = `branding/${accountId}/${version}`;
   return {
-    branding: { version: branding.version, context: brandingContext(branding.fields) },
-    published: new Map(rows.map(({ slug, ...published }) => [slug, published])),
+    branding: { version, key, context: brandingContext(fields) },
+    whose: {
+      share: `account ${accountId}`,
+      ratePerSecond: account?.rate ?? PLANS.paid.ratePerSecond,
+    },
+    published: new Map(published.map(({ slug, ...about }) => [slug, about])),
   };
 }

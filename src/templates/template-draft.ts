@@ -5,7 +5,7 @@ import { Problem } from '../errors.ts';
 import type { Environment, Template } from '../jinja/index.ts';
 import { type Category, categories } from './catalog.ts';
 import { compileMail, compileText, type MailTemplate } from './mail-template.ts';
-import { type Variable, variableSchema } from './variables.ts';
+import { type Variable, variableSchema, variableValues } from './variables.ts';
 
 /** A version's content: what a render depends on. */
 export interface TemplateContent {
@@ -58,12 +58,10 @@ const draftSchema = z.strictObject({
     .array(variableSchema, 'must be a list of {name, required, type, description, example}')
     .max(200, 'must be at most 200')
     .superRefine(checkNames),
-  sample: z
-    .record(z.string(), z.unknown(), 'must be an object')
-    .refine(
-      (sample) => JSON.stringify(sample).length <= LONGEST_SAMPLE,
-      `must be at most ${LONGEST_SAMPLE} characters of JSON`,
-    ),
+  sample: variableValues('must be an object').refine(
+    (sample) => JSON.stringify(sample).length <= LONGEST_SAMPLE,
+    `must be at most ${LONGEST_SAMPLE} characters of JSON`,
+  ),
 });
 
 function checkNames(variables: Variable[], context: z.RefinementCtx): void {
@@ -94,6 +92,11 @@ const showPath = (path: PropertyKey[]): string =>
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')
     .slice(1);
+
+/** What is compiled of it. */
+export const sourceOf = ({ subject, preheader, html, text }: TemplateContent) => ({
+  ...{ subject, preheader, html, text },
+});
 
 /** Compiles a template that may extend and import what the environment knows: the catalogue. A Problem tells line and column. */
 export function compileContent(

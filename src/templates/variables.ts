@@ -1,6 +1,7 @@
 // The variables schema of a template: what a sender has to give, and what is missing from what was given.
 // Before it: a send with `variables`. After it: rendering, which may rely on every required one being there.
 import { z } from 'zod';
+import { Problem } from '../errors.ts';
 
 export const variableSchema = z.strictObject({
   /** A name, or a path into objects such as `event.name`. */
@@ -13,6 +14,30 @@ export const variableSchema = z.strictObject({
   description: z.string().max(1000).default(''),
   example: z.unknown().optional(),
 });
+
+/** How many objects and lists of `variables` may stand inside one another. No template reads deeper. */
+const MAX_DEPTH = 100;
+
+/** Values for a template. Their depth is checked before anything walks them: copying, printing and storing are recursive. */
+export const variableValues = (message?: string) =>
+  z.record(z.string(), z.unknown(), message).refine(isShallow, {
+    message: `must hold at most ${MAX_DEPTH} objects and lists inside one another`,
+    abort: true,
+  });
+
+/** Level by level, without recursion. */
+function isShallow(variables: Record<string, unknown>): boolean {
+  let level: unknown[] = [variables];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === MAX_DEPTH) return false;
+    const next: unknown[] = [];
+    for (const value of level)
+      for (const item of Array.isArray(value) ? value : Object.values(value as object))
+        if (typeof item === 'object' && item !== null) next.push(item);
+    level = next;
+  }
+  return true;
+}
 
 export type Variable = z.infer<typeof variableSchema>;
 
@@ -42,3 +67,32 @@ export function valueAt(variables: Record<string, unknown>, path: string): unkno
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
+
+/** As deep as a template can follow, and as many as one list of a template may have (jinja/budget.ts). */
+const DEEPEST = 200;
+const MOST_VALUES = 250_000;
+
+/** About how many bytes they have; a Problem where they are more, or nested deeper, than can be handed to a thread in no time. */
+export function sizeOfVariables(variables: Record<string, unknown>): number {
+  let bytes = 0;
+  let values = 0;
+  let level: unknown[] = [variables];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEEPEST) throw tooLarge(`are nested more than ${DEEPEST} deep`);
+    const next: unknown[] = [];
+    for (const value of level) {
+      if (typeof value === 'string') bytes += value.length;
+      else if (typeof value === 'object' && value !== null) {
+        const inside = Array.isArray(value) ? value : Object.values(value);
+        values += inside.length;
+        if (values > MOST_VALUES) throw tooLarge(`hold more than ${MOST_VALUES} values`);
+        for (const one of inside) next.push(one);
+      }
+    }
+    level = next;
+  }
+  return bytes + values * 16;
+}
+
+const tooLarge = (what: string): Problem =>
+  new Problem('invalid', `variables ${what}. Give the template only what it shows.`);

@@ -27,6 +27,8 @@ export interface Tracker {
 interface TrackedMail {
   accountId: number;
   messageId: Buffer;
+  /** Whose copy it is: the recipient's place in the message's list. */
+  place?: number;
 }
 
 export function trackHtml(
@@ -55,6 +57,15 @@ function trackingUrl(
   url: string,
 ): string {
   const expiresMs = idTimeMs(mail.messageId) + VALID_MS;
-  const token = makeToken(tracker.key, { kind, ...mail, index, expiresMs, url });
+  const { accountId, messageId, place = null } = mail;
+  const token = makeToken(tracker.key, {
+    kind,
+    accountId,
+    messageId,
+    index,
+    place,
+    expiresMs,
+    url,
+  });
   return `${tracker.url()}${TRACKING_PATHS[kind]}${token}`;
 }

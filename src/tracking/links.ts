@@ -17,16 +17,24 @@ interface Change {
   value: string;
 }
 
+/** No mail for people has more, and each costs about 10 µs of signing: those after them lead straight to their target. */
+export const MAX_TRACKED_LINKS = 2_000;
+/** How much longer a mail may become, in characters; once it would, the rest of its links stay as they are. */
+export const MAX_ADDED = 1024 * 1024;
+
 /** `makeUrl` gets the target as a browser would read it and the number of the link, from 0. */
 export function rewriteLinks(
   html: string,
   makeUrl: (url: string, index: number) => string,
 ): string {
   const changes: Change[] = [];
+  let added = 0;
   for (const { attribute, url } of findLinks(html)) {
     const value = escapeAttribute(makeUrl(url, changes.length));
     // A value without quotes gets them: ours may hold characters that end it.
     const quoted = attribute.quote === QuoteType.Unquoted ? `"${value}"` : value;
+    added += quoted.length - (attribute.end - attribute.start);
+    if (added > MAX_ADDED) break;
     changes.push({ start: attribute.start, end: attribute.end, value: quoted });
   }
   return applyChanges(html, changes);
@@ -46,7 +54,9 @@ function findLinks(html: string): Link[] {
   let attributes: Attribute[] = [];
   const finishTag = () => {
     const link = tag === 'a' || tag === 'area' ? trackedLink(html, attributes) : undefined;
-    if (link !== undefined) links.push(link);
+    if (link === undefined) return;
+    links.push(link);
+    if (links.length === MAX_TRACKED_LINKS) tokenizer.pause();
   };
   const tokenizer = new Tokenizer(
     { decodeEntities: false },
@@ -90,16 +100,28 @@ function trackedLink(html: string, attributes: readonly Attribute[]): Link | und
 
 /** Web addresses only: mailto, tel, sms, cid, data, anchors and relative ones stay. Read as browsers do (URL, 4.4). */
 function targetOf(written: string): string | undefined {
-  const url = decodeEntities(written)
-    .replace(/[\t\n\r]/g, '')
-    .replace(/^[\x00-\x20]+|[\x00-\x20]+$/g, '');
+  // Each character of an address is written with at most this many: what is longer is too long, before it is read.
+  if (written.length > MAX_URL_BYTES * LONGEST_REFERENCE) return undefined;
+  const url = withoutControls(decodeEntities(written).replace(/[\t\n\r]/g, ''));
   const isWeb = /^https?:\/\//i.test(url) && URL.canParse(url);
   return isWeb && Buffer.byteLength(url) <= MAX_URL_BYTES ? url : undefined;
+}
+
+const LONGEST_REFERENCE = 32;
+
+/** Control characters and blanks at both ends; an expression that asks for them at the end would try at every blank. */
+function withoutControls(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && text.charCodeAt(start) <= 0x20) start++;
+  while (end > start && text.charCodeAt(end - 1) <= 0x20) end--;
+  return text.slice(start, end);
 }
 
 /** With the tokenizer itself, for in attributes `&copy=` is no ©. */
 function decodeEntities(written: string): string {
   if (!written.includes('&')) return written;
+  if (!/&(?!amp;)/.test(written)) return written.replaceAll('&amp;', '&');
   const html = `<a b="${written.replaceAll('"', '&quot;')}">`;
   let text = '';
   const tokenizer = new Tokenizer(

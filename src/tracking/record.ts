@@ -24,6 +24,8 @@ export interface Engagement {
   url?: string;
   /** Which link of the mail. */
   index: number;
+  /** Whose copy; null where one copy went to all. */
+  place: number | null;
   /** What makes it the same when it is told again; made up where nobody gave one. */
   identity?: string;
 }
@@ -45,21 +47,23 @@ export function openEngagementRecorder(deps: {
   const waiting = new Set<Promise<void>>();
   let closing = false;
   let dropped = 0;
-  const group = createGroupCommit<NewEvent, void>({
+  const group = createGroupCommit<SeenEvent, void>({
     mostItems: 500,
     mostInFlight: 1,
     async write(events) {
+      const known = await withRecipients(database, events);
+      if (known.length === 0) return events.map(() => undefined);
       const rows = await database.prepared<{ n: number }>(
         'record-events',
         RECORD_EVENTS_SQL,
-        recordEventsValues(await withRecipients(database, events), clock.nowMs()),
+        recordEventsValues(known, clock.nowMs()),
       );
-      for (const { n } of rows) metrics.events.inc({ kind: events[n - 1]!.kind });
+      for (const { n } of rows) metrics.events.inc({ kind: known[n - 1]!.kind });
       return events.map(() => undefined);
     },
   });
 
-  async function write(event: NewEvent): Promise<void> {
+  async function write(event: SeenEvent): Promise<void> {
     for (;;) {
       try {
         return await group.add(event);
@@ -88,10 +92,13 @@ export function openEngagementRecorder(deps: {
   };
 }
 
-/** A pixel does not know who looks at it: one of those the mail went to. */
+/** Who has the pixel's address can load it for ever; past so many the mail has told all it can. */
+const MOST_EVENTS_OF_A_MAIL = 20_000;
+
+/** Whose copy it is; of an older mail, which went to all in one copy, all of them. */
 async function withRecipients(
   database: Database,
-  events: readonly NewEvent[],
+  events: readonly SeenEvent[],
 ): Promise<NewEvent[]> {
   const uuids = events.map((event) => bytesToUuid(event.messageId));
   const sorted = [...uuids].sort();
@@ -99,18 +106,31 @@ async function withRecipients(
     'tracked-mails',
     // The bounds keep the planner to the partitions of these days.
     `SELECT m.id AS uuid, m.recipients FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
-     JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4`,
+     JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4
+     WHERE m.last_sequence < ${MOST_EVENTS_OF_A_MAIL}`,
     [events.map((event) => event.accountId), uuids, sorted[0], sorted.at(-1)],
   );
   const known = new Map(rows.map((row) => [row.uuid, row.recipients]));
-  return events.map((event, index) => ({ ...event, recipients: known.get(uuids[index]!) ?? [] }));
+  return events.flatMap(({ place, ...event }, index) => {
+    const recipients = known.get(uuids[index]!);
+    if (recipients === undefined) return [];
+    const reader = place === null ? undefined : recipients[place];
+    return [{ ...event, recipients: reader === undefined ? recipients : [reader] }];
+  });
 }
 
 const MINUTE_MS = 60_000;
 
-export function toEvent(engagement: Engagement, nowMs: number): NewEvent {
-  const { accountId, messageId, kind, userAgent, ipAddress, machine, url, index } = engagement;
+interface SeenEvent extends NewEvent {
+  place: number | null;
+}
+
+export function toEvent(engagement: Engagement, nowMs: number): SeenEvent {
+  const { accountId, messageId, kind, userAgent, ipAddress, machine, url, index, place } =
+    engagement;
+  const whose = place === null ? index : `${place}/${index}`;
   return {
+    place,
     accountId,
     messageId,
     kind,
@@ -121,9 +141,9 @@ export function toEvent(engagement: Engagement, nowMs: number): NewEvent {
       ip_address: ipAddress,
       machine,
     },
-    // Mail programs load an image twice and people click twice: the same program at the same place counts once a minute.
+    // Mail programs load an image twice and people click twice: the same copy in the same program counts once a minute.
     identity:
-      engagement.identity ?? `${index} ${userAgent} ${ipAddress} ${Math.floor(nowMs / MINUTE_MS)}`,
+      engagement.identity ?? `${whose} ${userAgent} ${ipAddress} ${Math.floor(nowMs / MINUTE_MS)}`,
     // A scanner that follows links says nothing about the reader. An open by a proxy does: Gmail's, the most frequent of all,
     // fetches the pixel when a person opens the mail. So opens always count, and carry `machine` for those who want to look closer.
     raisesStatus: kind === 'opened' || !machine,

@@ -10,19 +10,23 @@ export interface TrackingToken {
   accountId: number;
   /** The ULID's 16 bytes. */
   messageId: Buffer;
-  /** Which link of the mail, or which recipient for an unsubscribe. */
+  /** Which link of the mail. */
   index: number;
+  /** Whose copy: the recipient's place in the message's list. Null in tokens of mails that went to all in one copy. */
+  place: number | null;
   /** After this instant the token opens nothing any more. Kept in whole hours, rounded up. */
   expiresMs: number;
   /** Where a click leads; '' for the other kinds. */
   url: string;
 }
 
-// Layout: kind (1), expiry in hours (3), message (16), account (varint), index (varint), URL (rest), HMAC (16).
+// Layout: kind (1), expiry in hours (3), message (16), account (varint), index (varint), place (varint, since version 2, which
+// is one bit of the kind), URL (rest), HMAC (16).
 // 39 bytes before the URL are 52 characters. Nearly every URL begins with https://, so that is one bit of the kind.
 const KINDS: readonly TokenKind[] = ['open', 'click', 'unsubscribe'];
 const HTTPS = 'https://';
 const HTTPS_BIT = 0x80;
+const PLACE_BIT = 0x40;
 const MESSAGE_BYTES = 16;
 const HEAD_BYTES = 4 + MESSAGE_BYTES;
 /** 128 bits: nobody guesses one in the life of the universe, and it is half the characters of the whole hash. */
@@ -35,10 +39,12 @@ export function makeToken(key: Buffer, token: TrackingToken): string {
   const isHttps = token.url.startsWith(HTTPS);
   const url = Buffer.from(isHttps ? token.url.slice(HTTPS.length) : token.url);
   const head = Buffer.alloc(HEAD_BYTES);
-  head[0] = KINDS.indexOf(token.kind) | (isHttps ? HTTPS_BIT : 0);
+  const hasPlace = token.place !== null;
+  head[0] = KINDS.indexOf(token.kind) | (isHttps ? HTTPS_BIT : 0) | (hasPlace ? PLACE_BIT : 0);
   head.writeUIntBE(Math.min(Math.ceil(token.expiresMs / HOUR_MS), 0xffffff), 1, 3);
   token.messageId.copy(head, 4);
-  const body = Buffer.concat([head, varint(token.accountId), varint(token.index), url]);
+  const place = token.place === null ? Buffer.alloc(0) : varint(token.place);
+  const body = Buffer.concat([head, varint(token.accountId), varint(token.index), place, url]);
   return Buffer.concat([body, macOf(key, body)]).toString('base64url');
 }
 
@@ -49,17 +55,20 @@ export function readToken(key: Buffer, text: string, nowMs: number): TrackingTok
   if (bytes.length < HEAD_BYTES + 2 + MAC_BYTES) return undefined;
   const body = bytes.subarray(0, bytes.length - MAC_BYTES);
   if (!timingSafeEqual(bytes.subarray(body.length), macOf(key, body))) return undefined;
-  const kind = KINDS[body[0]! & ~HTTPS_BIT];
+  const kind = KINDS[body[0]! & ~(HTTPS_BIT | PLACE_BIT)];
   const expiresMs = body.readUIntBE(1, 3) * HOUR_MS;
   const account = readVarint(body, HEAD_BYTES);
   const index = readVarint(body, account.end);
   if (kind === undefined || nowMs > expiresMs) return undefined;
-  const url = body.toString('utf8', index.end);
+  const place =
+    body[0]! & PLACE_BIT ? readVarint(body, index.end) : { value: null, end: index.end };
+  const url = body.toString('utf8', place.end);
   return {
     kind,
     accountId: account.value,
     messageId: body.subarray(4, HEAD_BYTES),
     index: index.value,
+    place: place.value,
     expiresMs,
     url: body[0]! & HTTPS_BIT ? HTTPS + url : url,
   };

@@ -24,7 +24,7 @@ export async function checkUrl(
   guard: AddressGuard,
   text: string,
 ): Promise<{ url: URL; warning?: string }> {
-  if (!URL.canParse(text)) throw new Problem('invalid', `"${text}" is not a URL.`);
+  if (!URL.canParse(text)) throw new Problem('invalid', `"${text.slice(0, 200)}" is not a URL.`);
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw httpsOnly();
   if (url.username !== '' || url.password !== '') {

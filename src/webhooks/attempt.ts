@@ -2,6 +2,7 @@
 // After: outcomes.ts records it. Nothing of the database is held while the network talks.
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
+import type { OpenSecret } from './endpoint-secrets.ts';
 import { bodyOf, eventIdOf, type StoredEvent } from './event-body.ts';
 import type { DueDelivery, LeasedEndpoint } from './leases.ts';
 import { type PostResult, postWebhook } from './post.ts';
@@ -10,6 +11,7 @@ import { attemptHeaders } from './sign.ts';
 
 export interface AttemptDeps {
   clock: Clock;
+  openSecret: OpenSecret;
   /** Of address-guard.ts. */
   agent: Dispatcher;
   /** For all of a POST; 15 s unless told. */
@@ -43,7 +45,7 @@ export async function attempt(
     eventId: eventIdOf(event.eventUuid),
     attempt: delivery.attempts + 1,
     body,
-    secrets: secretsOf(endpoint, deps.clock.nowMs()),
+    secrets: secretsOf(deps.openSecret, endpoint, deps.clock.nowMs()),
     nowMs: deps.clock.nowMs(),
   });
   const { timeoutMs } = deps;
@@ -58,11 +60,15 @@ export async function attempt(
 
 /** Newest first; two while the secret is being rotated. */
 export function secretsOf(
-  endpoint: Pick<LeasedEndpoint, 'secret' | 'previousSecret' | 'previousUntilMs'>,
+  open: OpenSecret,
+  endpoint: Omit<LeasedEndpoint, 'url' | 'fifo' | 'health'>,
   nowMs: number,
 ): [string, ...string[]] {
   const { secret, previousSecret, previousUntilMs } = endpoint;
-  return previousSecret !== null && nowMs < previousUntilMs! ? [secret, previousSecret] : [secret];
+  const newest = open(endpoint, secret);
+  return previousSecret !== null && nowMs < previousUntilMs!
+    ? [newest, open(endpoint, previousSecret)]
+    : [newest];
 }
 
 function outcomeOf(delivery: DueDelivery, result: PostResult, nowMs: number): Outcome {

@@ -3,8 +3,10 @@ import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import type { HookType } from '../events/kinds.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
-import type { Queryable } from '../store/pool.ts';
+import type { Database, Queryable } from '../store/pool.ts';
+import type { Vault } from '../store/vault.ts';
 import { type AddressGuard, checkUrl } from './address-guard.ts';
+import { sealSecret } from './endpoint-secrets.ts';
 import { HOOK_TYPES } from './event-body.ts';
 import type { DisabledReason } from './health.ts';
 import { newSecret } from './sign.ts';
@@ -42,32 +44,36 @@ export interface EndpointChange {
 export interface EndpointDeps {
   guard: AddressGuard;
   clock: Clock;
+  vault: Vault;
 }
 
 /** The secret is shown this once. */
 export async function createEndpoint(
-  database: Queryable,
+  database: Database,
   accountId: number,
   wanted: EndpointChange & { url: string },
-  { guard, clock }: EndpointDeps,
+  { guard, clock, vault }: EndpointDeps,
 ): Promise<{ id: string; secret: string; warning?: string }> {
   const { url, warning } = await checkUrl(guard, wanted.url);
   const uuid = bytesToUuid(newIdBytes(clock.nowMs()));
   const secret = newSecret();
-  const made = await database.query<{ count: number }>(
-    `WITH present AS (SELECT count(*) AS count FROM webhook_endpoints WHERE account_id = $1), made AS (
-       INSERT INTO webhook_endpoints (account_id, id, url, event_types, fifo, secret)
-       SELECT a.id, $2, $3, $4, $5, $6 FROM accounts a, present p WHERE a.id = $1 AND p.count < $7)
-     SELECT p.count FROM present p JOIN accounts a ON a.id = $1`,
-    [
-      accountId,
-      uuid,
-      url.href,
-      readTypes(wanted.eventTypes),
-      wanted.fifo ?? false,
-      secret,
-      MOST_ENDPOINTS,
-    ],
+  const types = readTypes(wanted.eventTypes);
+  const made = await database.transaction(async (client) =>
+    client.query<{ count: number }>(
+      `WITH present AS (SELECT count(*) AS count FROM webhook_endpoints WHERE account_id = $1), made AS (
+         INSERT INTO webhook_endpoints (account_id, id, url, event_types, fifo, secret)
+         SELECT a.id, $2, $3, $4, $5, $6 FROM accounts a, present p WHERE a.id = $1 AND p.count < $7)
+       SELECT p.count FROM present p JOIN accounts a ON a.id = $1`,
+      [
+        accountId,
+        uuid,
+        url.href,
+        types,
+        wanted.fifo ?? false,
+        await sealSecret(client, vault, { accountId, endpointUuid: uuid }, secret),
+        MOST_ENDPOINTS,
+      ],
+    ),
   );
   if (made[0] === undefined) {
     throw new Problem(
@@ -147,17 +153,27 @@ export async function changeEndpoint(
 
 /** The newest two secrets sign for a day, then the new one alone. */
 export async function rotateSecret(
-  database: Queryable,
+  database: Database,
   accountId: number,
   id: string,
-  clock: Clock,
+  { clock, vault }: Pick<EndpointDeps, 'clock' | 'vault'>,
 ): Promise<{ id: string; secret: string; previousSecretUntil: string }> {
   const secret = newSecret();
   const until = new Date(clock.nowMs() + ROTATION_MS);
-  const rows = await database.query<EndpointRow>(
-    `UPDATE webhook_endpoints SET secret = $3, previous_secret = secret, previous_until = $4
-     WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
-    [accountId, readUuid('whe_', id) ?? null, secret, until],
+  const endpointUuid = readUuid('whe_', id);
+  const rows = await database.transaction(async (client) =>
+    endpointUuid === undefined
+      ? []
+      : client.query<EndpointRow>(
+          `UPDATE webhook_endpoints SET secret = $3, previous_secret = secret, previous_until = $4
+           WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+          [
+            accountId,
+            endpointUuid,
+            await sealSecret(client, vault, { accountId, endpointUuid }, secret),
+            until,
+          ],
+        ),
   );
   return { id: onlyOne(rows, id).id, secret, previousSecretUntil: until.toISOString() };
 }

@@ -1,6 +1,7 @@
 // Leases: which endpoints this worker serves, and their due rows. Before: record_events wrote the rows. After: worker.ts.
 // One worker serves an endpoint at a time, so its concurrency and its order hold over all workers, and claiming writes one
-// row per endpoint instead of one per delivery. When a worker dies, its leases end and others go on.
+// row per endpoint instead of one per delivery. When a worker dies, its leases end and others go on. The database's clock
+// decides when: processes whose clocks differ must not serve an endpoint together.
 import { firstUuidAt } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import type { Health } from './health.ts';
@@ -13,8 +14,9 @@ export interface EndpointKey {
 export interface LeasedEndpoint extends EndpointKey {
   url: string;
   fifo: boolean;
-  secret: string;
-  previousSecret: string | null;
+  /** Both sealed (endpoint-secrets.ts). */
+  secret: Buffer;
+  previousSecret: Buffer | null;
   previousUntilMs: number | null;
   health: Health;
 }
@@ -70,7 +72,7 @@ const TAKE_SQL = `
     WHERE w.due_at <= $1
       AND e.disabled_at IS NULL
       AND (e.paused_until IS NULL OR e.paused_until <= $1)
-      AND (e.lease IS NULL OR e.leased_until <= $1)
+      AND (e.lease IS NULL OR e.leased_until <= now())
       AND (e.account_id, e.id) NOT IN (SELECT * FROM unnest($9::bigint[], $10::uuid[]))
       AND (NOT e.fifo OR $1 >= (
         SELECT d.due_at FROM webhook_due d
@@ -79,7 +81,7 @@ const TAKE_SQL = `
     LIMIT $4
     FOR UPDATE OF e SKIP LOCKED
   ), leased AS (
-    UPDATE webhook_endpoints e SET lease = $2, leased_until = $3
+    UPDATE webhook_endpoints e SET lease = $2, leased_until = now() + $3 * interval '1 millisecond'
     FROM ready r WHERE e.account_id = r.account_id AND e.id = r.id
     RETURNING e.*
   ), lanes AS (
@@ -105,8 +107,8 @@ const TAKE_SQL = `
 interface EndpointRow extends EndpointKey {
   url: string;
   fifo: boolean;
-  secret: string;
-  previousSecret: string | null;
+  secret: Buffer;
+  previousSecret: Buffer | null;
   previousUntil: Date | null;
   failures: number;
   failingSince: Date | null;
@@ -126,7 +128,7 @@ export async function takeDue(database: Database, nowMs: number, wanted: Wanted)
   const rows = await database.query<TakenRow>(TAKE_SQL, [
     new Date(nowMs),
     wanted.lease,
-    new Date(nowMs + wanted.leaseMs),
+    wanted.leaseMs,
     wanted.endpoints,
     wanted.short.map((key) => key.accountId),
     wanted.short.map((key) => key.endpointUuid),
@@ -156,22 +158,16 @@ export async function takeDue(database: Database, nowMs: number, wanted: Wanted)
 /** Keeps endpoints from being taken by others, and brings their settings up to date. One that is not answered is lost. */
 export async function extendLeases(
   database: Database,
-  nowMs: number,
   lease: string,
   leaseMs: number,
   held: readonly EndpointKey[],
 ): Promise<LeasedEndpoint[]> {
   const rows = await database.query<EndpointRow>(
-    `UPDATE webhook_endpoints l SET leased_until = $2
+    `UPDATE webhook_endpoints l SET leased_until = now() + $2 * interval '1 millisecond'
      FROM unnest($3::bigint[], $4::uuid[]) AS held (account_id, id)
      WHERE l.account_id = held.account_id AND l.id = held.id AND l.lease = $1 AND l.disabled_at IS NULL
      RETURNING ${ENDPOINT_COLUMNS}`,
-    [
-      lease,
-      new Date(nowMs + leaseMs),
-      held.map((key) => key.accountId),
-      held.map((key) => key.endpointUuid),
-    ],
+    [lease, leaseMs, held.map((key) => key.accountId), held.map((key) => key.endpointUuid)],
   );
   return rows.map(toEndpoint);
 }

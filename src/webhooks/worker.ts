@@ -8,7 +8,9 @@ import type { Metrics } from '../metrics.ts';
 import { createNap } from '../nap.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
+import type { Vault } from '../store/vault.ts';
 import { type AttemptDeps, attempt, eventGone, failedHere, type Outcome } from './attempt.ts';
+import { openSecretWith, rememberSecrets } from './endpoint-secrets.ts';
 import { eventIdOf, loadEvents, nameOf } from './event-body.ts';
 import { DISABLED_REASONS, healthAfter, isOpen, reasonToDisable } from './health.ts';
 import {
@@ -31,8 +33,9 @@ const MOST_LANES = 256;
 /** Taken for one endpoint at a time. */
 const ROWS_EACH = 32;
 
-export interface WebhookWorkerDeps extends AttemptDeps {
+export interface WebhookWorkerDeps extends Omit<AttemptDeps, 'openSecret'> {
   database: Database;
+  vault: Vault;
   clock: Clock;
   log: Log;
   metrics: Metrics;
@@ -49,6 +52,7 @@ export interface WebhookWorker {
 
 export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   const { database, clock, log } = deps;
+  const attemptDeps = { ...deps, openSecret: rememberSecrets(openSecretWith(deps.vault)) };
   const couldNotLook = recurringFault(log, 'error', 'could not look for due webhooks');
   const couldNotExtend = recurringFault(log, 'warn', 'could not extend the leases of webhooks');
   const couldNotRecord = recurringFault(log, 'error', 'could not record what became of a webhook');
@@ -185,7 +189,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
       return { endpoint, outcome: eventGone(delivery, clock.nowMs()), release: false };
     }
     try {
-      return judge(lane, await attempt(deps, endpoint, delivery, event));
+      return judge(lane, await attempt(attemptDeps, endpoint, delivery, event));
     } catch (error) {
       log.error({ err: error, ...namesOf(delivery) }, 'a webhook could not be attempted');
       shut(lane);
@@ -269,7 +273,6 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     if (held.length === 0) return;
     const kept = await extendLeases(
       database,
-      clock.nowMs(),
       lease,
       leaseMs,
       held.map((lane) => lane.endpoint),

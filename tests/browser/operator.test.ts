@@ -38,4 +38,32 @@ describe.skipIf(!dashboard)('Operator', () => {
     await page.getByText('may send again').waitFor();
     expect((await service.send(account.key, mail())).status).toBe(202);
   });
+
+  it('sees which processes run, and on every page that a role is missing', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'owner', operator: true });
+    await page.goto('/operator');
+    const roles = page.getByRole('region', { name: 'Roles' });
+    await roles
+      .getByRole('row', { name: /delivery/ })
+      .getByText('Running')
+      .waitFor();
+
+    // A delivery process on another host died; this one takes its place in the table only.
+    await service.database.query(`UPDATE processes SET roles = array_remove(roles, 'delivery')`);
+    await service.database.query(
+      `INSERT INTO processes (id, roles, host, pid, version, seen_at)
+       VALUES (gen_random_uuid(), '{delivery}', 'mail-2', 7, '0', now() - interval '3 minutes')`,
+    );
+    const told = page.getByText('Last seen 3 min ago on host mail-2: no process with the role');
+    await told.first().waitFor();
+    await look(page, 'operator-processes');
+    await page.goto('/messages');
+    await told.first().waitFor();
+    const other = await open({ accountId: account.id, role: 'owner' });
+    await other.goto('/messages');
+    await other.getByRole('heading', { name: 'Messages' }).waitFor();
+    expect(await other.getByText('Last seen').count()).toBe(0);
+  });
 });

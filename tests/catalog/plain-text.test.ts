@@ -145,3 +145,50 @@ describe('htmlToPlainText', () => {
     }
   });
 });
+
+describe('what strangers write', () => {
+  it('reads parameters of an address as a browser does', () => {
+    const shown = (href: string) => text(`<a href="${href}">x</a>`);
+    expect(shown('https://a.example/?a=1&copy=2')).toBe('x (https://a.example/?a=1&copy=2)');
+    expect(shown('https://a.example/?a=1&copy2=2')).toBe('x (https://a.example/?a=1&copy2=2)');
+    expect(shown('https://a.example/?a=1&copyright;')).toBe(
+      'x (https://a.example/?a=1&copyright;)',
+    );
+    expect(shown('https://a.example/?a=1&amp;copy=2')).toBe('x (https://a.example/?a=1&copy=2)');
+    expect(shown('https://a.example/?a=1&copy;=2')).toBe('x (https://a.example/?a=1©=2)');
+    expect(shown('https://a.example/?a=1&copy')).toBe('x (https://a.example/?a=1©)');
+    expect(shown('https://a.example/&#65;&#x42;')).toBe('x (https://a.example/AB)');
+    expect(text('<p>1 &copy=2</p>')).toBe('1 ©=2');
+  });
+
+  it('knows no meanings and elements but its own', () => {
+    for (const word of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
+      expect(text(`<p data-text="${word}">a</p><${word}>b</${word}>`)).toContain('a');
+    expect(text('<constructor>a</constructor>')).toBe('a');
+  });
+
+  it('takes a vertical tab for white space', () => {
+    expect(text('<p>a\vb</p>')).toBe('a b');
+    expect(text(`<p>${'\v'.repeat(90_000)}x</p>`)).toBe('x');
+  });
+
+  it('keeps the text of deep quotes in proportion', () => {
+    const quoted = `${'<blockquote>'.repeat(150)}${'<p>word</p>'.repeat(3_500)}`;
+    const found = text(quoted);
+    expect(found).toContain('> > > > word');
+    expect(found.length).toBeLessThan(2 * quoted.length + 8_192);
+  });
+
+  it('gives a name longer than a line no column of its own', () => {
+    const row = (name: string) => `<tr><td>${name}</td><td>1</td></tr>`;
+    const table = `<table data-text="items">${row('x'.repeat(300))}${row('a')}</table>`;
+    expect(
+      Math.max(
+        ...text(table)
+          .split('\n')
+          .map((line) => line.length),
+      ),
+    ).toBe(305);
+    expect(text(table).split('\n')[1]!.length).toBeLessThan(90);
+  });
+});

@@ -146,6 +146,7 @@ async function makeThings(): Promise<Things> {
     changeOperatedAccount: account,
     suspendAccount: account,
     resumeAccount: account,
+    releaseFromQuarantine: message,
   };
 }
 

@@ -1,88 +1,155 @@
-// The circuit and the retry table, on a clock of the test's own.
+// The circuit, the patience with a relay and the retry table, on a clock of the test's own.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCircuit } from '../../src/delivery/circuit.ts';
+import { createPatience } from '../../src/delivery/patience.ts';
 import { EXPIRES_AFTER_MS, isExpired, nextAttemptDelayMs } from '../../src/delivery/retry.ts';
 
-function circuitAt() {
+function circuitAt(random = () => 0.5) {
   const clock = { ms: 0 };
   const circuit = createCircuit({
     now: () => clock.ms,
-    faultsToOpen: 3,
+    random,
     firstWaitMs: 2_000,
     longestWaitMs: 10_000,
   });
-  return { clock, circuit };
+  const repeat = (times: number, act: () => void) => {
+    for (let i = 0; i < times; i++) act();
+  };
+  return { clock, circuit, repeat };
 }
 
 describe('circuit', () => {
   it('opens after three faults in a row, not before', () => {
-    const { circuit } = circuitAt();
-    circuit.recordFault();
-    circuit.recordFault();
-    expect(circuit.isOpen()).toBe(false);
-    circuit.recordFault();
-    expect(circuit.isOpen()).toBe(true);
-    expect(circuit.retryAfterSeconds()).toBe(2);
+    const { circuit, repeat } = circuitAt();
+    repeat(2, circuit.fault);
+    expect([circuit.isOpen(), circuit.isInDoubt()]).toEqual([false, true]);
+    circuit.fault();
+    expect([circuit.isOpen(), circuit.probeInMs()]).toEqual([true, 2_000]);
   });
 
-  it('counts only faults without a success between', () => {
-    const { circuit } = circuitAt();
-    for (let round = 0; round < 10; round++) {
-      circuit.recordFault();
-      circuit.recordFault();
-      circuit.recordSuccess();
-    }
-    expect(circuit.state()).toBe('closed');
+  it('counts only faults without a session between, and hangs without an answered mail', () => {
+    const { circuit, repeat } = circuitAt();
+    repeat(10, () => {
+      repeat(2, circuit.fault);
+      circuit.reached();
+      repeat(2, circuit.hang);
+      circuit.worked();
+    });
+    expect([circuit.state(), circuit.isInDoubt()]).toEqual(['closed', false]);
+    repeat(2, circuit.hang);
+    circuit.reached();
+    circuit.hang();
+    expect(circuit.state()).toBe('open');
   });
 
   it('lets exactly one probe through when its time is up, and closes when that succeeds', () => {
     const { clock, circuit } = circuitAt();
-    for (let i = 0; i < 3; i++) circuit.recordFault();
+    circuit.trip();
     clock.ms = 1_999;
     expect(circuit.takeProbe()).toBe(false);
     clock.ms = 2_000;
     expect(circuit.takeProbe()).toBe(true);
     expect(circuit.takeProbe()).toBe(false);
-    expect([circuit.state(), circuit.isOpen(), circuit.retryAfterSeconds()]).toEqual([
+    expect([circuit.state(), circuit.isOpen(), circuit.probeInMs()]).toEqual([
       'half-open',
       true,
-      1,
+      0,
     ]);
-    circuit.recordSuccess();
+    circuit.reached();
     expect([circuit.state(), circuit.isOpen()]).toEqual(['closed', false]);
   });
 
   it('waits twice as long after each failed probe, up to its limit, and starts over after a success', () => {
     const { clock, circuit } = circuitAt();
-    for (let i = 0; i < 3; i++) circuit.recordFault();
+    circuit.trip();
     const waits = [];
     for (let i = 0; i < 5; i++) {
-      waits.push(circuit.retryAfterSeconds());
-      clock.ms += circuit.retryAfterSeconds() * 1000;
+      waits.push(circuit.probeInMs());
+      clock.ms += circuit.probeInMs();
       expect(circuit.takeProbe()).toBe(true);
-      circuit.recordFault();
+      circuit.probeFailed();
     }
-    expect(waits).toEqual([2, 4, 8, 10, 10]);
-    circuit.recordSuccess();
-    for (let i = 0; i < 3; i++) circuit.recordFault();
-    expect(circuit.retryAfterSeconds()).toBe(2);
+    expect(waits).toEqual([2_000, 4_000, 8_000, 10_000, 10_000]);
+    circuit.reached();
+    circuit.trip();
+    expect(circuit.probeInMs()).toBe(2_000);
+  });
+
+  it('counts the wait from the start of a probe: one that hangs for seconds does not add to it', () => {
+    const { clock, circuit } = circuitAt();
+    circuit.trip();
+    clock.ms = 2_000;
+    circuit.takeProbe();
+    clock.ms = 3_500;
+    circuit.probeFailed();
+    expect(circuit.probeInMs()).toBe(2_500);
+  });
+
+  it('spreads every wait by a fifth to either side', () => {
+    for (const [random, wait] of [
+      [0, 1_600],
+      [1, 2_400],
+    ] as const) {
+      const { circuit } = circuitAt(() => random);
+      circuit.trip();
+      expect(circuit.probeInMs()).toBeCloseTo(wait);
+    }
   });
 
   it('is not kept open longer by mails that were already under way', () => {
-    const { clock, circuit } = circuitAt();
-    for (let i = 0; i < 3; i++) circuit.recordFault();
+    const { clock, circuit, repeat } = circuitAt();
+    repeat(3, circuit.fault);
     clock.ms = 1_500;
-    for (let i = 0; i < 20; i++) circuit.recordFault();
+    repeat(20, circuit.fault);
+    repeat(20, circuit.hang);
+    circuit.trip();
     clock.ms = 2_000;
     expect(circuit.takeProbe()).toBe(true);
+    repeat(20, circuit.fault);
+    expect(circuit.state()).toBe('half-open');
   });
 
   it('closes at once when a mail gets through while it is open', () => {
     const { circuit } = circuitAt();
-    for (let i = 0; i < 3; i++) circuit.recordFault();
-    circuit.recordSuccess();
+    circuit.trip();
+    circuit.worked();
     expect(circuit.isOpen()).toBe(false);
+  });
+
+  it('is on trial after hangs: a greeting closes it, the next hang opens it for longer', () => {
+    const { circuit, repeat } = circuitAt();
+    repeat(3, circuit.hang);
+    expect([circuit.state(), circuit.probeInMs()]).toEqual(['open', 2_000]);
+    circuit.reached();
+    expect([circuit.state(), circuit.isOnTrial()]).toEqual(['closed', true]);
+    circuit.hang();
+    expect([circuit.state(), circuit.probeInMs()]).toEqual(['open', 4_000]);
+    circuit.reached();
+    circuit.worked();
+    repeat(2, circuit.hang);
+    expect([circuit.state(), circuit.isOnTrial()]).toEqual(['closed', false]);
+  });
+});
+
+describe('patience', () => {
+  it('is at least 1 s, and three times what the relay needed twice in a row', () => {
+    const patience = createPatience();
+    expect([patience.beats(), patience.doubtBeats()]).toEqual([10, 3]);
+    patience.learn(40);
+    expect(patience.beats()).toBe(120);
+    patience.learn(30);
+    expect([patience.beats(), patience.doubtBeats()]).toEqual([90, 31]);
+    patience.learn(0);
+    expect(patience.beats()).toBe(10);
+    patience.learn(40);
+    expect(patience.beats()).toBe(10);
+  });
+
+  it('learns no more than 15 s from a relay that was stuck', () => {
+    const patience = createPatience();
+    for (let i = 0; i < 8; i++) patience.learn(6_000);
+    expect(patience.beats()).toBe(150);
   });
 });
 

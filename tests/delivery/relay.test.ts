@@ -324,24 +324,27 @@ describe.each([true, false])('faults, pipelining %s', (pipelining) => {
   const all = [...BEFORE_MAIL, ...IN_MAIL].flatMap((stage) =>
     breaks.map(([what, act]) => [stage, what, act] as const),
   );
-  it.each(all)('at %s the relay %s: deferred', async (stage, _what, act) => {
-    const relay = relayTo(login(await server(upTo(stage, pipelining, act))));
-    const handOver = await relay.hand(envelope(), MAIL);
-    const early = (BEFORE_MAIL as readonly string[]).includes(stage);
-    expect(handOver).toMatchObject({
-      connection: early ? 'unreachable' : 'lost',
-      // A reset can overtake the news that the connection stands.
-      fault: {
-        stage: stage === 'greeting' ? expect.stringMatching(/^(connect|greeting)$/) : stage,
-      },
-      unconfirmed: stage === 'body',
-    });
-    expect(handOver.recipients[0]).toMatchObject({
-      result: 'deferred',
-      code: 421,
-      enhanced: early ? '4.4.1' : '4.4.2',
-    });
-  });
+  it.each(all)(
+    'at %s the relay %s: deferred, or unknown once it was given the content',
+    async (stage, _what, act) => {
+      const relay = relayTo(login(await server(upTo(stage, pipelining, act))));
+      const handOver = await relay.hand(envelope(), MAIL);
+      const early = (BEFORE_MAIL as readonly string[]).includes(stage);
+      expect(handOver).toMatchObject({
+        connection: early ? 'unreachable' : 'lost',
+        // A reset can overtake the news that the connection stands.
+        fault: {
+          stage: stage === 'greeting' ? expect.stringMatching(/^(connect|greeting)$/) : stage,
+        },
+        unconfirmed: stage === 'body',
+      });
+      expect(handOver.recipients[0]).toMatchObject({
+        result: stage === 'body' ? 'unknown' : 'deferred',
+        code: 421,
+        enhanced: early ? '4.4.1' : '4.4.2',
+      });
+    },
+  );
 
   it('keeps the verdicts given before the connection broke', async () => {
     const relay = relayTo(

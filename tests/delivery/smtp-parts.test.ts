@@ -1,7 +1,7 @@
 // The parts of the SMTP client that need no socket: replies, dots, commands, addresses of relays, names of queued mails.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRelayUrl } from '../../src/delivery/relay.ts';
+import { parseRelayUrl } from '../../src/delivery/relay-url.ts';
 import { dataChunks } from '../../src/delivery/smtp-data.ts';
 import { mailCommand, rcptCommand } from '../../src/delivery/smtp-envelope.ts';
 import { createReplyReader, type SmtpReply } from '../../src/delivery/smtp-reply.ts';

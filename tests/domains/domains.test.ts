@@ -6,15 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { createDns } from '../../src/accounts/dns.ts';
 import { openDomainKey } from '../../src/accounts/domain-keys.ts';
-import {
-  addDomain,
-  checkDomain,
-  type Domain,
-  ownerOf,
-  recheckDomains,
-} from '../../src/accounts/domains.ts';
+import { addDomain, checkDomain, type Domain, recheckDomains } from '../../src/accounts/domains.ts';
 import { getIdentity, removeIdentity } from '../../src/accounts/identities.ts';
-import { openSecret } from '../../src/store/installation.ts';
+import { openSecret } from '../../src/secrets.ts';
+import type { Vault } from '../../src/store/vault.ts';
 import { captured } from '../support/captured.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -24,13 +19,13 @@ const bounceDomain = 'bounces.test';
 let service: TestService;
 let dns: TestDns;
 let account: TestAccount;
-let encryptionKey: Buffer;
+let vault: Vault;
 
 beforeAll(async () => {
   dns = await startDns();
   service = await startTestService({ DNS_SERVERS: dns.address, BOUNCE_DOMAIN: bounceDomain });
   account = await service.account({ identities: [] });
-  encryptionKey = (await openSecret(service.database, undefined))('encryption');
+  ({ vault } = await openSecret(service.database, undefined));
 });
 afterAll(async () => {
   await service.stop();
@@ -40,7 +35,7 @@ afterAll(async () => {
 const deps = () => ({
   database: service.database,
   bounceDomain,
-  encryptionKey,
+  vault,
   dns: createDns([dns.address]),
 });
 const add = (domain: string, verified = false) => addDomain(deps(), account.id, domain, verified);
@@ -78,16 +73,14 @@ describe('adding', () => {
     );
     // PKCS #8 begins with a sequence and version 0; nothing of that is to be seen.
     expect(row!.rsa.includes(Buffer.from('020100300d06092a864886f7', 'hex'))).toBe(false);
-    const owner = ownerOf(account.id, 'example.com', row!.selector);
-    expect(openDomainKey(encryptionKey, 'rsa', owner, row!.rsa).asymmetricKeyType).toBe('rsa');
-    expect(openDomainKey(encryptionKey, 'ed25519', owner, row!.ed).asymmetricKeyType).toBe(
-      'ed25519',
-    );
-    const other = ownerOf(account.id + 1, 'example.com', row!.selector);
-    expect(() => openDomainKey(encryptionKey, 'rsa', other, row!.rsa)).toThrow(/SECRET_KEY/);
+    const owner = { accountId: account.id, domain: 'example.com', selector: row!.selector };
+    expect(openDomainKey(vault, 'rsa', owner, row!.rsa).asymmetricKeyType).toBe('rsa');
+    expect(openDomainKey(vault, 'ed25519', owner, row!.ed).asymmetricKeyType).toBe('ed25519');
+    const other = { ...owner, accountId: account.id + 1 };
+    expect(() => openDomainKey(vault, 'rsa', other, row!.rsa)).toThrow(/SECRET_KEY/);
     const tampered = Buffer.from(row!.rsa);
     tampered[40]! ^= 1;
-    expect(() => openDomainKey(encryptionKey, 'rsa', owner, tampered)).toThrow(/SECRET_KEY/);
+    expect(() => openDomainKey(vault, 'rsa', owner, tampered)).toThrow(/SECRET_KEY/);
   });
 });
 
@@ -246,12 +239,12 @@ describe('signing', () => {
     );
     const sent = await service.send(account.key, mail({ from_email: 'a@locked.example' }));
     const [row] = await until(async () => {
-      const rows = await service.database.query<{ last_response: string }>(
-        `SELECT last_response FROM due_messages WHERE last_response IS NOT NULL`,
+      const rows = await service.database.query<{ reason: string }>(
+        `SELECT reason FROM due_messages WHERE state = 'set aside'`,
       );
       return rows.length > 0 ? rows : undefined;
     });
-    expect(row!.last_response).toContain('SECRET_KEY');
+    expect(row!.reason).toContain('SECRET_KEY');
     const timeline = await service.get(account.key, `/v1/messages/${sent.body.id}`);
     expect(timeline.body).toMatchObject({ status: 'queued', events: [] });
   });

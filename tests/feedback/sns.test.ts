@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
 import {
   canonicalString,
-  isSnsUrl,
+  isCertificateUrl,
   type SnsMessage,
   subscribeUrl,
   verifySns,
@@ -104,22 +104,36 @@ describe('what does not', () => {
   });
 
   it.each([
-    'http://sns.eu-central-1.amazonaws.com/x.pem',
-    'https://sns.eu-central-1.amazonaws.com.evil.example/x.pem',
-    'https://evil.example/sns.eu-central-1.amazonaws.com/x.pem',
-    'https://sns.eu-central-1.amazonaws.com@evil.example/x.pem',
-    'https://user:pw@sns.eu-central-1.amazonaws.com/x.pem',
-    'https://sns.eu-central-1.amazonaws.com:8443/x.pem',
-    'https://bucket.s3.eu-central-1.amazonaws.com/x.pem',
-    'https://evil-sns.eu-central-1.amazonaws.com/x.pem',
-    'https://sns.evil.amazonaws.com/x.pem',
-    'https://sns.eu-central-1.amazonaws.com.cn.evil.example/x.pem',
+    'http://sns.eu-central-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem',
+    'https://sns.eu-central-1.amazonaws.com.evil.example/SimpleNotificationService-0123456789abcdef.pem',
+    'https://evil.example/sns.eu-central-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem',
+    'https://sns.eu-central-1.amazonaws.com@evil.example/SimpleNotificationService-0123456789abcdef.pem',
+    'https://user:pw@sns.eu-central-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem',
+    'https://sns.eu-central-1.amazonaws.com:8443/SimpleNotificationService-0123456789abcdef.pem',
+    'https://bucket.s3.eu-central-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem',
+    'https://evil-sns.eu-central-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem',
+    'https://sns.evil.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem',
+    'https://sns.eu-central-1.amazonaws.com.cn.evil.example/SimpleNotificationService-0123456789abcdef.pem',
     'https://169.254.169.254/latest',
     'file:///etc/passwd',
+    `${CERT_URL}?x=1`,
+    `${CERT_URL}#x`,
+    `${CERT_URL}/../x.pem`,
+    'https://sns.eu-central-1.amazonaws.com/?Action=GetTopic&x=SimpleNotificationService-0123456789abcdef.pem',
+    'https://sns.eu-central-1.amazonaws.com/a/SimpleNotificationService-0123456789abcdef.pem',
+    'https://sns.eu-central-1.amazonaws.com//SimpleNotificationService-0123456789abcdef.pem',
+    'https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-xyz.pem',
+    'https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-.pem',
+    'https://sns.eu-central-1.amazonaws.com/evil.pem',
+    'https:\\\\sns.eu-central-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem',
+    ` ${CERT_URL}`,
+    `${CERT_URL}\n`,
+    'https://sns.eu-central-1.amazonaws.com./SimpleNotificationService-0123456789abcdef.pem',
+    'https://SNS.eu-central-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem',
     'nonsense',
     '',
   ])('a certificate at %s is never fetched', async (SigningCertURL) => {
-    expect(isSnsUrl(SigningCertURL)).toBe(false);
+    expect(isCertificateUrl(SigningCertURL)).toBe(false);
     await expect(check(signed({ SigningCertURL }))).rejects.toMatchObject({ code: 'forbidden' });
     expect(fetched).toEqual([]);
   });
@@ -150,13 +164,20 @@ describe('what does not', () => {
     await expect(check(signed(), 'nonsense')).rejects.toMatchObject({ code: 'forbidden' });
   });
 
-  it('a SubscribeURL that is not of SNS', async () => {
+  const CONFIRM = 'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription';
+  it.each([
+    'https://evil.example/?Action=ConfirmSubscription',
+    `${CONFIRM}&TopicArn=${TOPIC}`,
+    `${CONFIRM}&TopicArn=${TOPIC}x&Token=abc`,
+    `${CONFIRM}&TopicArn=${TOPIC}&Token=other`,
+    `${CONFIRM}&TopicArn=${TOPIC}&Token=abc&Endpoint=x`,
+    `${CONFIRM}&TopicArn=${TOPIC}&Token=abc&Action=DeleteTopic`,
+    `${CONFIRM}&TopicArn=${TOPIC}&Token=abc`.replace('ConfirmSubscription', 'DeleteTopic'),
+    `${CONFIRM}&TopicArn=${TOPIC}&Token=abc`.replace('https:', 'http:'),
+    `${CONFIRM}&TopicArn=${TOPIC}&Token=abc`.replace('.com/', '.com:444/'),
+  ])('a SubscribeURL that is not of SNS or asks for more: %s', async (SubscribeURL) => {
     const message = await check(
-      signed({
-        Type: 'SubscriptionConfirmation',
-        Token: 'abc',
-        SubscribeURL: 'https://evil.example/?Action=ConfirmSubscription',
-      }),
+      signed({ Type: 'SubscriptionConfirmation', Token: 'abc', SubscribeURL }),
     );
     expect(() => subscribeUrl(message)).toThrow(Problem);
   });
@@ -189,11 +210,15 @@ it('knows the hosts of SNS', () => {
     'me-central-1',
     'il-central-1',
   ]) {
-    expect(isSnsUrl(`https://sns.${region}.amazonaws.com/SimpleNotificationService-1.pem`)).toBe(
-      true,
-    );
+    expect(
+      isCertificateUrl(
+        `https://sns.${region}.amazonaws.com/SimpleNotificationService-7ff5318490ec183fbaddaa2a969abfda.pem`,
+      ),
+    ).toBe(true);
   }
-  expect(isSnsUrl('https://sns.cn-north-1.amazonaws.com.cn/SimpleNotificationService-1.pem')).toBe(
-    true,
-  );
+  expect(
+    isCertificateUrl(
+      'https://sns.cn-north-1.amazonaws.com.cn/SimpleNotificationService-7ff5318490ec183fbaddaa2a969abfda.pem',
+    ),
+  ).toBe(true);
 });

@@ -64,7 +64,11 @@ it('never fails, alone or together', async () => {
     fc.asyncProperty(fc.array(report, { minLength: 1, maxLength: 8 }), async (reports) => {
       const recorded = await Promise.all(
         reports.map((entry) =>
-          recorder.record({ mail: { accountId: account.id, messageId }, report: entry }),
+          recorder.record({
+            mail: { accountId: account.id, messageId },
+            about: 'named',
+            report: entry,
+          }),
         ),
       );
       expect(recorded).toHaveLength(reports.length);

@@ -7,10 +7,11 @@ import { systemClock } from '../../src/clock.ts';
 import { createMatcher } from '../../src/feedback/match.ts';
 import { openReportRecorder } from '../../src/feedback/record.ts';
 import { canonicalString, type SnsMessage } from '../../src/feedback/sns.ts';
+import { createBodies } from '../../src/http-body.ts';
 import { answerSes } from '../../src/inbound/ses.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { openSecret } from '../../src/store/installation.ts';
+import { openSecret } from '../../src/secrets.ts';
 import { openEngagementRecorder } from '../../src/tracking/record.ts';
 import { rsaCertificate } from '../feedback/rsa-certificate.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -36,15 +37,16 @@ beforeAll(async () => {
   const { database } = service;
   const metrics = createMetrics();
   const log = createLog('silent');
-  const returnPathKey = (await openSecret(database, undefined))('return-path');
+  const returnPathKeys = (await openSecret(database, undefined)).tokenKeys('return-path');
   // The endpoint as main.ts builds it, but for the wire to Amazon.
   const deps = {
     clock: systemClock,
     log,
-    matcher: createMatcher({ database, returnPathKey }),
+    matcher: createMatcher({ database, clock: systemClock, returnPathKeys }),
     recorder: openReportRecorder({ database, metrics, nowMs: Date.now }),
     engagements: openEngagementRecorder({ database, clock: systemClock, log, metrics }),
     topics: [TOPIC],
+    bodies: createBodies({ addressOf: () => undefined }),
     fetchText: async (from: string) => {
       fetched.push(from);
       return amazon.pem;

@@ -50,7 +50,7 @@ it('the mail has a stable Message-ID, a signed return path and DSN parameters', 
   const id = await send();
   const taken = await until(() => sink!.mails[0]);
   expect(taken.envelopeId).toBe(id);
-  expect(taken.from).toMatch(/^bounce\+[a-z2-7]{52}@bounces\.localhost$/);
+  expect(taken.from).toMatch(/^bounce\+[a-z2-7]{53}@bounces\.localhost$/);
   expect(taken.raw).toContain(`Message-ID: <${id}@example.com>`);
   expect(taken.raw).toContain(`X-SM-Message-Id: ${id}`);
 });

@@ -1,5 +1,7 @@
 // Templates and data made to break out, crash, hang or grow the process. Run by attack-runner.ts in a child process.
+import { attacksByCopies } from './attacks-by-copies.ts';
 import { attacksByNumber } from './attacks-by-number.ts';
+import { attacksOnHtml } from './attacks-on-html.ts';
 
 export interface Attack {
   name: string;
@@ -7,6 +9,9 @@ export interface Attack {
   data?: () => Record<string, unknown>;
   /** Other templates it may load. */
   templates?: Record<string, string>;
+  /** For what is not a template: the work, and what it works on. */
+  run?: (input: string) => string;
+  input?: () => string;
   /** What must come out: a text, or the start of an error; by default anything that ends in time. */
   expect?: { output?: string; error?: string | RegExp };
 }
@@ -599,4 +604,12 @@ const shapes: Attack[] = [
   },
 ];
 
-export const attacks: Attack[] = [...reach, ...bombs, ...patterns, ...shapes, ...attacksByNumber];
+export const attacks: Attack[] = [
+  ...reach,
+  ...bombs,
+  ...patterns,
+  ...shapes,
+  ...attacksByNumber,
+  ...attacksByCopies,
+  ...attacksOnHtml,
+];

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HTTP_LIMITS } from '../../src/http-server.ts';
 import { type Fields, takePlainPosts } from '../../src/rest/plain-posts.ts';
 import { until } from '../support/until.ts';
 
@@ -16,7 +17,8 @@ let closeIdle: () => void;
 beforeAll(async () => {
   node = createServer({ keepAliveTimeout: 75_000 }, echoByNode);
   short = createServer({ keepAliveTimeout: 75_000 }, echoByNode);
-  ({ closeIdle } = takePlainPosts(short, '/v1/send', async ({ fields, body }) => {
+  const http = { server: short, limits: HTTP_LIMITS, prove: () => undefined };
+  ({ closeIdle } = takePlainPosts(http, '/v1/send', async ({ fields, body }) => {
     plain++;
     await release?.();
     return { status: 202, headers: {}, json: echo(fields, body) };

@@ -25,12 +25,11 @@ const promised: Promised[] = readFileSync(new URL('../../docs/sandbox.md', impor
     };
   });
 
-let aheadMs = 0;
 let service: TestService;
 let account: TestAccount;
 
 beforeAll(async () => {
-  service = await startTestService({}, { clock: { nowMs: () => Date.now() + aheadMs } });
+  service = await startTestService();
   account = await service.account();
 });
 afterAll(() => service.stop());
@@ -83,7 +82,7 @@ it.each([
   });
   expect(row!.last_response).toMatch(response);
   expect((await timeline(id)).events).toEqual([]);
-  aheadMs += 60_000;
+  await service.database.query(`UPDATE due_messages SET due_at = now() WHERE state = 'waiting'`);
   await seen(id, promised.find((entry) => entry.name === name)!);
 });
 
@@ -166,7 +165,8 @@ it('plays each recipient of one mail their own part', async () => {
   });
   expect(status).toBe('bounced');
   const deliveredTo = events.filter((event) => event.type === 'delivered');
-  expect(deliveredTo.map((event) => event.recipients)).toEqual([[to[0]], [to[2]]]);
+  // Each has a copy of their own, so their reports come in any order.
+  expect(deliveredTo.flatMap((event) => event.recipients).sort()).toEqual([to[2], to[0]]);
   const bounced = events.find((event) => event.type === 'bounced');
   expect(bounced?.recipients).toEqual([to[1]]);
 });

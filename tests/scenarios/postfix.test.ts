@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/accounts/domains.ts';
-import { openSecret } from '../../src/store/installation.ts';
+import { openSecret } from '../../src/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
 import { missingPostfix, type PostfixPair, startPostfixPair } from '../support/postfix.ts';
@@ -72,9 +72,9 @@ describe.skipIf(missing !== undefined)('through a real Postfix', () => {
       { on: database },
     );
     account = await service.account({ identities: [] });
-    const encryptionKey = (await openSecret(database.database, undefined))('encryption');
+    const { vault } = await openSecret(database.database, undefined);
     const { records } = await addDomain(
-      { database: database.database, bounceDomain: BOUNCES, encryptionKey },
+      { database: database.database, bounceDomain: BOUNCES, vault },
       account.id,
       'example.com',
       true,

@@ -1,6 +1,6 @@
 // What is stored of a mail's head comes back whole: a mail that was accepted can always be composed.
 import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Mailbox, parseMailbox } from '../../src/addresses.ts';
 import { readHead, type StoredHead, writeHead } from '../../src/sending/stored-head.ts';
 
@@ -39,4 +39,36 @@ it('with nothing but what it must have, and with everything', () => {
     keepLinks: true,
   };
   expect(stored(full)).toEqual(full);
+});
+
+describe('every form that was ever written is read', () => {
+  const { heads } = JSON.parse(
+    readFileSync(new URL('../fixtures/stored-heads.json', import.meta.url), 'utf8'),
+  ) as { heads: { form: number; written: string }[] };
+  const mailbox = (text: string) => parseMailbox(text) as Mailbox;
+  const meant: StoredHead = {
+    from: mailbox('Acme <hello@example.com>'),
+    to: [mailbox('ada@example.net')],
+    cc: [mailbox('Jö <jö@example.net>')],
+    replyTo: null,
+    headers: [['X-Order', '4711']],
+    attachments: [{ filename: 'a.pdf', contentType: 'application/pdf', size: 3 }],
+    sandbox: true,
+  };
+
+  it.each(heads)('form $form', ({ written }) => {
+    expect(readHead(Buffer.from(written))).toEqual(meant);
+  });
+
+  it('and what is written now is the newest among them', () => {
+    expect(writeHead(meant)).toBe(heads.at(-1)!.written);
+  });
+
+  it('a newer form, and damage, are told in a sentence', () => {
+    expect(() => readHead(Buffer.from('{"v":4,"from":"a@b.example","to":[]}'))).toThrow(
+      'form 4, which this version of Sandmartin does not know',
+    );
+    expect(() => readHead(Buffer.from('{"v":3'))).toThrow('The stored head is damaged');
+    expect(() => readHead(Buffer.from('{}'))).toThrow('The stored head is damaged');
+  });
 });

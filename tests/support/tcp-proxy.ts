@@ -1,19 +1,22 @@
-// A door between a service and its database that a test can shut: connections break, new ones are refused, until it opens again.
+// A door between a service and its database that a test can shut: connections break, new ones are refused, until it opens
+// again. Or a swamp: connections stay, new ones are taken, and nothing comes through until it opens; then what was stuck does.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export interface TcpProxy {
   /** The same URL, through the door. */
   url: string;
   shut(): Promise<void>;
+  swallow(): void;
   open(): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
-  const sockets = new Set<Socket>();
+  const pairs = new Map<Socket, Socket>();
   let server: Server | undefined;
   let ownPort = 0;
+  let swallowing = false;
 
   function pass(incoming: Socket): void {
     const onward = connect(Number(port), hostname);
@@ -21,27 +24,46 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       [incoming, onward],
       [onward, incoming],
     ] as const) {
-      sockets.add(one);
-      one.pipe(other);
+      pairs.set(one, other);
       one.on('error', () => undefined);
       one.on('close', () => {
-        sockets.delete(one);
-        other.destroy();
+        if (!swallowing) part(one);
       });
+      if (!swallowing) one.pipe(other);
     }
   }
+  function part(one: Socket): void {
+    pairs.get(one)?.destroy();
+    pairs.delete(one);
+  }
   async function open(): Promise<void> {
+    if (swallowing) {
+      swallowing = false;
+      for (const [one, other] of pairs) {
+        if (one.destroyed) part(one);
+        else one.pipe(other);
+      }
+      return;
+    }
     server = createServer(pass);
     await new Promise<void>((resolve) => server!.listen(ownPort, '127.0.0.1', resolve));
     ownPort = (server.address() as { port: number }).port;
   }
+  function swallow(): void {
+    swallowing = true;
+    for (const [one, other] of pairs) {
+      one.unpipe(other);
+      one.pause();
+    }
+  }
   async function shut(): Promise<void> {
+    swallowing = false;
     const closed = new Promise<void>((resolve) => {
       if (server) server.close(() => resolve());
       else resolve();
     });
     server = undefined;
-    for (const socket of sockets) socket.destroy();
+    for (const socket of pairs.keys()) socket.destroy();
     await closed;
   }
 
@@ -49,5 +71,5 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const url = new URL(target);
   url.hostname = '127.0.0.1';
   url.port = String(ownPort);
-  return { url: url.href, shut, open, close: shut };
+  return { url: url.href, shut, swallow, open, close: shut };
 }

@@ -12,6 +12,7 @@ const click: TrackingToken = {
   accountId: 4711,
   messageId: randomBytes(16),
   index: 3,
+  place: 1,
   expiresMs: now + 90 * 24 * HOUR,
   url: 'https://shop.example/order?id=1&x=ü',
 };
@@ -23,6 +24,7 @@ describe('tokens', () => {
       accountId: fc.maxSafeNat(),
       messageId: fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes)),
       index: fc.nat(),
+      place: fc.option(fc.nat()),
       expiresMs: fc.integer({ min: 500_000, max: 900_000 }).map((hours) => hours * HOUR),
       url: fc.oneof(
         fc.constantFrom('', 'https://', 'http://x.example/', 'https://x.example/ü?q=😀#a'),
@@ -36,6 +38,17 @@ describe('tokens', () => {
         expect(readToken(key, text, now)).toEqual(wanted);
       }),
     );
+  });
+
+  it('of the first version are still read: they name nobody', () => {
+    const old = 'gQehIAGajF0-AHGyobLD1OX2BxjnJANzaG9wLmV4YW1wbGUvYT9iPcO8p6RN1Mzwkefo5njiMdeHtQ';
+    expect(readToken(Buffer.alloc(32, 7), old, now)).toMatchObject({
+      kind: 'click',
+      accountId: 4711,
+      index: 3,
+      place: null,
+      url: 'https://shop.example/a?b=ü',
+    });
   });
 
   it('are short', () => {

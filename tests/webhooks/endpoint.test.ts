@@ -2,6 +2,7 @@
 import type { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { showId } from '../../src/ids.ts';
+import type { Vault } from '../../src/store/vault.ts';
 import { listDeliveries } from '../../src/webhooks/deliveries.ts';
 import {
   accountOfEndpoint,
@@ -36,6 +37,7 @@ import {
   newEndpoint,
   newEvents,
   newMessages,
+  openVault,
   recordEvents,
   startTestWorker,
   trustingAgent,
@@ -44,14 +46,16 @@ import {
 const clock = movingClock();
 const HOUR = 3_600_000;
 let test: TestDatabase;
+let vault: Vault;
 let agent: Agent;
 let worker: WebhookWorker;
 const receivers: Receiver[] = [];
 
 beforeAll(async () => {
   test = await createTestDatabase();
+  vault = await openVault(test.database);
   agent = trustingAgent();
-  worker = startTestWorker({ database: test.database, clock, agent });
+  worker = startTestWorker({ database: test.database, vault, clock, agent });
 });
 afterEach(async () => {
   for (const receiver of receivers.splice(0)) await receiver.close();
@@ -94,12 +98,12 @@ async function abandonAll(uuid: string, count: number): Promise<void> {
 }
 
 describe('an endpoint', () => {
-  const deps = { guard, clock };
+  const deps = () => ({ guard, clock, vault });
 
   it('is made with a secret that is shown once', async () => {
     const account = await newAccount(test.database);
     const wanted = { url: 'https://hooks.example/a', eventTypes: ['bounce', 'open', 'bounce'] };
-    const made = await createEndpoint(test.database, account, wanted, deps);
+    const made = await createEndpoint(test.database, account, wanted, deps());
     expect(made).toEqual({
       id: expect.stringMatching(/^whe_[0-9A-Z]{26}$/),
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
@@ -132,7 +136,7 @@ describe('an endpoint', () => {
   ])('is refused: %o', async (wanted, detail) => {
     const account = await newAccount(test.database);
     const strict = { trusted: guard.trusted, resolve: async () => ['93.184.216.34'] };
-    const making = createEndpoint(test.database, account, wanted, { guard: strict, clock });
+    const making = createEndpoint(test.database, account, wanted, { guard: strict, clock, vault });
     await expect(making).rejects.toMatchObject({
       code: 'invalid',
       detail: expect.stringMatching(detail),
@@ -142,12 +146,12 @@ describe('an endpoint', () => {
 
   it('needs its account, and an account has fifty at most', async () => {
     const url = 'https://hooks.example/';
-    await expect(createEndpoint(test.database, 999_999, { url }, deps)).rejects.toMatchObject({
+    await expect(createEndpoint(test.database, 999_999, { url }, deps())).rejects.toMatchObject({
       code: 'not-found',
     });
     const account = await newAccount(test.database);
-    for (let n = 0; n < 50; n++) await createEndpoint(test.database, account, { url }, deps);
-    await expect(createEndpoint(test.database, account, { url }, deps)).rejects.toMatchObject({
+    for (let n = 0; n < 50; n++) await createEndpoint(test.database, account, { url }, deps());
+    await expect(createEndpoint(test.database, account, { url }, deps())).rejects.toMatchObject({
       detail: expect.stringContaining('50 webhook endpoints at most'),
     });
   });
@@ -167,7 +171,7 @@ describe('an endpoint', () => {
       disabledReason: 'owner',
     });
     expect(await enableEndpoint(test.database, account, id)).toMatchObject({ disabledAt: null });
-    const rotated = await rotateSecret(test.database, account, id, clock);
+    const rotated = await rotateSecret(test.database, account, id, { clock, vault });
     expect(rotated.secret).not.toBe(secret);
     const daysAhead = (Date.parse(rotated.previousSecretUntil) - clock.nowMs()) / (24 * HOUR);
     expect(daysAhead).toBeCloseTo(1, 2);
@@ -176,10 +180,10 @@ describe('an endpoint', () => {
       () => changeEndpoint(test.database, stranger, id, change, { guard }),
       () => disableEndpoint(test.database, stranger, id, clock),
       () => enableEndpoint(test.database, stranger, id),
-      () => rotateSecret(test.database, stranger, id, clock),
+      () => rotateSecret(test.database, stranger, id, { clock, vault }),
       () => getEndpoint(test.database, account, 'whe_nonsense'),
       () => replay(test.database, stranger, { endpointId: id, abandoned: true }, { nowMs: 0 }),
-      () => sendTestEvent(test.database, stranger, id, 'open', { agent, clock }),
+      () => sendTestEvent(test.database, stranger, id, 'open', { agent, clock, vault }),
     ]) {
       await expect(attempt()).rejects.toMatchObject({ code: 'not-found' });
     }
@@ -352,8 +356,8 @@ describe('a test event', () => {
   it.each(HOOK_TYPES)('of type %s goes out signed and tells the answer', async (type) => {
     const hook = await receiver({ behave: answer(202, 'got it') });
     const { account, id, uuid, secret } = await hooked(hook);
-    const rotated = await rotateSecret(test.database, account, id, clock);
-    const result = await sendTestEvent(test.database, account, id, type, { agent, clock });
+    const rotated = await rotateSecret(test.database, account, id, { clock, vault });
+    const result = await sendTestEvent(test.database, account, id, type, { agent, clock, vault });
     expect(result).toMatchObject({ ok: true, status: 202, responseBody: 'got it' });
     const [request] = hook.requests;
     expect(request!.headers).toMatchObject({
@@ -374,7 +378,7 @@ describe('a test event', () => {
 
   it('that fails says why', async () => {
     const { account, id } = await hooked(await receiver({ certificate: 'unknown-ca' }));
-    const result = await sendTestEvent(test.database, account, id, 'open', { agent, clock });
+    const result = await sendTestEvent(test.database, account, id, 'open', { agent, clock, vault });
     expect(result).toMatchObject({ ok: false, error: { kind: 'tls' } });
   });
 });

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EVENT_KINDS, type EventKindName } from '../../src/events/kinds.ts';
 import { bytesToUuid, showId } from '../../src/ids.ts';
+import type { Vault } from '../../src/store/vault.ts';
 import { disableEndpoint } from '../../src/webhooks/endpoint.ts';
 import { HOOK_TYPES, kindOf } from '../../src/webhooks/event-body.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -17,6 +18,7 @@ import {
   newAccount,
   newEndpoint,
   newMessages,
+  openVault,
   recordEvents,
   startTestWorker,
   trustingAgent,
@@ -25,11 +27,13 @@ import {
 const clock = { nowMs: () => Date.now() };
 const KINDS = HOOK_TYPES.map(kindOf);
 let test: TestDatabase;
+let vault: Vault;
 let agent: Agent;
 const cleanups: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   test = await createTestDatabase();
+  vault = await openVault(test.database);
   agent = trustingAgent();
 });
 afterEach(async () => {
@@ -160,7 +164,7 @@ describe('recording an event', () => {
 
 describe('a payload', () => {
   const worker = () => {
-    const started = startTestWorker({ database: test.database, clock, agent });
+    const started = startTestWorker({ database: test.database, vault, clock, agent });
     cleanups.push(() => started.stop());
     return started;
   };

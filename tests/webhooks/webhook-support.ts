@@ -6,7 +6,9 @@ import { type NewEvent, RECORD_EVENTS_SQL, recordEventsValues } from '../../src/
 import { bytesToUuid, newIdBytes, readUuid } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { openSecret } from '../../src/secrets.ts';
 import type { Database, Queryable } from '../../src/store/pool.ts';
+import type { Vault } from '../../src/store/vault.ts';
 import { addressGuard, guardedAgent } from '../../src/webhooks/address-guard.ts';
 import { createEndpoint, type EndpointChange } from '../../src/webhooks/endpoint.ts';
 import {
@@ -58,9 +60,14 @@ export async function newEndpoint(
   wanted: EndpointChange & { url: string },
 ): Promise<{ id: string; uuid: string; secret: string }> {
   const clock = { nowMs: () => Date.now() };
-  const made = await createEndpoint(database, accountId, wanted, { guard, clock });
+  const vault = await openVault(database);
+  const made = await createEndpoint(database, accountId, wanted, { guard, clock, vault });
   return { ...made, uuid: readUuid('whe_', made.id)! };
 }
+
+/** Of the secret that the database made for itself. */
+export const openVault = async (database: Database): Promise<Vault> =>
+  (await openSecret(database, undefined)).vault;
 
 /** Messages as if the relay had taken them. */
 export async function newMessages(
@@ -139,7 +146,8 @@ export async function newEvents(
 }
 
 export function startTestWorker(
-  deps: Pick<WebhookWorkerDeps, 'database' | 'clock' | 'agent'> & Partial<WebhookWorkerDeps>,
+  deps: Pick<WebhookWorkerDeps, 'database' | 'vault' | 'clock' | 'agent'> &
+    Partial<WebhookWorkerDeps>,
 ): WebhookWorker {
   const log = createLog(process.env.LOG_LEVEL ?? 'silent');
   return startWebhookWorker({ log, metrics: createMetrics(), ...deps });

@@ -2,6 +2,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Vault } from '../../src/store/vault.ts';
 import { rotateSecret } from '../../src/webhooks/endpoint.ts';
 import { verify, verifyStandard } from '../../src/webhooks/verify.ts';
 import type { WebhookWorker } from '../../src/webhooks/worker.ts';
@@ -21,6 +22,7 @@ import {
   newAccount,
   newEndpoint,
   newEvents,
+  openVault,
   startTestWorker,
   type TestClock,
   testClock,
@@ -33,6 +35,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 let test: TestDatabase;
+let vault: Vault;
 let agent: Agent;
 let worker: WebhookWorker;
 let clock: TestClock;
@@ -40,11 +43,12 @@ const receivers: Receiver[] = [];
 
 beforeAll(async () => {
   test = await createTestDatabase();
+  vault = await openVault(test.database);
   agent = trustingAgent();
 });
 beforeEach(() => {
   clock = testClock();
-  worker = startTestWorker({ database: test.database, clock, agent, timeoutMs: 400 });
+  worker = startTestWorker({ database: test.database, vault, clock, agent, timeoutMs: 400 });
 });
 afterEach(async () => {
   await worker.stop();
@@ -224,7 +228,7 @@ describe('signatures', () => {
   it('are made with both secrets for a day after a rotation, the newest alone in X-SM-Signature', async () => {
     const hook = await receiver();
     const { account, id, secret } = await hooked(hook);
-    const rotated = await rotateSecret(test.database, account, id, clock);
+    const rotated = await rotateSecret(test.database, account, id, { clock, vault });
     await newEvents(test.database, account, 1);
     const [during] = await hook.received(1);
     expect(verify(during!.body, during!.headers['x-sm-signature'], rotated.secret)).toBe(true);

@@ -1,12 +1,13 @@
 // The account and its plan; and for operators, all accounts.
 import { z } from 'zod';
 import { changeAccount, createAccount } from '../../accounts/accounts.ts';
-import { createInvitation } from '../../accounts/invitations.ts';
 import { resumeAccount, suspendAccount } from '../../accounts/suspension.ts';
 import { readEmail } from '../../accounts/users.ts';
 import { Problem } from '../../errors.ts';
+import { listSetAside, releaseSetAside } from '../../queue/quarantine.ts';
 import { listOperatorAccounts, readAccountView, readOperatorAccount } from '../account-views.ts';
-import { invited } from '../invitation-mail.ts';
+import { inviteAsOperator } from '../invitation-mail.ts';
+import { messageUuid } from '../message-page.ts';
 import type { Works } from '../route.ts';
 
 const name = z.string().trim().min(1, 'give it a name').max(200);
@@ -34,7 +35,13 @@ export const accountRoutes: Works<'getAccount' | 'changeAccount'> = {
 };
 
 export const operatorRoutes: Works<
-  'listAccounts' | 'createAccount' | 'changeOperatedAccount' | 'suspendAccount' | 'resumeAccount'
+  | 'listAccounts'
+  | 'createAccount'
+  | 'changeOperatedAccount'
+  | 'suspendAccount'
+  | 'resumeAccount'
+  | 'listQuarantine'
+  | 'releaseFromQuarantine'
 > = {
   listAccounts: {
     async run(deps) {
@@ -47,17 +54,17 @@ export const operatorRoutes: Works<
     async run(deps, { body, session }) {
       const { ownerEmail, ...wish } = body;
       const email = ownerEmail && readEmail(ownerEmail);
-      const account = await createAccount(deps.database, wish);
-      const made =
-        email &&
-        (await createInvitation(deps.database, deps.clock, {
-          ...{ accountId: account.id, email, role: 'owner' },
-          invitedBy: session.user.name,
-        }));
-      return {
-        account: await readOperatorAccount(deps, account.id),
-        invited: made ? await invited(deps, made, session.user.email) : null,
-      };
+      const { id } = await createAccount(deps.database, {
+        ...wish,
+        ...(deps.rampStart === undefined ? {} : { rampStart: deps.rampStart }),
+      });
+      const invited = email
+        ? await inviteAsOperator(deps, {
+            ...{ accountId: id, email, role: 'owner' },
+            by: session.user,
+          })
+        : null;
+      return { account: await readOperatorAccount(deps, id), invited };
     },
   },
 
@@ -89,6 +96,22 @@ export const operatorRoutes: Works<
       await resumeAccount(deps.database, id);
       deps.directory.forget(id);
       return await readOperatorAccount(deps, id);
+    },
+  },
+
+  listQuarantine: {
+    async run(deps) {
+      const found = await listSetAside(deps.database, 100);
+      return {
+        items: found.map(({ attempts: _, remaining: __, ...mail }) => mail),
+      };
+    },
+  },
+
+  releaseFromQuarantine: {
+    async run(deps, { params }) {
+      await releaseSetAside(deps.database, messageUuid(params.id));
+      return {};
     },
   },
 };

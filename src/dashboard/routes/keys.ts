@@ -28,11 +28,17 @@ export const keyRoutes: Works<'listKeys' | 'createKey' | 'revokeKey'> = {
         })
         .partial()
         .optional(),
+      expiresAt: z.iso
+        .datetime('must be a time such as 2030-01-31T00:00:00Z')
+        .nullable()
+        .optional(),
+      networks: z.array(z.string().max(50)).max(100).nullable().optional(),
     }),
-    async run({ database, clock }, { accountId, body }) {
-      const { name, scopes, limits } = body;
+    async run({ database, clock }, { accountId, body, session }) {
+      const { name, scopes, limits, expiresAt, networks } = body;
       const made = await createKey(database, clock, {
-        ...{ accountId, scopes },
+        ...{ accountId, scopes, by: session.user.name },
+        bounds: { expiresAt: expiresAt ? new Date(expiresAt) : null, networks: networks ?? null },
         ...(name ? { name } : {}),
         ...(limits === undefined ? {} : { limits }),
       });

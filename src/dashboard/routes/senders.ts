@@ -91,7 +91,7 @@ async function ownIdentity(deps: DashboardDeps, accountId: number, text: string)
   try {
     normaliseIdentity(text);
   } catch {
-    throw new Problem('not-found', `This account has no sender ${text.slice(0, 320)}.`);
+    throw new Problem('not-found', `This account has no sender ${text.slice(0, 200)}.`);
   }
   return await getIdentity(deps.database, accountId, text);
 }

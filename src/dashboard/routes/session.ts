@@ -11,7 +11,13 @@ import {
   renewSession,
   switchAccount,
 } from '../../accounts/sessions.ts';
-import { countReset, countTry, forgiveTry } from '../../accounts/sign-in-throttle.ts';
+import { noteSignIn } from '../../accounts/sign-in-places.ts';
+import {
+  countReset,
+  countTry,
+  forgiveTry,
+  type SignInTry,
+} from '../../accounts/sign-in-throttle.ts';
 import {
   addUser,
   checkCredentials,
@@ -63,7 +69,7 @@ export const sessionRoutes: Works<Names> = {
   signIn: {
     body: z.strictObject({ email, password }),
     async run(deps, call) {
-      const attempt = { email: call.body.email, client: deps.clientOf(call.request.raw) };
+      const attempt = tryOf(deps, call, call.body.email);
       await countTry(deps.database, attempt);
       const user = await checkCredentials(deps.database, call.body.email, call.body.password);
       if (user === undefined) {
@@ -103,7 +109,7 @@ export const sessionRoutes: Works<Names> = {
   changePassword: {
     body: z.strictObject({ current: password, password }),
     async run(deps, { session, body, reply, request }) {
-      const attempt = { email: session.user.email, client: deps.clientOf(request.raw) };
+      const attempt = tryOf(deps, { request }, session.user.email);
       await countTry(deps.database, attempt);
       const user = await checkCredentials(deps.database, session.user.email, body.current);
       if (user === undefined) {
@@ -157,7 +163,7 @@ export const sessionRoutes: Works<Names> = {
     body: z.strictObject({ token, password, name: z.string().max(200).optional() }),
     async run(deps, call) {
       const { email } = await findInvitation(deps.database, call.body.token);
-      const attempt = { email, client: deps.clientOf(call.request.raw) };
+      const attempt = tryOf(deps, call, email);
       await countTry(deps.database, attempt);
       const { user, accountId } = await acceptInvitation(deps, call.body);
       await forgiveTry(deps.database, attempt);
@@ -168,7 +174,7 @@ export const sessionRoutes: Works<Names> = {
   askForReset: {
     body: z.strictObject({ email }),
     async run(deps, { body, request }) {
-      await countReset(deps.database, { ...body, client: deps.clientOf(request.raw) });
+      await countReset(deps.database, tryOf(deps, { request }, body.email));
       // Not waited for: how long the answer takes must not tell whether there was somebody to write to.
       void mailResetLink(deps, body.email);
       return { captured: deps.service().sandbox };
@@ -199,14 +205,22 @@ async function firstAccounts(client: Queryable, name: string): Promise<Account[]
   return present.length > 0 ? present : [await createAccount(client, { name, plan: 'paid' })];
 }
 
+const tryOf = (
+  deps: DashboardDeps,
+  { request }: Pick<Call<'signIn'>, 'request'>,
+  email: string,
+): SignInTry => ({ email, client: deps.requesterOf(request.raw).ipAddress });
+
 /** A new session under a new cookie; the one this browser may have had ends. */
 async function begin(
   deps: DashboardDeps,
-  { session, reply }: Pick<Call<'signIn'>, 'session' | 'reply'>,
+  { session, reply, request }: Pick<Call<'signIn'>, 'session' | 'reply' | 'request'>,
   userId: string,
   accountId?: number,
 ): Promise<Me> {
   if (session !== null) await endSession(deps.database, session);
+  const { ipAddress: client, userAgent } = deps.requesterOf(request.raw);
+  await noteSignIn(deps.database, userId, { client, userAgent });
   const opened = await openSession(deps.database, deps.clock, userId, accountId);
   setCookie(reply, deps.baseUrl(), opened.token);
   return await meBehind(deps, opened.token);

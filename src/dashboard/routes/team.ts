@@ -1,12 +1,8 @@
 // Team: who belongs to the account, in which role, and who is invited.
 import { z } from 'zod';
-import {
-  createInvitation,
-  listInvitations,
-  withdrawInvitation,
-} from '../../accounts/invitations.ts';
+import { listInvitations, withdrawInvitation } from '../../accounts/invitations.ts';
 import { changeRole, listMembers, MEMBER_ROLES, removeMember } from '../../accounts/users.ts';
-import { invited } from '../invitation-mail.ts';
+import { invite } from '../invitation-mail.ts';
 import type { Works } from '../route.ts';
 
 const role = z.enum(MEMBER_ROLES);
@@ -30,15 +26,8 @@ export const teamRoutes: Works<
 
   invite: {
     body: z.strictObject({ email: z.string().max(320), role }),
-    async run(deps, { accountId, session, body }) {
-      const { name: invitedBy, email: inviterEmail } = session.user;
-      const made = await createInvitation(deps.database, deps.clock, {
-        ...body,
-        accountId,
-        invitedBy,
-      });
-      return await invited(deps, made, inviterEmail);
-    },
+    run: (deps, { accountId, session, body }) =>
+      invite(deps, { ...body, accountId, by: session.user }),
   },
 
   withdrawInvitation: {

@@ -12,7 +12,7 @@ import {
 } from '../../templates/account-templates.ts';
 import { categories } from '../../templates/catalog.ts';
 import { listTemplateVersions, readAccountTemplate } from '../../templates/stored-templates.ts';
-import { variableSchema } from '../../templates/variables.ts';
+import { variableSchema, variableValues } from '../../templates/variables.ts';
 import { ownSender } from '../own-sender.ts';
 import type { Works } from '../route.ts';
 import { faultsIn, previewOf, renderPreview } from '../template-preview.ts';
@@ -21,7 +21,7 @@ import { listTemplateRows, readTemplateDetail } from '../template-views.ts';
 const MOST_PREVIEWS = 60;
 
 const source = z.string().max(256 * 1024);
-const variables = z.record(z.string(), z.unknown());
+const variables = variableValues();
 const version = z.number().int().min(1);
 export const slugs = (most: number) => z.array(z.string().max(64)).max(most);
 

@@ -79,8 +79,8 @@ export const webhookRoutes: Works<Names> = {
   },
 
   rotateWebhook: {
-    async run({ database, clock }, { accountId, params }) {
-      const { secret } = await rotateSecret(database, accountId, params.id, clock);
+    async run({ database, webhooks }, { accountId, params }) {
+      const { secret } = await rotateSecret(database, accountId, params.id, webhooks);
       const endpoint = await readEndpointView(database, accountId, params.id);
       return { endpoint, secret, warning: null };
     },
@@ -123,8 +123,8 @@ export const webhookRoutes: Works<Names> = {
   },
 
   getDelivery: {
-    run: ({ database }, { accountId, params }) =>
-      readDeliveryDetail(database, accountId, params.id, params.deliveryId),
+    run: (deps, { accountId, params }) =>
+      readDeliveryDetail(deps, accountId, params.id, params.deliveryId),
   },
 
   retryDelivery: {

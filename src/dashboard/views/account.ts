@@ -9,6 +9,8 @@ export interface AccountView {
   createdAt: string;
   quota: Quota;
   suspended: { at: string; reason: string } | null;
+  /** Too many bounces or complaints: it may not send. */
+  paused: { at: string; reason: string } | null;
   tracking: Tracking;
   /** What this account cannot do now, and why. Empty: nothing is held back. */
   blocked: { what: string; why: string }[];
@@ -34,6 +36,7 @@ export interface OperatorAccount {
   members: number;
   createdAt: string;
   suspended: { at: string; reason: string } | null;
+  paused: { at: string; reason: string } | null;
 }
 
 export interface NewAccount {
@@ -50,4 +53,12 @@ export interface OperatorChange {
   plan?: Plan;
   dailyQuota?: number;
   ratePerSecond?: number;
+}
+
+/** A mail that waits for a person. */
+export interface SetAsideMail {
+  id: string;
+  accountId: number;
+  since: string;
+  reason: string;
 }

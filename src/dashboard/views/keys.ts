@@ -17,6 +17,10 @@ export interface KeyRow {
   prefix: string;
   scopes: Scope[];
   limits: KeyLimits | null;
+  /** Null: it does not end by itself. */
+  expiresAt: string | null;
+  /** Addresses and networks it may be used from; null: anywhere. */
+  networks: string[] | null;
   createdAt: string;
   lastUsedAt: string | null;
   revokedAt: string | null;
@@ -26,4 +30,6 @@ export interface NewKey {
   name?: string;
   scopes: Scope[];
   limits?: Partial<KeyLimits>;
+  expiresAt?: string | null;
+  networks?: string[] | null;
 }

@@ -93,8 +93,21 @@ export interface RelayState {
     attempts: number;
     nextAt: string;
     remaining: string[];
+    /** Those of them of whom nobody knows whether the relay has the mail. */
+    unknown: string[];
     lastResponse: string | null;
+    /** Why it was set aside and is not tried; null: it is. */
+    setAside: string | null;
   } | null;
+  /** Attempts that were no end: deferrals, cut lines, reports of delays. Oldest first. */
+  attempts: {
+    at: string;
+    /** Null: a report of the relay. */
+    attempt: number | null;
+    server: string;
+    recipients: { recipient: string; result: 'deferred' | 'unknown'; reply: string }[];
+    nextAt: string | null;
+  }[];
   /** The newest report that it is late, as the relay told it. */
   delay: Record<string, unknown> | null;
   /** What servers said, oldest first. */

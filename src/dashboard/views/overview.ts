@@ -49,6 +49,7 @@ export interface ActionNeeded {
   kind:
     | 'free-plan'
     | 'suspended'
+    | 'paused'
     | 'quota'
     | 'no-sender'
     | 'domain'

@@ -26,10 +26,17 @@ export interface Invitation {
   expiresAt: string;
 }
 
-/** The link is shown in any case; `mailed` says whether it was also sent, `note` why not. */
+/** Somebody was invited by mail. The link in it is for them alone: whoever has it makes their login. */
 export interface Invited {
   invitation: Invitation;
-  link: string;
-  mailed: boolean;
+  /** There is no relay: the mail is in the sandbox, where operators can open it. */
+  captured: boolean;
+}
+
+/** What operators are told, who could make a login by command as well. */
+export interface InvitedByOperator {
+  invitation: Invitation;
+  /** Only where no mail could be sent, which `note` explains. */
+  link: string | null;
   note: string | null;
 }

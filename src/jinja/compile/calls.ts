@@ -153,14 +153,16 @@ export abstract class CallCompiler extends OperatorCompiler {
     const args = (a: Activation): Value[] => {
       const out: Value[] = [];
       for (let i = 0; i < positional.length; i++) out.push(positional[i]!(a));
-      if (dynArgs !== null) out.push(...spread(a.ctx, dynArgs(a)));
+      if (dynArgs !== null) for (const item of spread(a.ctx, dynArgs(a))) out.push(item);
+      if (out.length > 8) a.ctx.budget.list(out.length);
       return out;
     };
     if (named.length === 0 && dynKwargs === null) return { args, kwargs: () => null };
     const kwargs = (a: Activation): Kwargs => {
       const out: Kwargs = new Map();
       for (const { key, value } of named) out.set(key, value(a));
-      if (dynKwargs !== null) spreadKwargs(out, dynKwargs(a));
+      if (dynKwargs !== null) spreadKwargs(a.ctx, out, dynKwargs(a));
+      if (out.size > 8) a.ctx.budget.list(out.size * 4);
       return out;
     };
     return { args, kwargs };
@@ -193,11 +195,11 @@ function spread(ctx: Context, value: Value): Value[] {
   return toList(ctx.budget, value);
 }
 
-function spreadKwargs(kwargs: Kwargs, value: Value): void {
+function spreadKwargs(ctx: Context, kwargs: Kwargs, value: Value): void {
   if (value instanceof Undefined) value.fail();
   if (!isDict(value))
     throw typeError(`argument after ** must be a mapping, not ${typeName(value)}`);
-  for (const [key, item] of dictEntries(value)) {
+  for (const [key, item] of dictEntries(ctx.budget, value)) {
     if (typeof key !== 'string') throw typeError('keywords must be strings');
     if (kwargs.has(key)) throw typeError(`got multiple values for keyword argument '${key}'`);
     kwargs.set(key, item);

@@ -6,7 +6,7 @@ import { type Location, locate, TemplateAssertionError, TemplateRuntimeError } f
 import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { ownCopy } from '../values/copy.ts';
-import { dictEntries, isDict } from '../values/dict.ts';
+import { Dict } from '../values/dict.ts';
 import { toFloat } from '../values/numbers.ts';
 import { Float, Tuple, type Value } from '../values/types.ts';
 import { Folder, isImmutable, type StaticEvalContext } from './constants.ts';
@@ -27,6 +27,9 @@ export abstract class CompilerBase {
   protected readonly folder: Folder;
   /** What compiling may cost, counted in steps alone: a busy machine must not make a template a wrong one. */
   protected readonly work: Budget;
+  /** Expressions and statements compiled so far: how much a body has of them is what running it costs. */
+  protected parts = 0;
+  private counted = { at: 0, line: 1 };
 
   constructor(env: Environment, source: Source) {
     this.env = env;
@@ -49,7 +52,12 @@ export abstract class CompilerBase {
   }
 
   protected lineOf(at: number): number {
-    return this.source.text.slice(0, at).split('\n').length;
+    // Asked in the order of the source, nearly: counted on from where it was asked last.
+    const { text } = this.source;
+    if (at < this.counted.at) this.counted = { at: 0, line: 1 };
+    for (let i = this.counted.at; i < at; i++) if (text.charCodeAt(i) === 10) this.counted.line++;
+    this.counted.at = at;
+    return this.counted.line;
   }
 
   /** Adds the place to whatever the closure throws. */
@@ -62,6 +70,13 @@ export abstract class CompilerBase {
         throw locate(error, place);
       }
     };
+  }
+
+  /** What running the code compiled by `compile` costs beyond what it pays itself: next to nothing unless it is very long. */
+  protected weighed<Code>(compile: () => Code): { code: Code; cost: number } {
+    const before = this.parts;
+    const code = compile();
+    return { code, cost: (this.parts - before) >> 5 };
   }
 
   protected constant(value: Value): Evaluate {
@@ -82,7 +97,7 @@ function findNonFinite(value: Value): string | null {
     const number = toFloat(value);
     return Number.isNaN(number) ? 'nan' : Number.isFinite(number) ? null : 'inf';
   }
-  if (isDict(value)) return findNonFinite(dictEntries(value).flat());
+  if (value instanceof Dict) return findNonFinite(value.entries().flat());
   const items = Array.isArray(value) ? value : value instanceof Tuple ? value.items : [];
   for (const item of items) {
     const found = findNonFinite(item);

@@ -3,6 +3,7 @@
 import { Budget } from '../budget.ts';
 import { Context, type EvalContext } from '../context.ts';
 import type { Environment } from '../environment.ts';
+import { LimitExceeded } from '../errors.ts';
 import { invoke } from '../methods/signature.ts';
 import type * as n from '../syntax/nodes.ts';
 import { getAttribute, getItem } from '../values/access.ts';
@@ -44,11 +45,17 @@ const FOLD_LIMITS = {
   timeMs: Number.POSITIVE_INFINITY,
 };
 
+/** The same for all constants of a template: ten thousand that are small alone would be 100 MB. */
+const FOLD_STEPS = 100_000;
+
 export class Folder {
   private readonly env: Environment;
   private readonly evalCtx: StaticEvalContext;
   /** Nodes known not to be constant, so that each is tried only once. */
   private readonly failed = new WeakSet<object>();
+  /** Steps left for all constants of the template together. */
+  private left = FOLD_STEPS;
+  private spent: Budget | null = null;
 
   constructor(env: Environment, evalCtx: StaticEvalContext) {
     this.env = env;
@@ -72,10 +79,14 @@ export class Folder {
   }
 
   private context(): Context {
+    this.left -= this.spent?.used ?? 0;
+    if (this.left < 0) throw new LimitExceeded('steps', 'too many constants to evaluate');
+    const budget = new Budget(FOLD_LIMITS);
+    this.spent = budget;
     const evalCtx: EvalContext = { autoescape: this.evalCtx.autoescape };
     const modules = { templates: new Map(), imported: new Map(), globals: this.env.globals };
     return new Context(
-      { env: this.env, budget: new Budget(FOLD_LIMITS), modules },
+      { env: this.env, budget, modules },
       null,
       { get: () => undefined },
       evalCtx,
@@ -164,7 +175,9 @@ export class Folder {
 
   /** Piece by piece: as in Jinja2, what has no text (a strict undefined) fails here, before anything is rendered. */
   private concat(node: n.Concat): Constant {
-    const { budget } = this.context();
+    const ctx = this.attempt(() => this.context());
+    if (ctx === NOT_CONSTANT) return NOT_CONSTANT;
+    const { budget } = ctx as Context;
     let text = '';
     for (const part of node.nodes) {
       const value = this.fold(part);
@@ -173,7 +186,9 @@ export class Folder {
       const piece = this.attempt(() => str(budget, value));
       if (piece === NOT_CONSTANT) return NOT_CONSTANT;
       text += piece;
+      if (text.length > FOLD_LIMITS.stringLength) return NOT_CONSTANT;
     }
+    budget.step(text.length >> 4);
     return text;
   }
 
@@ -221,7 +236,8 @@ export class Folder {
       const extra = node.dynArgs === null ? [] : toList(ctx.budget, args.pop());
       const named: Kwargs = new Map(node.kwargs.map((kw, i) => [kw.key, kwargs[i]]));
       if (node.dynKwargs !== null)
-        for (const [key, item] of dictEntries(kwargs.at(-1) as Dict)) named.set(String(key), item);
+        for (const [key, item] of dictEntries(ctx.budget, kwargs.at(-1) as Dict))
+          named.set(String(key), item);
       return invoke(ctx, node.name, entry.fn, value, [...args, ...extra], named);
     });
   }
@@ -237,7 +253,7 @@ function isPlain(value: Value): boolean {
   if (Array.isArray(value)) return value.every(isPlain);
   if (value instanceof Tuple) return !(value instanceof GroupTuple) && value.items.every(isPlain);
   if (value instanceof PyObject && !(value instanceof Dict)) return false;
-  return isDict(value) && dictEntries(value).every(([key, item]) => isPlain(key) && isPlain(item));
+  return (value as Dict).entries().every(([key, item]) => isPlain(key) && isPlain(item));
 }
 
 /** True for constants that can be handed out again and again: those that nothing can change. */

@@ -5,7 +5,7 @@ import type { Activation } from '../runtime/activation.ts';
 import { LoopContext } from '../runtime/loop.ts';
 import type * as n from '../syntax/nodes.ts';
 import { getAttribute, getItem, isDictMethod, slice } from '../values/access.ts';
-import { Dict } from '../values/dict.ts';
+import { Dict, payForKey } from '../values/dict.ts';
 import { Markup, PyObject, Tuple, type Value } from '../values/types.ts';
 import { CallCompiler } from './calls.ts';
 import type { Evaluate } from './compiler.ts';
@@ -21,6 +21,7 @@ export abstract class ExpressionCompiler extends CallCompiler {
   private computing = 0;
 
   expression(node: n.Expr, frame: Frame): Evaluate {
+    this.parts++;
     switch (node.type) {
       case 'Const':
         return this.constant(node.value);
@@ -28,7 +29,10 @@ export abstract class ExpressionCompiler extends CallCompiler {
         return this.name(node, frame);
       case 'Tuple': {
         const items = node.items.map((item) => this.expression(item, frame));
-        return (a) => new Tuple(items.map((item) => item(a)));
+        return (a) => {
+          a.ctx.budget.list(items.length);
+          return new Tuple(items.map((item) => item(a)));
+        };
       }
       case 'List': {
         const items = node.items.map((item) => this.expression(item, frame));
@@ -84,7 +88,10 @@ export abstract class ExpressionCompiler extends CallCompiler {
       // Every key and value is evaluated before the first one is stored: a fault in a later pair comes before an unhashable key.
       const values = pairs.map(([key, value]) => [key(a), value(a)] as const);
       const dict = new Dict();
-      for (const [key, value] of values) dict.set(key, value);
+      for (const [key, value] of values) {
+        payForKey(a.ctx.budget, key);
+        dict.set(key, value);
+      }
       return dict;
     });
   }

@@ -213,7 +213,7 @@ class FunctionCompiler extends ImportCompiler {
     const enter = this.enter(inner);
     const store = this.target(node.target, inner);
     const reload = this.reload(node.target, inner);
-    const test = this.condition(node.test!, inner);
+    const { code: test, cost } = this.weighed(() => this.condition(node.test!, inner));
     const slots = scope.size;
     return (outer, iterable) => {
       const a = new Activation(slots, outer.ctx, outer);
@@ -222,7 +222,7 @@ class FunctionCompiler extends ImportCompiler {
       const source = iterator(budget, iterable);
       return new Iterator('generator', () => {
         for (let item = source.next(); item !== undefined; item = source.next()) {
-          budget.step(1);
+          budget.step(1 + cost);
           store(a, item);
           if (test(a)) return reload(a);
         }
@@ -303,7 +303,7 @@ class FunctionCompiler extends ImportCompiler {
     analyze(frame.symbols, everything);
     const slots = params.map((param) => frame.symbols.ref(param).index);
     const enter = this.enter(frame);
-    const fill = this.defaults(node, slots, frame);
+    const { code: fill, cost } = this.weighed(() => this.defaults(node, slots, frame));
     const body = this.body(node.body, frame);
     return {
       name,
@@ -314,6 +314,7 @@ class FunctionCompiler extends ImportCompiler {
       varargsSlot,
       slotCount: scope.size,
       run: (a) => {
+        a.ctx.budget.step(cost);
         enter(a);
         fill(a);
         body(a);

@@ -77,7 +77,17 @@ export abstract class StatementCompiler extends ExpressionCompiler {
     };
   }
 
+  /** Statements one after another. Long ones are paid for as a whole: not every statement pays by itself. */
   protected body(nodes: n.Stmt[], frame: Frame): Execute {
+    const { code, cost } = this.weighed(() => this.sequence(nodes, frame));
+    if (cost === 0) return code;
+    return (a) => {
+      a.ctx.budget.step(cost);
+      return code(a);
+    };
+  }
+
+  private sequence(nodes: n.Stmt[], frame: Frame): Execute {
     const statements: Execute[] = [];
     for (const node of nodes) {
       const statement = this.statement(node, frame);
@@ -101,6 +111,7 @@ export abstract class StatementCompiler extends ExpressionCompiler {
   }
 
   private statement(node: n.Stmt, frame: Frame): Execute | null {
+    this.parts++;
     switch (node.type) {
       case 'Output':
         return this.output(node, frame);

@@ -1,14 +1,16 @@
 // What filters take from each item by `attribute='a.b.0'`. Before the filters that select, sort and join.
 import type { Context } from '../context.ts';
 import { getItem } from '../values/access.ts';
+import { ignoreCase } from '../values/building.ts';
 import { isDigit } from '../values/text.ts';
 import { Markup, type Value } from '../values/types.ts';
 import { Undefined } from '../values/undefined.ts';
 
 /** `a.b.0` as a list of keys; digits are indexes. */
-function attributePath(attribute: Value): Value[] {
+function attributePath(ctx: Context, attribute: Value): Value[] {
   if (attribute === null || attribute === undefined) return [];
   if (typeof attribute !== 'string' && !(attribute instanceof Markup)) return [attribute];
+  ctx.budget.list(String(attribute).length);
   return String(attribute)
     .split('.')
     .map((part) => (isDigit(part) ? Number(part) : part));
@@ -22,21 +24,15 @@ export function attrgetter(
   lower = false,
   fallback?: Value,
 ): Getter {
-  const path = attributePath(attribute);
+  const path = attributePath(ctx, attribute);
   const hasFallback = fallback !== undefined && fallback !== null;
   return (item) => {
     let value = item;
+    ctx.budget.step(path.length);
     for (const part of path) {
       value = getItem(ctx, value, part);
       if (hasFallback && value instanceof Undefined) value = fallback;
     }
-    return lower ? ignoreCase(value) : value;
+    return lower ? ignoreCase(ctx.budget, value) : value;
   };
 }
-
-export const ignoreCase = (value: Value): Value =>
-  typeof value === 'string'
-    ? value.toLowerCase()
-    : value instanceof Markup
-      ? new Markup(value.text.toLowerCase())
-      : value;

@@ -1,4 +1,5 @@
 // The filters that make HTML and URLs: urlize, urlencode, xmlattr, tojson, pprint.
+import type { Budget } from '../budget.ts';
 import type { Context } from '../context.ts';
 import {
   attributeError,
@@ -9,6 +10,7 @@ import {
 } from '../errors.ts';
 import { type Native, native } from '../methods/signature.ts';
 import { slice } from '../values/access.ts';
+import { joined } from '../values/building.ts';
 import { compareText, ordered } from '../values/compare.ts';
 import { DictView, isDict, pairsOf } from '../values/dict.ts';
 import { isIterable, iterator, toList, truthy } from '../values/iterate.ts';
@@ -55,12 +57,12 @@ function urlencode(ctx: Context, value: Value): string {
     if (items.length > 2) throw valueError('too many values to unpack (expected 2)');
     parts.push(`${urlQuote(ctx, items[0], true)}=${urlQuote(ctx, items[1], true)}`);
   }
-  return parts.join('&');
+  return joined(budget, parts, '&');
 }
 
 function xmlattr(ctx: Context, value: Value, autospace: Value = true): Value {
   const parts: string[] = [];
-  for (const [key, item] of pairsOf(value)) {
+  for (const [key, item] of pairsOf(ctx.budget, value)) {
     ctx.budget.step(4);
     if (item === null || item instanceof Undefined) continue;
     const name = typeof key === 'string' ? key : key instanceof Markup ? key.text : null;
@@ -70,10 +72,15 @@ function xmlattr(ctx: Context, value: Value, autospace: Value = true): Value {
       throw valueError(`Invalid character in attribute name: ${quote(name)}`);
     parts.push(`${escapeValue(ctx.budget, key)}="${escapeValue(ctx.budget, item)}"`);
   }
-  const joined = parts.join(' ');
-  ctx.budget.text(joined.length);
-  const text = truthy(autospace) && joined !== '' ? ` ${joined}` : joined;
+  const list = joined(ctx.budget, parts, ' ');
+  const text = truthy(autospace) && list !== '' ? ` ${list}` : list;
   return ctx.evalCtx.autoescape ? new Markup(text) : text;
+}
+
+function paidText(budget: Budget, text: string): string {
+  budget.text(text.length);
+  budget.step(text.length >> 1);
+  return text;
 }
 
 function urlizeFilter(
@@ -90,7 +97,7 @@ function urlizeFilter(
   if (given(rel) && typeof rel !== 'string' && !(rel instanceof Markup))
     throw attributeError(`'${typeName(rel)}' object has no attribute 'split'`);
   const parts = new Set([
-    ...splitWords(given(rel) ? String(rel) : ''),
+    ...splitWords(given(rel) ? paidText(budget, String(rel)) : ''),
     ...(truthy(nofollow) ? ['nofollow'] : []),
     'noopener',
   ]);
@@ -101,9 +108,11 @@ function urlizeFilter(
           if (typeof scheme === 'string' || scheme instanceof Markup) return String(scheme);
           throw typeError(`expected string or bytes-like object, got '${typeName(scheme)}'`);
         });
-  for (const scheme of schemes)
+  for (const scheme of schemes) {
+    budget.scan(scheme.length);
     if (!/^[\p{L}\p{N}_.+-]{2,}:\/{0,2}$/u.test(scheme))
       throw filterArgumentError(`${quote(scheme)} is not a valid URI scheme prefix.`);
+  }
   const html = urlize(budget, escapeValue(budget, value), {
     shorten: (url) =>
       trimUrlLimit === undefined ||

@@ -1,6 +1,7 @@
 // The pprint filter: pprint.pformat at width 80, dictionaries sorted.
 import type { Context } from '../context.ts';
-import { TemplateError, tooDeep } from '../errors.ts';
+import { LimitExceeded, TemplateError, tooDeep } from '../errors.ts';
+import { joined } from '../values/building.ts';
 import { ordered, sortBy } from '../values/compare.ts';
 import { type Dict, dictEntries, isDict } from '../values/dict.ts';
 import { quote, repr } from '../values/repr.ts';
@@ -71,17 +72,17 @@ class PrettyPrinter {
         const pairs = this.sorted(value as AnyDict).map(
           ([key, item]) => `${this.flat(key)}: ${this.flat(item)}`,
         );
-        return `{${pairs.join(', ')}}`;
+        return `{${joined(budget, pairs, ', ')}}`;
       }
       budget.step(1 + list.length);
-      const parts = list.map((item) => this.flat(orNone(item))).join(', ');
+      const flat = list.map((item) => this.flat(orNone(item)));
+      const parts = joined(budget, flat, ', ');
       return Array.isArray(value) ? `[${parts}]` : `(${parts}${list.length === 1 ? ',' : ''})`;
     });
   }
 
   private sorted(dict: AnyDict): [Value, Value][] {
-    const entries = dictEntries(dict);
-    this.ctx.budget.list(entries.length * 2);
+    const entries = dictEntries(this.ctx.budget, dict);
     const keys = entries.map(([key]) => key);
     try {
       return sortBy(this.ctx.budget, entries, keys, false) as [Value, Value][];
@@ -92,6 +93,7 @@ class PrettyPrinter {
         key === null ? "<class 'NoneType'>" : `<class '${typeName(key)}'>`,
       );
       const order = entries.map((_, i) => i);
+      this.ctx.budget.step(order.length * 2 * Math.ceil(Math.log2(order.length + 1)));
       order.sort((i, j) =>
         this.less(keys[i], keys[j])
           ? -1
@@ -105,32 +107,40 @@ class PrettyPrinter {
     }
   }
   private less(a: Value, b: Value): boolean {
+    // Asked of every pair, so without an error where one can be foreseen.
+    if (typeof a !== typeof b && (typeof a === 'string' || typeof b === 'string')) return false;
+    if (a === null || b === null) return false;
     try {
       return ordered(this.ctx.budget, '<', a, b);
-    } catch {
+    } catch (error) {
+      if (error instanceof LimitExceeded) throw error;
+      this.ctx.budget.step(20);
       return false;
     }
   }
 
   private items(items: Value[], indent: number, allowance: number, level: number): string {
     const at = indent + 1;
-    return items
-      .map((item, i) =>
-        this.format(orNone(item), at, i === items.length - 1 ? allowance : 1, level),
-      )
-      .join(`,\n${' '.repeat(at)}`);
+    const parts = items.map((item, i) =>
+      this.format(orNone(item), at, i === items.length - 1 ? allowance : 1, level),
+    );
+    return this.lines(parts, ',', at);
   }
 
   private dict(dict: AnyDict, indent: number, allowance: number, level: number): string {
     const at = indent + 1;
     const entries = this.sorted(dict);
-    return entries
-      .map(([key, value], i) => {
-        const shown = this.flat(key);
-        const last = i === entries.length - 1;
-        return `${shown}: ${this.format(value, at + textLength(shown) + 2, last ? allowance : 1, level)}`;
-      })
-      .join(`,\n${' '.repeat(at)}`);
+    const parts = entries.map(([key, value], i) => {
+      const shown = this.flat(key);
+      const last = i === entries.length - 1;
+      return `${shown}: ${this.format(value, at + textLength(shown) + 2, last ? allowance : 1, level)}`;
+    });
+    return this.lines(parts, ',', at);
+  }
+
+  /** One below the other, as far to the right as what they belong to: that may be as long as any text. */
+  private lines(parts: string[], mark: string, indent: number): string {
+    return joined(this.ctx.budget, parts, `${mark}\n${' '.repeat(indent)}`);
   }
 
   /** A long string, cut after white space into quoted lines. */
@@ -170,8 +180,8 @@ class PrettyPrinter {
       if (current !== '') chunks.push(quote(current));
     }
     if (chunks.length === 1) return quote(value);
-    const joined = chunks.join(`\n${' '.repeat(indent)}`);
-    return level === 1 ? `(${joined})` : joined;
+    const all = this.lines(chunks, '', indent);
+    return level === 1 ? `(${all})` : all;
   }
 }
 

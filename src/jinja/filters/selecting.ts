@@ -2,7 +2,7 @@
 import type { Context } from '../context.ts';
 import { filterArgumentError, TemplateRuntimeError } from '../errors.ts';
 import { invoke, type Native, native, variadic } from '../methods/signature.ts';
-import { hashKey } from '../values/dict.ts';
+import { hashKey, payForKey } from '../values/dict.ts';
 import { iterator, truthy } from '../values/iterate.ts';
 import { quote, repr } from '../values/repr.ts';
 import { Iterator, type Kwargs, Markup, type Value } from '../values/types.ts';
@@ -122,7 +122,9 @@ function unique(
   const get = attrgetter(ctx, attribute, !truthy(caseSensitive));
   const seen = new Set<unknown>();
   return generate(ctx, value, 'sync_do_unique', (item) => {
-    const key = hashKey(get(item));
+    const found = get(item);
+    payForKey(ctx.budget, found);
+    const key = hashKey(found);
     if (seen.has(key)) return undefined;
     seen.add(key);
     ctx.budget.step(2);

@@ -145,10 +145,10 @@ function slice(ctx: Context, value: Value, count: Value, fill: Value = null): Va
       const longer = items.length - size * columns;
       const start = offset + number * size;
       if (number < longer) offset++;
+      ctx.budget.list(size + 1);
       const column = items.slice(start, offset + (number + 1) * size);
       if (fill !== null && number >= longer) column.push(fill);
       number++;
-      ctx.budget.list(column.length);
       return column;
     },
     'sync_do_slice',

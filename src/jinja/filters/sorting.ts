@@ -2,12 +2,13 @@
 import type { Context } from '../context.ts';
 import { filterArgumentError } from '../errors.ts';
 import { type Native, native } from '../methods/signature.ts';
+import { ignoreCase } from '../values/building.ts';
 import { equals, ordered, sortBy } from '../values/compare.ts';
 import { pairsOf } from '../values/dict.ts';
 import { iterator, toList, truthy } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
 import { GroupTuple, Markup, Tuple, type Value } from '../values/types.ts';
-import { attrgetter, ignoreCase } from './attribute-getter.ts';
+import { attrgetter } from './attribute-getter.ts';
 
 function sort(
   ctx: Context,
@@ -23,8 +24,9 @@ function sort(
     typeof attribute === 'string' || attribute instanceof Markup
       ? String(attribute).split(',')
       : [attribute];
+  // One list of keys for each item.
+  ctx.budget.step(items.length * (1 + parts.length));
   const getters = parts.map((part) => attrgetter(ctx, part, lower));
-  ctx.budget.list(items.length);
   return sortBy(
     ctx.budget,
     items,
@@ -42,11 +44,11 @@ function dictsort(
 ): Value {
   if (by !== 'key' && by !== 'value')
     throw filterArgumentError('You can only sort by either "key" or "value"');
-  const pairs = pairsOf(value);
+  const pairs = pairsOf(ctx.budget, value);
   const backwards = toIndex(reverse) !== 0;
   const position = by === 'key' ? 0 : 1;
   const keys = pairs.map((pair) =>
-    truthy(caseSensitive) ? pair[position] : ignoreCase(pair[position]),
+    truthy(caseSensitive) ? pair[position] : ignoreCase(ctx.budget, pair[position]),
   );
   ctx.budget.list(pairs.length * 2);
   return sortBy(

@@ -11,7 +11,7 @@ import { Dict } from '../values/dict.ts';
 import { length, truthy } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
 import { add, multiply, subtract } from '../values/operators.ts';
-import { escapeText, escapeValue, isHtml, str } from '../values/repr.ts';
+import { escapeLongText, escapeValue, isHtml, str } from '../values/repr.ts';
 import * as text from '../values/text.ts';
 import { type Kwargs, Markup, Tuple, typeName, type Value } from '../values/types.ts';
 import { Undefined } from '../values/undefined.ts';
@@ -28,25 +28,22 @@ function change(ctx: Context, value: Value, fn: (text: string) => string): strin
   const whole = typeof given === 'string' ? given : given.text;
   ctx.budget.text(whole.length);
   const changed = fn(whole);
-  ctx.budget.text(changed.length >> 4);
+  if (changed.length > whole.length) ctx.budget.text(changed.length);
   return typeof given === 'string' ? changed : new Markup(changed);
 }
 
-const WORD_START =
-  /([-\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000({[<]+)/;
+/** What stands between white space, hyphens and opening brackets, which have no case. */
+const TITLE_WORD =
+  /[^-\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000({[<]+/g;
 
 function title(ctx: Context, value: Value): string {
   const whole = String(soft(ctx, value));
   ctx.budget.text(whole.length);
   ctx.budget.step(whole.length >> 2);
-  return whole
-    .split(WORD_START)
-    .map((word) => {
-      if (word === '') return '';
-      const first = String.fromCodePoint(word.codePointAt(0)!);
-      return first.toUpperCase() + word.slice(first.length).toLowerCase();
-    })
-    .join('');
+  return whole.replace(TITLE_WORD, (word) => {
+    const first = String.fromCodePoint(word.codePointAt(0)!);
+    return first.toUpperCase() + word.slice(first.length).toLowerCase();
+  });
 }
 
 const indention = (ctx: Context, width: Value): string =>
@@ -71,12 +68,14 @@ function indent(
     if (value instanceof Tuple) throw typeError('can only concatenate tuple (not "str") to tuple');
     throw typeError(`unsupported operand type(s) for +=: '${typeName(value)}' and 'str'`);
   }
+  budget.text(String(value).length);
   const lines = text.splitLines(`${String(value)}\n`);
+  budget.step(lines.length);
   budget.text(String(value).length + lines.length * by.length);
   const all = truthy(blank);
   // Markup before plain text escapes it and makes the whole Markup; str.join forgets that again, Markup.join does not.
   const escapes = width instanceof Markup && !markup;
-  const escaped = (line: string) => (escapes ? escapeText(line) : line);
+  const escaped = (line: string) => (escapes ? escapeLongText(budget, line) : line);
   const body = lines
     .map((line, i) => {
       if (i === 0) return all ? escaped(line) : line;
@@ -147,12 +146,14 @@ function wordwrap(
   const markup = glue instanceof Markup;
   const mark = String(glue);
   // The inner join escapes pieces for a Markup separator; the outer one sees Markup already.
-  const pieces = lines.map((line) => (markup ? line.map(escapeText) : line));
+  const pieces = lines.map((line) =>
+    markup ? line.map((piece) => escapeLongText(ctx.budget, piece)) : line,
+  );
   let total = mark.length * lines.length;
   for (const line of pieces) for (const piece of line) total += piece.length + mark.length;
   ctx.budget.text(total);
-  const joined = pieces.map((line) => line.join(mark)).join(mark);
-  return markup ? new Markup(joined) : joined;
+  const wrapped = pieces.map((line) => line.join(mark)).join(mark);
+  return markup ? new Markup(wrapped) : wrapped;
 }
 
 function replaceFilter(
@@ -217,7 +218,7 @@ export const textFilters: Record<string, Native> = {
   }),
   e: escapeFilter,
   escape: escapeFilter,
-  forceescape: native('', (ctx, value) => new Markup(escapeText(html(value, ctx)))),
+  forceescape: native('', (ctx, value) => new Markup(escapeLongText(ctx.budget, html(value, ctx)))),
   format: variadic(formatFilter),
   indent: native('? width first blank', indent),
   lower: native('', (ctx, value) => change(ctx, value, (s) => s.toLowerCase())),

@@ -5,7 +5,7 @@ import { ordered } from '../values/compare.ts';
 import { truthy } from '../values/iterate.ts';
 import { isFloat } from '../values/numbers.ts';
 import { repr } from '../values/repr.ts';
-import { codePoints, hasAstral, strip } from '../values/text.ts';
+import { codePoints, hasAstral, isSpaceCode } from '../values/text.ts';
 import { Float, type Value } from '../values/types.ts';
 
 const isWhite = (char: string | undefined): boolean =>
@@ -18,19 +18,26 @@ const isWordOrPunctuation = (char: string | undefined): boolean =>
   char !== undefined && (isWord(char) || '!"\'&.,?'.includes(char));
 
 type Chars = string | string[];
-const cut = (chars: Chars, start: number, end: number): string =>
+
+/** A part of the line, by its places in it: cutting one shorter costs nothing, however long it is. */
+interface Piece {
+  start: number;
+  end: number;
+}
+const cut = (chars: Chars, { start, end }: Piece): string =>
   typeof chars === 'string' ? chars.slice(start, end) : chars.slice(start, end).join('');
+const size = ({ start, end }: Piece): number => end - start;
 
 /** Pieces a line may be broken between (at hyphens, as in Python, only for True itself): white space, em-dashes, words, parts of hyphenated words. */
-function chunks(chars: Chars, onHyphens: boolean): string[] {
-  const out: string[] = [];
+function chunks(chars: Chars, onHyphens: boolean): Piece[] {
+  const out: Piece[] = [];
   for (let i = 0; i < chars.length; ) {
     const end = isWhite(chars[i])
       ? whiteEnd(chars, i)
       : onHyphens
         ? wordEnd(chars, i)
         : plainEnd(chars, i);
-    out.push(cut(chars, i, end));
+    out.push({ start: i, end });
     i = end;
   }
   return out;
@@ -82,14 +89,14 @@ export function wrap(
     throw valueError(`invalid width ${repr(budget, given)} (must be > 0)`);
   const width = given instanceof Float ? given.value : Number(given);
   budget.step(line.length >> 1);
-  const astral = hasAstral(line);
-  const pieces = chunks(astral ? codePoints(line) : line, onHyphens === true).reverse();
-  const size = (piece: string) => (astral ? codePoints(piece).length : piece.length);
-  const blank = (piece: string) => strip(piece) === '';
+  const chars = hasAstral(line) ? codePoints(line) : line;
+  const pieces = chunks(chars, onHyphens === true).reverse();
+  budget.step(pieces.length);
+  const blank = blankTest(chars);
   const lines: string[] = [];
   while (pieces.length > 0) {
     budget.step(2);
-    const current: string[] = [];
+    const current: Piece[] = [];
     let used = 0;
     if (lines.length > 0 && blank(pieces.at(-1)!)) pieces.pop();
     while (pieces.length > 0 && used + size(pieces.at(-1)!) <= width) {
@@ -99,41 +106,58 @@ export function wrap(
     if (pieces.length > 0 && size(pieces.at(-1)!) > width) {
       if (breakWords && isFloat(given))
         throw typeError('slice indices must be integers or None or have an __index__ method');
-      longWord(pieces, current, width - used, breakWords, truthy(onHyphens), astral);
+      longWord(chars, pieces, current, width - used, breakWords, truthy(onHyphens));
     }
     if (current.length > 0 && blank(current.at(-1)!)) current.pop();
-    if (current.length > 0) lines.push(current.join(''));
+    // What stands on one line stood side by side before.
+    if (current.length > 0)
+      lines.push(cut(chars, { start: current[0]!.start, end: current.at(-1)!.end }));
   }
   return lines;
 }
 
+/** Whether a piece is nothing but white space. What is found is kept: a word cut a thousand times is read once. */
+function blankTest(chars: Chars): (piece: Piece) => boolean {
+  let from = 0;
+  let solid = -1;
+  return ({ start, end }) => {
+    if (start < from || start > solid) {
+      from = solid = start;
+      while (solid < chars.length && isSpaceCode(chars[solid]!.charCodeAt(0))) solid++;
+    }
+    return solid >= end;
+  };
+}
+
 /** A word longer than a line: broken to fill this one, or given a line of its own. */
 function longWord(
-  pieces: string[],
-  current: string[],
+  chars: Chars,
+  pieces: Piece[],
+  current: Piece[],
   space: number,
   breakWords: boolean,
   onHyphens: boolean,
-  astral: boolean,
 ): void {
   if (!breakWords) {
     if (current.length === 0) current.push(pieces.pop()!);
     return;
   }
   const word = pieces.at(-1)!;
-  const chars: Chars = astral ? codePoints(word) : word;
-  let end = space;
-  if (onHyphens && chars.length > space) {
-    const hyphen = cutHyphen(chars, space);
-    if (hyphen > 0) end = hyphen + 1;
+  let end = word.start + space;
+  if (onHyphens && size(word) > space) {
+    const hyphen = cutHyphen(chars, word, space);
+    if (hyphen > word.start) end = hyphen + 1;
   }
-  current.push(cut(chars, 0, end));
-  pieces[pieces.length - 1] = cut(chars, end, chars.length);
+  current.push({ start: word.start, end: Math.min(end, word.end) });
+  word.start = Math.min(end, word.end);
 }
 
-/** Last hyphen before `space` with something other than hyphens before it. */
-function cutHyphen(chars: Chars, space: number): number {
-  for (let i = Math.min(space, chars.length) - 1; i > 0; i--)
-    if (chars[i] === '-') return Array.from(cut(chars, 0, i)).some((char) => char !== '-') ? i : -1;
+/** Last hyphen of the first `space` characters with something other than hyphens before it. */
+function cutHyphen(chars: Chars, { start, end }: Piece, space: number): number {
+  for (let i = Math.min(start + space, end) - 1; i > start; i--)
+    if (chars[i] === '-') {
+      for (let j = start; j < i; j++) if (chars[j] !== '-') return i;
+      return -1;
+    }
   return -1;
 }

@@ -35,7 +35,13 @@ function fromCode(code: number): string {
   return invalid ? '' : String.fromCodePoint(code);
 }
 
+/** Names that mean something without a semicolon, as the start of others do, are at most this long: `Aacute`. */
+const LONGEST_BARE = 6;
+
 const REFERENCE = /&(#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)/gu;
+
+/** What `&name` stands for, for a whole name; those with a semicolon have it in their name. */
+export const htmlEntity = (name: string): string | undefined => entities().get(name);
 
 /** Entities and character references become the characters they stand for, as Python's html.unescape() reads them. */
 export function unescapeHtml(text: string): string {
@@ -52,7 +58,7 @@ export function unescapeHtml(text: string): string {
     const table = entities();
     const exact = table.get(reference);
     if (exact !== undefined) return exact;
-    for (let size = reference.length - 1; size > 1; size--) {
+    for (let size = Math.min(reference.length - 1, LONGEST_BARE); size > 1; size--) {
       const prefix = table.get(reference.slice(0, size));
       if (prefix !== undefined) return prefix + reference.slice(size);
     }

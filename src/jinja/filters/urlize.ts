@@ -1,5 +1,6 @@
 // Turning addresses in text into links, word by word as Jinja2's urlize does, in time linear in the text.
 import type { Budget } from '../budget.ts';
+import { TextBuilder } from '../values/building.ts';
 
 interface Options {
   /** What is shown of an address. */
@@ -28,13 +29,12 @@ export function urlize(budget: Budget, text: string, options: Options): string {
   budget.step(text.length >> 1);
   const rel = options.rel === '' ? '' : ` rel="${options.rel}"`;
   const attributes = rel + (options.target === '' ? '' : ` target="${options.target}"`);
-  let out = '';
+  const out = new TextBuilder(budget);
   for (const word of text.split(SPACES)) {
-    out += word === '' || word.length > MAX_WORD ? word : link(word, attributes, options);
-    budget.text(out.length >> 6);
+    budget.step(options.extraSchemes.length);
+    out.add(word === '' || word.length > MAX_WORD ? word : link(word, attributes, options));
   }
-  budget.text(out.length);
-  return out;
+  return out.toString();
 }
 
 function link(word: string, attributes: string, options: Options): string {

@@ -1,8 +1,11 @@
 // str.format: replacement fields, their paths, conversions and nested specs. Called by methods/str.ts; values go to spec.ts.
+import type { Budget } from '../budget.ts';
 import type { Context } from '../context.ts';
 import { attributeError, indexError, keyError, typeError, valueError } from '../errors.ts';
+import { TextBuilder } from '../values/building.ts';
 import { dictGet, isDict } from '../values/dict.ts';
-import { escapeText, escapeValue, isHtml, quote, repr, str } from '../values/repr.ts';
+import { escapeLongText, escapeValue, isHtml, quote, repr, str } from '../values/repr.ts';
+import { isAscii } from '../values/text.ts';
 import { Markup, typeName, type Value } from '../values/types.ts';
 import { formatValue } from './spec.ts';
 
@@ -37,29 +40,29 @@ export function formatFields(
 
 function expand(fields: Fields, template: string, depth: number): string {
   if (depth === 0) throw valueError('Max string recursion exceeded');
-  let out = '';
+  const { budget } = fields.ctx;
+  budget.step(template.length >> 3);
+  const out = new TextBuilder(budget);
   let i = 0;
   while (i < template.length) {
     const char = template[i]!;
     if (char !== '{' && char !== '}') {
       const next = template.slice(i).search(/[{}]/);
-      out += next === -1 ? template.slice(i) : template.slice(i, i + next);
+      out.add(next === -1 ? template.slice(i) : template.slice(i, i + next));
       i = next === -1 ? template.length : i + next;
       continue;
     }
     if (template[i + 1] === char) {
-      out += char;
+      out.add(char);
       i += 2;
       continue;
     }
     if (char === '}') throw valueError("Single '}' encountered in format string");
     const end = fieldEnd(template, i + 1);
-    out += replaceField(fields, template.slice(i + 1, end), depth);
-    fields.ctx.budget.text(out.length >> 4);
+    out.add(replaceField(fields, template.slice(i + 1, end), depth));
     i = end + 1;
   }
-  fields.ctx.budget.text(out.length);
-  return out;
+  return out.toString();
 }
 
 /** Offset of the brace that closes the field opened just before `start`. */
@@ -101,7 +104,7 @@ function replaceField(fields: Fields, field: string, depth: number): string {
   const spec = rest === '' ? '' : expand(fields, rest.slice(1), depth - 1);
   if (conversion === 'r') value = repr(budget, value);
   else if (conversion === 's') value = str(budget, value);
-  else if (conversion === 'a') value = ascii(repr(budget, value));
+  else if (conversion === 'a') value = ascii(budget, repr(budget, value));
   else if (conversion !== '')
     throw valueError(
       `Unknown conversion specifier ${fields.escapes ? quote(conversion) : conversion}`,
@@ -116,16 +119,19 @@ function replaceField(fields: Fields, field: string, depth: number): string {
     if (spec !== '') throw valueError('Unsupported format specification for Markup.');
     return value instanceof Markup ? value.text : escapeValue(budget, value);
   }
-  return escapeText(formatValue(budget, value, spec));
+  return escapeLongText(budget, formatValue(budget, value, spec));
 }
 
-export const ascii = (text: string): string =>
-  text.replace(/[^\x00-\x7f]/gu, (char) => {
+export function ascii(budget: Budget, text: string): string {
+  if (isAscii(text)) return text;
+  budget.text(text.length * 6);
+  return text.replace(/[^\x00-\x7f]/gu, (char) => {
     const code = char.codePointAt(0)!;
     const hex = code.toString(16);
     if (code <= 0xff) return `\\x${hex.padStart(2, '0')}`;
     return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
   });
+}
 
 /** Resolves `0.name[key]`. */
 function lookup(fields: Fields, path: string): Value {

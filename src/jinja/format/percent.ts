@@ -1,6 +1,7 @@
 // printf-style formatting: `text % values`, for str and (escaping) for Markup. Called by values/operators.ts and the format filter.
 import type { Budget } from '../budget.ts';
 import { keyError, overflowError, typeError, valueError } from '../errors.ts';
+import { TextBuilder } from '../values/building.ts';
 import { fixedDigits, formatExponent, formatGeneral } from '../values/decimal.ts';
 import { dictGet, isDict } from '../values/dict.ts';
 import {
@@ -13,7 +14,7 @@ import {
   toIndex,
   truncate,
 } from '../values/numbers.ts';
-import { escapeText, escapeValue, intText, quote, repr, str } from '../values/repr.ts';
+import { escapeLongText, escapeValue, intText, quote, repr, str } from '../values/repr.ts';
 import { textLength, textSlice } from '../values/text.ts';
 import { Markup, Range, Tuple, typeName, type Value } from '../values/types.ts';
 import { Undefined } from '../values/undefined.ts';
@@ -51,12 +52,13 @@ export function formatPercent(
     if (used >= args.length) throw typeError('not enough arguments for format string');
     return args[used++];
   };
-  let out = '';
+  budget.scan(template.length);
+  const out = new TextBuilder(budget);
   let i = 0;
   for (let at = template.indexOf('%'); at !== -1; at = template.indexOf('%', i)) {
-    out += template.slice(i, at);
+    out.add(template.slice(i, at));
     if (template[at + 1] === '%') {
-      out += '%';
+      out.add('%');
       i = at + 2;
       continue;
     }
@@ -64,14 +66,13 @@ export function formatPercent(
     i = directive.at + 1;
     const value = directive.key === null ? next() : lookup(values, directive.key, mapping);
     budget.text(Math.max(0, directive.width, directive.precision));
-    out += convert(budget, directive, value, escapes);
-    budget.text(out.length >> 4);
+    out.add(convert(budget, directive, value, escapes));
+    budget.step(1);
   }
-  out += template.slice(i);
-  budget.text(out.length);
+  out.add(template.slice(i));
   if (!mapping && used < (args === null ? 1 : args.length))
     throw typeError('not all arguments converted during string formatting');
-  return out;
+  return out.toString();
 }
 
 /** What CPython's PyMapping_Check accepts beside str: everything with [ ]. */
@@ -158,8 +159,8 @@ function convert(budget: Budget, d: Directive, value: Value, escapes: boolean): 
             ? escapeValue(budget, value)
             : str(budget, value)
           : repr(budget, value);
-      if (escapes && d.type !== 's') text = escapeText(text);
-      if (d.type === 'a') text = ascii(text);
+      if (escapes && d.type !== 's') text = escapeLongText(budget, text);
+      if (d.type === 'a') text = ascii(budget, text);
       return pad(d.precision >= 0 ? textSlice(text, 0, d.precision) : text, '', d, false);
     }
     case 'c':

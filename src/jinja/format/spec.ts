@@ -90,6 +90,7 @@ export function formatValue(budget: Budget, value: Value, spec: string): string 
   const text = typeof value === 'string' ? value : value instanceof Markup ? value.text : null;
   if (text === null && !isNumeric(value))
     throw typeError(`unsupported format string passed to ${typeName(value)}.__format__`);
+  budget.text(spec.length);
   const parsed = parseSpec(spec, value);
   budget.text(Math.max(parsed.width, parsed.precision, 0));
   if (text !== null) return formatText(text, typeName(value), parsed);
@@ -213,17 +214,13 @@ function grouped(digits: string, spec: Spec, sign: string, tail: string, size: n
   if (spec.grouping === '') return digits;
   const padded =
     spec.fill === '0' && spec.align === '=' ? spec.width - sign.length - tail.length : 0;
-  let out = '';
-  let inGroup = 0;
-  for (let i = digits.length - 1; i >= 0 || out.length < padded; i--) {
-    if (inGroup === size) {
-      out = spec.grouping + out;
-      inGroup = 0;
-    }
-    out = (digits[i] ?? '0') + out;
-    inGroup++;
-  }
-  return out;
+  // With a separator after every `size` digits, so many of them are needed to fill the width.
+  const filling = padded - Math.floor((padded - 1) / (size + 1));
+  const all = digits.padStart(filling, '0');
+  const groups: string[] = [];
+  for (let end = all.length; end > 0; end -= size)
+    groups.push(all.slice(Math.max(0, end - size), end));
+  return groups.reverse().join(spec.grouping);
 }
 
 function align(body: string, sign: string, spec: Spec, fallback: string): string {

@@ -1,7 +1,15 @@
 // The methods of dict and of its views.
 import type { Context } from '../context.ts';
 import { keyError, typeError, valueError } from '../errors.ts';
-import { Dict, DictView, dictEntries, dictGet, dictSize, isDict } from '../values/dict.ts';
+import {
+  Dict,
+  DictView,
+  dictEntries,
+  dictGet,
+  dictSize,
+  isDict,
+  payForKey,
+} from '../values/dict.ts';
 import { contains, isIterable, iterator, toList } from '../values/iterate.ts';
 import { repr } from '../values/repr.ts';
 import { type Kwargs, Tuple, type Value } from '../values/types.ts';
@@ -18,9 +26,9 @@ function owned(ctx: Context, dict: AnyDict): Dict {
 }
 
 export function copyDict(ctx: Context, dict: AnyDict): Dict {
-  ctx.budget.list(dictSize(dict) * 4);
+  ctx.budget.list(dictSize(dict) * 2);
   const copy = new Dict();
-  for (const [key, value] of dictEntries(dict)) copy.set(key, value);
+  for (const [key, value] of dictEntries(ctx.budget, dict)) copy.set(key, value);
   return copy;
 }
 
@@ -36,7 +44,8 @@ export function fillDict(
   if (args.length === 1) {
     const [source] = args;
     if (source instanceof Undefined) source.fail();
-    if (isDict(source)) for (const [key, value] of dictEntries(source)) put(ctx, dict, key, value);
+    if (isDict(source))
+      for (const [key, value] of dictEntries(ctx.budget, source)) put(ctx, dict, key, value);
     else fillFromPairs(ctx, dict, source);
   }
   if (kwargs !== null) for (const [key, value] of kwargs) put(ctx, dict, key, value);
@@ -44,6 +53,7 @@ export function fillDict(
 
 function put(ctx: Context, dict: Dict, key: Value, value: Value): void {
   ctx.budget.step(4);
+  payForKey(ctx.budget, key);
   if (dict.size >= ctx.budget.limits.items) ctx.budget.list(dict.size + 1);
   dict.set(key, value);
 }
@@ -74,7 +84,8 @@ export const dictMethods: MethodTable = table({
     for (const key of toList(ctx.budget, keys)) put(ctx, made, key, value ?? null);
     return made;
   }),
-  get: positional('key ? default', (_ctx, dict: AnyDict, key, fallback) => {
+  get: positional('key ? default', (ctx, dict: AnyDict, key, fallback) => {
+    payForKey(ctx.budget, key);
     const found = dictGet(dict, key);
     return found === undefined ? (fallback ?? null) : found;
   }),
@@ -89,9 +100,8 @@ export const dictMethods: MethodTable = table({
   }),
   popitem: positional('', (ctx, dict: AnyDict) => {
     const target = owned(ctx, dict);
-    const last = target.entries().at(-1);
+    const last = dictEntries(ctx.budget, target).at(-1);
     if (last === undefined) throw keyError("'popitem(): dictionary is empty'");
-    ctx.budget.list(target.size);
     target.delete(last[0]);
     return new Tuple(last);
   }),
@@ -112,8 +122,6 @@ export const dictMethods: MethodTable = table({
 /** Of keys() and items(); values() has none. */
 export const viewMethods: MethodTable = table({
   isdisjoint: positional('other', (ctx, view: DictView, other) => {
-    const mine = view.list();
-    ctx.budget.step(mine.length);
-    return !toList(ctx.budget, other).some((item) => contains(ctx.budget, mine, item));
+    return !toList(ctx.budget, other).some((item) => contains(ctx.budget, view, item));
   }),
 });

@@ -32,6 +32,7 @@ function pop(ctx: Context, list: Value[], at: Value): Value {
   const index = at === undefined ? list.length - 1 : toIndex(at);
   const position = index < 0 ? index + list.length : index;
   if (position < 0 || position >= list.length) throw indexError('pop index out of range');
+  ctx.budget.step((list.length - position) >> 8);
   return list.splice(position, 1)[0];
 }
 
@@ -43,7 +44,7 @@ const sort = native('? key reverse', (ctx, list: Value[], key, reverse) => {
       ? list
       : list.map((item) => callValue(ctx, key, [orNone(item)], null));
   const sorted = sortBy(ctx.budget, list, keys, backwards);
-  list.splice(0, list.length, ...sorted);
+  for (let i = 0; i < sorted.length; i++) list[i] = sorted[i];
   return null;
 });
 
@@ -89,6 +90,7 @@ export const listMethods: MethodTable = table({
   }),
   reverse: positional('', (ctx, list: Value[]) => {
     ctx.budget.mutate();
+    ctx.budget.step(list.length >> 4);
     list.reverse();
     return null;
   }),

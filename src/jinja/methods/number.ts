@@ -8,8 +8,9 @@ type Integer = number | bigint | boolean;
 
 export const intMethods: MethodTable = table({
   as_integer_ratio: positional('', (_ctx, n: Integer) => new Tuple([int(toBigInt(n)), 1])),
-  bit_count: positional('', (_ctx, n: Integer) => {
+  bit_count: positional('', (ctx, n: Integer) => {
     const big = toBigInt(n);
+    if (typeof n === 'bigint') ctx.budget.step(bitLength(n) >> 3);
     return (big < 0n ? -big : big).toString(2).replaceAll('0', '').length;
   }),
   bit_length: positional('', (_ctx, n: Integer) => (Number(n) === 0 ? 0 : bitLength(toBigInt(n)))),

@@ -1,8 +1,9 @@
 // How built-in functions, methods and filters take arguments: names, defaults, keywords, and Python's complaints about them.
 // Used by methods/, filters/, tests.ts and globals.ts; a missing optional argument arrives as undefined.
+import type { Budget } from '../budget.ts';
 import type { Context } from '../context.ts';
 import { typeError } from '../errors.ts';
-import { quote } from '../values/repr.ts';
+import { quoteLong } from '../values/repr.ts';
 import { Callable, type Kwargs, Markup, typeName, type Value } from '../values/types.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: arguments were bound by `params`, each implementation names what it gets
@@ -161,9 +162,9 @@ export class BoundMethod extends Callable {
   get typeName() {
     return this.inPython ? 'method' : 'builtin_function_or_method';
   }
-  override repr(): string {
+  override repr(budget: Budget): string {
     if (this.inPython)
-      return `<bound method Markup.${this.name} of Markup(${quote(String(this.self))})>`;
+      return `<bound method Markup.${this.name} of Markup(${quoteLong(budget, String(this.self))})>`;
     return `<built-in method ${this.name} of ${typeName(this.self)} object at 0x7f0000000000>`;
   }
   call(ctx: Context, args: Value[], kwargs: Kwargs | null): Value {

@@ -1,8 +1,10 @@
 // Taking a str apart and putting one together: split, rsplit, partition, join. Used by str.ts and the join filter.
 import type { Context } from '../context.ts';
 import { typeError, valueError } from '../errors.ts';
+import { joined } from '../values/building.ts';
 import { isIterable, toList } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
+import { indexIn, lastIndexIn, partsOf } from '../values/search.ts';
 import * as text from '../values/text.ts';
 import { Markup, typeName, type Value } from '../values/types.ts';
 import { textOf } from './str-search.ts';
@@ -16,13 +18,11 @@ function separator(sep: Value): string {
 
 export function split(ctx: Context, whole: string, sep: Value, maxsplit: Value): string[] {
   const limit = maxsplit === undefined ? -1 : toIndex(maxsplit);
-  ctx.budget.list(whole.length >> 2);
+  ctx.budget.step(whole.length >> 3);
   if (sep === undefined || sep === null) return splitSpace(whole, limit);
   const mark = separator(sep);
-  const parts = whole.split(mark);
-  if (limit >= 0 && parts.length > limit + 1)
-    parts.splice(limit, parts.length, parts.slice(limit).join(mark));
-  return parts;
+  ctx.budget.scan(mark.length);
+  return partsOf(whole, mark, limit);
 }
 
 function splitSpace(whole: string, limit: number): string[] {
@@ -44,10 +44,10 @@ function splitSpace(whole: string, limit: number): string[] {
 
 export function rsplit(ctx: Context, whole: string, sep: Value, maxsplit: Value): string[] {
   const limit = maxsplit === undefined ? -1 : toIndex(maxsplit);
-  if (limit < 0) return split(ctx, whole, sep, -1);
-  ctx.budget.list(whole.length >> 2);
-  const parts: string[] = [];
+  if (limit < 0 && (sep === undefined || sep === null)) return split(ctx, whole, sep, -1);
+  ctx.budget.step(whole.length >> 3);
   if (sep === undefined || sep === null) {
+    const parts: string[] = [];
     let end = text.stripEnd(whole);
     while (end > 0) {
       if (parts.length === limit) {
@@ -62,16 +62,15 @@ export function rsplit(ctx: Context, whole: string, sep: Value, maxsplit: Value)
     return parts.reverse();
   }
   const mark = separator(sep);
-  const all = whole.split(mark);
-  if (all.length <= limit + 1) return all;
-  return [all.slice(0, all.length - limit).join(mark), ...all.slice(all.length - limit)];
+  ctx.budget.scan(mark.length);
+  return partsOf(whole, mark, limit, true);
 }
 
 export function partition(ctx: Context, whole: string, sep: Value, last: boolean): string[] {
   const mark = textOf(sep, 'separator');
   if (mark === '') throw valueError('empty separator');
-  ctx.budget.scan(whole.length);
-  const at = last ? whole.lastIndexOf(mark) : whole.indexOf(mark);
+  ctx.budget.scan(whole.length + mark.length);
+  const at = last ? lastIndexIn(whole, mark) : indexIn(whole, mark);
   if (at === -1) return last ? ['', '', whole] : [whole, '', ''];
   return [whole.slice(0, at), mark, whole.slice(at + mark.length)];
 }
@@ -85,11 +84,7 @@ export function joinTexts(
 ): string {
   if (!isIterable(values)) throw typeError('can only join an iterable');
   const items = toList(ctx.budget, values);
-  const parts = items.map(convert);
-  let size = mark.length * Math.max(0, parts.length - 1);
-  for (const part of parts) size += part.length;
-  ctx.budget.text(size);
-  return parts.join(mark);
+  return joined(ctx.budget, items.map(convert), mark);
 }
 
 const strictItem = (item: Value, i: number): string => {

@@ -1,7 +1,9 @@
 // Looking into a str and replacing what was found: find, index, count, startswith, replace. Used by str.ts, the replace filter.
 import type { Context } from '../context.ts';
 import { typeError, valueError } from '../errors.ts';
+import { joined } from '../values/building.ts';
 import { toIndex } from '../values/numbers.ts';
+import { countIn, indexIn, lastIndexIn, partsOf } from '../values/search.ts';
 import * as text from '../values/text.ts';
 import { Markup, Tuple, typeName, type Value } from '../values/types.ts';
 
@@ -33,6 +35,12 @@ export function span(whole: string, start: Value, stop: Value): [number, number]
     : [text.unitOffset(whole, from), text.unitOffset(whole, to)];
 }
 
+/** Looking for a text means reading both. */
+function payToSearch(ctx: Context, whole: string, needle: string): void {
+  ctx.budget.measure(whole);
+  ctx.budget.scan(needle.length);
+}
+
 export function find(
   ctx: Context,
   whole: string,
@@ -42,11 +50,11 @@ export function find(
   last: boolean,
 ): number {
   const needle = textOf(sub, '');
+  payToSearch(ctx, whole, needle);
   const [from, to] = span(whole, start, stop);
-  ctx.budget.scan(whole.length);
   if (to - from < needle.length) return -1;
   const part = whole.slice(from, to);
-  const at = last ? part.lastIndexOf(needle) : part.indexOf(needle);
+  const at = last ? lastIndexIn(part, needle) : indexIn(part, needle);
   return at === -1 ? -1 : text.pointIndex(whole, from + at);
 }
 
@@ -64,12 +72,8 @@ export function index(
 }
 
 export function count(ctx: Context, whole: string, needle: string): number {
-  ctx.budget.scan(whole.length);
-  if (needle === '') return text.textLength(whole) + 1;
-  let found = 0;
-  for (let at = whole.indexOf(needle); at !== -1; at = whole.indexOf(needle, at + needle.length))
-    found++;
-  return found;
+  payToSearch(ctx, whole, needle);
+  return needle === '' ? text.textLength(whole) + 1 : countIn(whole, needle);
 }
 
 export function replace(
@@ -80,29 +84,24 @@ export function replace(
   limit: number,
 ): string {
   const { budget } = ctx;
-  budget.scan(whole.length);
+  payToSearch(ctx, whole, old);
   if (limit === 0) return whole;
   if (old === '') {
+    budget.text(whole.length);
+    budget.step(whole.length >> 1);
+    if (whole === '') return replacement;
     const points = text.codePoints(whole);
     const times = limit < 0 ? points.length + 1 : Math.min(limit, points.length + 1);
     budget.text(whole.length + times * replacement.length);
-    return (
-      points.map((c, i) => (i < times ? replacement + c : c)).join('') +
-      (times > points.length ? replacement : '')
-    );
+    const kept = text.unitOffset(whole, times);
+    const spread = replacement + points.slice(0, times).join(replacement);
+    return spread + (times > points.length ? replacement : whole.slice(kept));
   }
   const times = Math.min(count(ctx, whole, old), limit < 0 ? Number.MAX_SAFE_INTEGER : limit);
   if (times === 0) return whole;
   budget.text(whole.length + times * (replacement.length - old.length));
-  if (limit < 0) return whole.replaceAll(old, () => replacement);
-  let out = '';
-  let at = 0;
-  for (let i = 0; i < times; i++) {
-    const next = whole.indexOf(old, at);
-    out += whole.slice(at, next) + replacement;
-    at = next + old.length;
-  }
-  return out + whole.slice(at);
+  budget.step(times >> 1);
+  return joined(budget, partsOf(whole, old, limit), replacement);
 }
 
 export function affix(
@@ -117,7 +116,7 @@ export function affix(
     return wanted.items.some((item) => affix(ctx, whole, item, start, stop, name));
   if (typeof wanted !== 'string' && !(wanted instanceof Markup))
     throw typeError(`${name} first arg must be str or a tuple of str, not ${typeName(wanted)}`);
-  ctx.budget.scan(whole.length);
+  payToSearch(ctx, whole, String(wanted));
   const [from, to] = span(whole, start, stop);
   if (from > whole.length || to < from) return false;
   const part = whole.slice(from, to);

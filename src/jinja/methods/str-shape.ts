@@ -1,6 +1,7 @@
 // Giving a str another shape: strip, center and its kin, zfill, expandtabs, translate. Used by str.ts and the center filter.
 import type { Context } from '../context.ts';
 import { typeError, valueError } from '../errors.ts';
+import { TextBuilder } from '../values/building.ts';
 import { Dict, dictEntries, dictGet, isDict } from '../values/dict.ts';
 import { lengthOf } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';
@@ -9,8 +10,16 @@ import { Tuple, type Value } from '../values/types.ts';
 import { optionalText, textOf } from './str-search.ts';
 
 /** strip(chars), at one end or both. */
-export function trim(whole: string, chars: Value, left: boolean, right: boolean): string {
+export function trim(
+  ctx: Context,
+  whole: string,
+  chars: Value,
+  left: boolean,
+  right: boolean,
+): string {
   const set = optionalText(chars, 'strip arg');
+  ctx.budget.text(set?.length ?? 0);
+  ctx.budget.step((set?.length ?? 0) >> 2);
   let start = 0;
   let end = whole.length;
   if (set === null) {
@@ -18,12 +27,25 @@ export function trim(whole: string, chars: Value, left: boolean, right: boolean)
     if (right) end = text.stripEnd(whole, start);
     return whole.slice(start, end);
   }
-  const points = text.codePoints(whole);
-  const wanted = new Set(text.codePoints(set));
-  end = points.length;
-  if (left) while (start < end && wanted.has(points[start]!)) start++;
-  if (right) while (end > start && wanted.has(points[end - 1]!)) end--;
-  return points.slice(start, end).join('');
+  const wanted = new Set(set);
+  // The code point that ends before `at`; one that is not whole stands for itself.
+  const before = (at: number): string =>
+    at - start > 1 && text.hasAstral(whole.slice(at - 2, at))
+      ? Array.from(whole.slice(at - 2, at)).at(-1)!
+      : whole[at - 1]!;
+  if (left)
+    while (start < end) {
+      const char = String.fromCodePoint(whole.codePointAt(start)!);
+      if (!wanted.has(char)) break;
+      start += char.length;
+    }
+  if (right)
+    while (end > start) {
+      const char = before(end);
+      if (!wanted.has(char)) break;
+      end -= char.length;
+    }
+  return whole.slice(start, end);
 }
 
 export function pad(
@@ -60,20 +82,25 @@ export function zfill(ctx: Context, whole: string, width: Value): string {
 
 export function expandTabs(ctx: Context, whole: string, tabsize: Value): string {
   const size = tabsize === undefined ? 8 : toIndex(tabsize);
-  let out = '';
+  ctx.budget.step(whole.length >> 3);
+  const out = new TextBuilder(ctx.budget);
   let column = 0;
+  let done = 0;
+  let at = 0;
   for (const char of whole) {
     if (char === '\t') {
       const blanks = size > 0 ? size - (column % size) : 0;
-      ctx.budget.text(out.length + blanks);
-      out += ' '.repeat(blanks);
+      out.add(whole.slice(done, at));
+      if (out.length + blanks > ctx.budget.limits.stringLength)
+        ctx.budget.text(out.length + blanks);
+      out.add(' '.repeat(blanks));
       column += blanks;
-    } else {
-      out += char;
-      column = char === '\n' || char === '\r' ? 0 : column + 1;
-    }
+      done = at + 1;
+    } else column = char === '\n' || char === '\r' ? 0 : column + 1;
+    at += char.length;
   }
-  return out;
+  out.add(whole.slice(done));
+  return out.toString();
 }
 
 /** str.maketrans(): the table translate() takes, from a dict or from letters and what becomes of them. */
@@ -87,7 +114,7 @@ export function translationTable(ctx: Context, from: Value, to?: Value, drop?: V
   if (to === undefined) {
     if (!isDict(from))
       throw typeError('if you give only one argument to maketrans it must be a dict');
-    for (const [key, value] of dictEntries(from)) {
+    for (const [key, value] of dictEntries(ctx.budget, from)) {
       ctx.budget.step(4);
       if (typeof key !== 'string') made.set(key, value);
       else if (text.textLength(key) === 1) made.set(key.codePointAt(0)!, value);
@@ -115,7 +142,7 @@ const tableSize = (map: Value): number =>
 export function translate(ctx: Context, whole: string, map: Value): string {
   ctx.budget.step(whole.length);
   const size = tableSize(map);
-  let out = '';
+  const out = new TextBuilder(ctx.budget);
   for (const char of whole) {
     const code = char.codePointAt(0)!;
     const to = isDict(map)
@@ -123,10 +150,9 @@ export function translate(ctx: Context, whole: string, map: Value): string {
       : code < size
         ? ctx.subscript(map, code)
         : undefined;
-    if (to === undefined) out += char;
-    else if (typeof to === 'number') out += String.fromCodePoint(to);
-    else if (to !== null) out += textOf(to, 'character mapping');
-    ctx.budget.text(out.length >> 6);
+    if (to === undefined) out.add(char);
+    else if (typeof to === 'number') out.add(String.fromCodePoint(to));
+    else if (to !== null) out.add(textOf(to, 'character mapping'));
   }
-  return out;
+  return out.toString();
 }

@@ -22,9 +22,9 @@ const paid = (ctx: Context, self: string): string => {
   ctx.budget.text(self.length);
   return self;
 };
-/** Some methods look at every character with care, and cost accordingly. */
+/** Some methods look at every character beyond ASCII with care, and cost accordingly. */
 const slow = (ctx: Context, self: string): string => {
-  ctx.budget.step(self.length >> 1);
+  ctx.budget.step(text.isAscii(self) ? self.length >> 3 : self.length * 2);
   return self;
 };
 
@@ -42,7 +42,9 @@ const textMethods: Record<string, { fn: Native; escaped?: number }> = {
     escaped: 1,
   },
   lower: { fn: positional('', (ctx, s: string) => sized(ctx, s.toLowerCase())) },
-  lstrip: { fn: positional('? chars', (_ctx, s: string, chars) => trim(s, chars, true, false)) },
+  lstrip: {
+    fn: positional('? chars', (ctx, s: string, chars) => trim(ctx, s, chars, true, false)),
+  },
   removeprefix: {
     fn: positional('prefix', (_ctx, s: string, p) =>
       s.startsWith(textOf(p, 'removeprefix() argument')) ? s.slice(textOf(p, '').length) : s,
@@ -70,8 +72,10 @@ const textMethods: Record<string, { fn: Native; escaped?: number }> = {
     fn: positional('width ? fillchar', (ctx, s: string, w, f) => pad(ctx, s, w, f, 'right')),
     escaped: 1,
   },
-  rstrip: { fn: positional('? chars', (_ctx, s: string, chars) => trim(s, chars, false, true)) },
-  strip: { fn: positional('? chars', (_ctx, s: string, chars) => trim(s, chars, true, true)) },
+  rstrip: {
+    fn: positional('? chars', (ctx, s: string, chars) => trim(ctx, s, chars, false, true)),
+  },
+  strip: { fn: positional('? chars', (ctx, s: string, chars) => trim(ctx, s, chars, true, true)) },
   swapcase: { fn: positional('', (ctx, s: string) => sized(ctx, text.swapcase(slow(ctx, s)))) },
   title: { fn: positional('', (ctx, s: string) => sized(ctx, text.titleWords(slow(ctx, s)))) },
   translate: { fn: positional('table', translate) },
@@ -85,7 +89,7 @@ const partMethods: Record<string, { fn: Native; tuple?: boolean }> = {
   rsplit: { fn: native('? sep maxsplit', rsplit) },
   splitlines: {
     fn: native('? keepends', (ctx, s: string, keep: Value = false) => {
-      ctx.budget.list(s.length >> 2);
+      ctx.budget.step(s.length >> 2);
       return text.splitLines(s, toIndex(keep) !== 0);
     }),
   },
@@ -109,6 +113,7 @@ const predicate = (test: (text: string) => boolean): Native =>
 const shared: Record<string, Native> = {
   count: positional('sub ? start end', (ctx, self, sub, start, end) => {
     const whole = asText(self);
+    ctx.budget.measure(whole);
     const needle = textOf(sub, '');
     const [from, to] = span(whole, start, end);
     return to < from ? 0 : count(ctx, whole.slice(from, to), needle);
@@ -166,7 +171,7 @@ export const strMethods: MethodTable = table({
   ...pick(partMethods, (fn, entry) => ({
     ...fn,
     run: (ctx, self, ...args) =>
-      parts(fn.run(ctx, paid(ctx, self), ...args), entry.tuple, (p) => p),
+      parts(ctx, fn.run(ctx, paid(ctx, self), ...args), entry.tuple, (p) => p),
   })),
   join: positional('iterable', join),
   format: variadic((ctx, self: string, args: Value[], kwargs: Kwargs | null) =>
@@ -177,7 +182,13 @@ export const strMethods: MethodTable = table({
   ),
 });
 
-const parts = (list: Value, tuple: boolean | undefined, wrap: (part: string) => Value): Value => {
+const parts = (
+  ctx: Context,
+  list: Value,
+  tuple: boolean | undefined,
+  wrap: (part: string) => Value,
+): Value => {
+  ctx.budget.list((list as string[]).length);
   const items = (list as string[]).map(wrap);
   return tuple ? new Tuple(items) : items;
 };
@@ -198,7 +209,7 @@ export const markupMethods: MethodTable = table({
   ...pick(partMethods, (fn, entry) => ({
     ...fn,
     run: (ctx, self: Markup, ...args) =>
-      parts(fn.run(ctx, paid(ctx, self.text), ...args), entry.tuple, (p) => new Markup(p)),
+      parts(ctx, fn.run(ctx, paid(ctx, self.text), ...args), entry.tuple, (p) => new Markup(p)),
   })),
   join: positional(
     'iterable',
@@ -215,6 +226,7 @@ export const markupMethods: MethodTable = table({
       new Markup(String(formatFields(ctx, self.text, [], mapping, true))),
   ),
   unescape: positional('', (ctx, self: Markup) => {
+    ctx.budget.text(self.text.length);
     ctx.budget.step(self.text.length >> 3);
     return unescapeHtml(self.text);
   }),

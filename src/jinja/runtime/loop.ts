@@ -22,7 +22,9 @@ export class LoopContext extends WithAttributes {
   private readonly source: Iterator | null;
   private readonly recurse: ((items: Value, depth: number) => Value) | null;
   private total: number | null = null;
+  /** Items asked for ahead of the loop, from `ahead` on. */
   private buffered: Value[] = [];
+  private ahead = 0;
   private current: Value | undefined;
   private before: Value | undefined;
   private lastChanged: Value[] | null = null;
@@ -58,7 +60,7 @@ export class LoopContext extends WithAttributes {
       if (this.index0 + 1 >= this.items.length) return undefined;
       next = orNone(this.items[this.index0 + 1]);
     } else {
-      next = this.buffered.length > 0 ? this.buffered.shift() : this.source!.next();
+      next = this.ahead < this.buffered.length ? this.takeBuffered() : this.source!.next();
       if (next === undefined) return undefined;
     }
     this.index0++;
@@ -70,11 +72,21 @@ export class LoopContext extends WithAttributes {
   private peek(): Value | undefined {
     if (this.items !== null)
       return this.index0 + 1 < this.items.length ? orNone(this.items[this.index0 + 1]) : undefined;
-    if (this.buffered.length === 0) {
+    if (this.ahead === this.buffered.length) {
       const next = this.source!.next();
       if (next !== undefined) this.buffered.push(next);
     }
-    return this.buffered[0];
+    return this.buffered[this.ahead];
+  }
+
+  /** By index: taking the first out of a long array moves all others. */
+  private takeBuffered(): Value {
+    const item = this.buffered[this.ahead++];
+    if (this.ahead === this.buffered.length) {
+      this.buffered = [];
+      this.ahead = 0;
+    }
+    return item;
   }
 
   count(): number {
@@ -85,7 +97,7 @@ export class LoopContext extends WithAttributes {
           this.buffered.push(item);
           this.ctx.budget.step(2);
         }
-        this.total = this.index0 + 1 + this.buffered.length;
+        this.total = this.index0 + 1 + this.buffered.length - this.ahead;
       }
     }
     return this.total;

@@ -37,12 +37,13 @@ export class Macro extends WithAttributes {
     return `<Macro ${this.code.name === null ? 'anonymous' : quote(this.code.name)}>`;
   }
 
-  attribute(_ctx: Context, name: string): Value | undefined {
+  attribute(ctx: Context, name: string): Value | undefined {
     const { code } = this;
     switch (name) {
       case 'name':
         return code.name;
       case 'arguments':
+        ctx.budget.list(code.params.length);
         return new Tuple([...code.params]);
       case 'catch_kwargs':
         return code.kwargsSlot >= 0;

@@ -9,10 +9,10 @@ import { listMethods, rangeMethods, tupleMethods } from '../methods/list.ts';
 import { floatMethods, intMethods, numberAttribute } from '../methods/number.ts';
 import { BoundMethod, type MethodTable } from '../methods/signature.ts';
 import { markupMethods, strMethods } from '../methods/str.ts';
-import { Dict, DictView, dictGet, hashKey, isDict, Namespace } from './dict.ts';
+import { Dict, DictView, dictGet, hashKey, isDict, Namespace, payForKey } from './dict.ts';
 import { isInt, toIndex } from './numbers.ts';
 import { repr } from './repr.ts';
-import { codePoints, hasAstral, textLength, textSlice } from './text.ts';
+import { hasAstral, textLength, textSlice, unitOffset } from './text.ts';
 import {
   Bytes,
   Float,
@@ -122,6 +122,7 @@ const isSequence = (value: Value): boolean =>
 /** value[key], or undefined where Python raises LookupError or TypeError. */
 function item(ctx: Context, value: Value, key: Value): Value | undefined {
   if (isDict(value)) {
+    payForKey(ctx.budget, key);
     if (typeof key === 'object' && key !== null && !isHashable(key)) return undefined;
     return dictGet(value, key);
   }
@@ -160,7 +161,9 @@ function at(items: Value[], index: number): Value | undefined {
 function charAt(budget: Budget, text: string, index: number): string | undefined {
   payForIndex(budget, text);
   if (!hasAstral(text)) return index < 0 ? text[index + text.length] : text[index];
-  return codePoints(text).at(index);
+  const position = index < 0 ? index + textLength(text) : index;
+  const code = position < 0 ? undefined : text.codePointAt(unitOffset(text, position));
+  return code === undefined ? undefined : String.fromCodePoint(code);
 }
 
 function isHashable(key: Value): boolean {
@@ -223,13 +226,13 @@ export function slice(ctx: Context, value: Value, start: Value, stop: Value, ste
   if (!isSequence(value)) throw typeError(`'${typeName(value)}' object is not subscriptable`);
   const by = sliceIndex(step) ?? 1;
   if (by === 0) throw valueError('slice step cannot be zero');
+  if (typeof value === 'string' || value instanceof Markup) payForIndex(ctx.budget, String(value));
   const size = sequenceLength(value);
   const [from, to] = bounds(sliceIndex(start), sliceIndex(stop), by, size);
   const count = Math.max(0, Math.ceil((to - from) / by));
   if (value instanceof Range) return new Range(value.at(from), value.at(to), value.step * by);
   if (typeof value === 'string' || value instanceof Markup) {
     const text = String(value);
-    payForIndex(ctx.budget, text);
     ctx.budget.text(count);
     const cut = by === 1 ? textSlice(text, from, to) : pickText(text, size, from, by, count);
     return typeof value === 'string' ? cut : new Markup(cut);
@@ -262,14 +265,26 @@ function bounds(
 
 /** A list of single characters takes many times the memory of the text, so text of one unit a character goes by units. */
 function pickText(text: string, size: number, from: number, step: number, count: number): string {
-  if (size !== text.length) return pick(codePoints(text), from, step, count).join('');
+  const points = size === text.length ? null : pointsOf(text, size);
   let out = '';
-  const units: number[] = [];
+  let codes: number[] = [];
   for (let i = 0, at = from; i < count; i++, at += step) {
-    units.push(text.charCodeAt(at));
-    if (units.length === 4096) out += String.fromCharCode(...units.splice(0));
+    codes.push(points === null ? text.charCodeAt(at) : points[at]!);
+    if (codes.length < 4096) continue;
+    out += points === null ? String.fromCharCode(...codes) : String.fromCodePoint(...codes);
+    codes = [];
   }
-  return out + String.fromCharCode(...units);
+  return out + (points === null ? String.fromCharCode(...codes) : String.fromCodePoint(...codes));
+}
+
+function pointsOf(text: string, size: number): Uint32Array {
+  const points = new Uint32Array(size);
+  for (let i = 0, at = 0; i < size; i++) {
+    const code = text.codePointAt(at)!;
+    points[i] = code;
+    at += code > 0xffff ? 2 : 1;
+  }
+  return points;
 }
 
 function pick<T>(items: T[], from: number, step: number, count: number): T[] {

@@ -3,7 +3,6 @@ import type { Budget } from '../budget.ts';
 import { tooDeep, typeError } from '../errors.ts';
 import { type Dict, DictView, dictEntries, dictGet, dictSize, isDict, SetValue } from './dict.ts';
 import { isNumber } from './numbers.ts';
-import { hasAstral } from './text.ts';
 import { Float, Markup, orNone, Range, Tuple, typeName, type Value } from './types.ts';
 import { Undefined } from './undefined.ts';
 
@@ -31,8 +30,8 @@ export function equals(budget: Budget, a: Value, b: Value, depth = 0): boolean {
   }
   if (a instanceof Undefined || b instanceof Undefined) return equalUndefined(a, b);
   if (a === b) return true;
-  if (a instanceof Markup) return b instanceof Markup ? a.text === b.text : a.text === b;
-  if (b instanceof Markup) return a === b.text;
+  if (a instanceof Markup) return equals(budget, a.text, b instanceof Markup ? b.text : b);
+  if (b instanceof Markup) return equals(budget, a, b.text);
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (depth > MAX_NESTING) throw tooDeep('in comparison');
   if (Array.isArray(a)) return Array.isArray(b) && equalItems(budget, a, b, depth);
@@ -66,7 +65,7 @@ function equalDicts(
   const size = dictSize(a);
   if (size !== dictSize(b)) return false;
   budget.step(1 + size);
-  for (const [key, value] of dictEntries(a)) {
+  for (const [key, value] of dictEntries(budget, a)) {
     const other = dictGet(b, key);
     if (other === undefined || !equals(budget, value, other, depth + 1)) return false;
   }
@@ -100,8 +99,8 @@ function orderedSets(
 ): boolean {
   if (!test(op, setSize(a), setSize(b))) return false;
   const [part, whole] = op === '<' || op === '<=' ? [a, b] : [b, a];
-  const list = part instanceof DictView ? part.list() : part.members.keys();
-  budget.step(1 + list.length * 2);
+  budget.step(1 + setSize(part) * 2);
+  const list = part instanceof DictView ? part.list(budget) : part.members.keys();
   return list.every((item) => isMember(budget, whole, item));
 }
 
@@ -153,13 +152,12 @@ function orderedItems(budget: Budget, op: Order, a: Value[], b: Value[], depth: 
 
 /** Order by code point; UTF-16 order differs only where surrogates meet the characters above them. */
 export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  if (!hasAstral(a) && !hasAstral(b)) return a < b ? -1 : 1;
-  const x = Array.from(a);
-  const y = Array.from(b);
-  for (let i = 0; i < x.length && i < y.length; i++)
-    if (x[i] !== y[i]) return x[i]!.codePointAt(0)! - y[i]!.codePointAt(0)!;
-  return x.length - y.length;
+  const shared = Math.min(a.length, b.length);
+  let i = 0;
+  while (i < shared && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  // The second half of a pair tells nothing without the first.
+  if (i > 0 && (a.charCodeAt(i - 1) & 0xfc00) === 0xd800) i--;
+  return i < shared ? a.codePointAt(i)! - b.codePointAt(i)! : a.length - b.length;
 }
 
 /** sorted(items, key=…): stable, only ever asking "is b less than a" as CPython does. */

@@ -25,6 +25,7 @@ export function ownCopy(
     return copy;
   }
   if (value instanceof Tuple) {
+    budget.list(value.items.length);
     const items: Value[] = [];
     const copy = value instanceof GroupTuple ? new GroupTuple(items) : new Tuple(items);
     seen.set(value, copy);
@@ -34,7 +35,7 @@ export function ownCopy(
   if (!isDict(value)) return value;
   const copy = new Dict();
   seen.set(value, copy);
-  for (const [key, item] of dictEntries(value)) {
+  for (const [key, item] of dictEntries(budget, value)) {
     budget.step(4);
     copy.set(key, ownCopy(budget, item, seen, depth + 1));
   }

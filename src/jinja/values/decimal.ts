@@ -50,6 +50,9 @@ function scaled(value: number, places: number): bigint {
   return divideHalfEven(numerator, denominator);
 }
 
+/** No double has more digits after the point, or more of them in all: what follows is zeros. */
+const EXACT_PLACES = 1100;
+
 /** |value| with `places` digits after the point. */
 export function fixedDigits(value: number, places: number): string {
   const size = Math.abs(value);
@@ -59,6 +62,8 @@ export function fixedDigits(value: number, places: number): string {
     const tail = longer.slice(longer.indexOf('.') + 1 + places);
     if (tail !== '5000000000000000000000000') return size.toFixed(places);
   }
+  if (places > EXACT_PLACES)
+    return fixedDigits(value, EXACT_PLACES) + '0'.repeat(places - EXACT_PLACES);
   const digits = scaled(value, places)
     .toString()
     .padStart(places + 1, '0');
@@ -68,6 +73,10 @@ export function fixedDigits(value: number, places: number): string {
 /** |value| as d.ddd and exponent, with `places` digits after the point. */
 export function exponentDigits(value: number, places: number): [digits: string, exponent: number] {
   if (value === 0) return ['0'.repeat(places + 1), 0];
+  if (places > EXACT_PLACES) {
+    const [exact, at] = exponentDigits(value, EXACT_PLACES);
+    return [exact + '0'.repeat(places - EXACT_PLACES), at];
+  }
   // Twenty digits tell on which side of a power of ten the exact value lies: 1e-7 is really 9.9999…e-8.
   let exponent = Number(Math.abs(value).toExponential(20).split('e')[1]);
   let digits = scaled(value, places - exponent).toString();
@@ -98,7 +107,7 @@ export function formatGeneral(
   const [digits, exponent] = exponentDigits(value, significant - 1);
   if (exponent < -4 || exponent >= Math.max(1, exponentFrom)) {
     let fraction = digits.slice(1);
-    if (!keepZeros) fraction = fraction.replace(/0+$/, '');
+    if (!keepZeros) fraction = withoutZeros(fraction);
     return `${digits[0]}${fraction === '' ? '' : `.${fraction}`}e${padExponent(exponent)}`;
   }
   let whole: string;
@@ -110,8 +119,14 @@ export function formatGeneral(
     whole = digits.slice(0, exponent + 1).padEnd(exponent + 1, '0');
     fraction = digits.slice(exponent + 1);
   }
-  if (!keepZeros) fraction = fraction.replace(/0+$/, '');
+  if (!keepZeros) fraction = withoutZeros(fraction);
   return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+function withoutZeros(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits.charCodeAt(end - 1) === 48) end--;
+  return digits.slice(0, end);
 }
 
 /** round(value, places) of a float: correctly rounded, ties to even. */

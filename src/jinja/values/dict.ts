@@ -1,4 +1,6 @@
 // Dictionaries and what is built on them: hash keys, views, sets, namespaces. After types.ts and undefined.ts.
+import { createHash } from 'node:crypto';
+import type { Budget } from '../budget.ts';
 import { attributeError, LimitExceeded, typeError } from '../errors.ts';
 import {
   Float,
@@ -15,14 +17,15 @@ import { Undefined } from './undefined.ts';
 
 /** A hash key: equal Python keys (1, 1.0, True) give the same one, in the sense of JavaScript's Map. */
 export function hashKey(key: Value): unknown {
-  if (typeof key === 'string' || key === null) return key;
+  if (typeof key === 'string') return key.length > LONG_KEY ? digest(key) : key;
+  if (key === null) return key;
   if (typeof key === 'number')
     return Number.isInteger(key) && !Number.isSafeInteger(key) ? BigInt(key) : key;
   if (typeof key === 'boolean') return key ? 1 : 0;
   if (typeof key === 'bigint' || typeof key === 'function') return key;
-  if (key instanceof Markup) return key.text;
+  if (key instanceof Markup) return hashKey(key.text);
   if (key instanceof Float) return key.value;
-  if (key instanceof Tuple) return tupleKey(key);
+  if (key instanceof Tuple) return hashKey(tupleKey(key));
   if (key instanceof Undefined) return key.kind === 'strict' ? key.fail() : Undefined;
   if (
     key instanceof Slice ||
@@ -35,6 +38,21 @@ export function hashKey(key: Value): unknown {
       `unhashable type: '${key instanceof PyObject ? key.typeName : Array.isArray(key) ? 'list' : 'dict'}'`,
     );
   return key;
+}
+
+/** V8 hashes longer texts by their length alone: a Map of many of one length would compare each with all others. */
+const LONG_KEY = 16_000;
+const digest = (text: string): string =>
+  `\u0000${text.length}:${createHash('sha256').update(text, 'utf16le').digest('base64')}`;
+
+/** Pays for looking a key up: a long one is read from end to end. */
+export function payForKey(budget: Budget, key: Value): void {
+  if (typeof key === 'string') budget.scan(key.length);
+  else if (key instanceof Markup) budget.scan(key.text.length);
+  else if (key instanceof Tuple) {
+    budget.step(1 + key.items.length);
+    if (key.hash === null) for (const item of key.items) payForKey(budget, item);
+  }
 }
 
 const objectIds = new WeakMap<object, number>();
@@ -77,7 +95,7 @@ export class Dict extends PyObject {
     return this.values.size;
   }
   get(key: Value): Value | undefined {
-    return this.values.get(typeof key === 'string' ? key : hashKey(key));
+    return this.values.get(typeof key === 'string' && key.length <= LONG_KEY ? key : hashKey(key));
   }
   has(key: Value): boolean {
     return this.values.has(hashKey(key));
@@ -149,18 +167,28 @@ function ownKeys(record: Record<string, Value>): string[] {
 
 export const dictSize = (dict: Dict | Record<string, Value>): number =>
   dict instanceof Dict ? dict.size : ownKeys(dict).length;
-export const dictKeys = (dict: Dict | Record<string, Value>): Value[] =>
-  dict instanceof Dict ? dict.keys() : ownKeys(dict).slice();
-export const dictValues = (dict: Dict | Record<string, Value>): Value[] =>
-  dict instanceof Dict ? dict.valueList() : Object.values(dict).map(orNone);
-export const dictEntries = (dict: Dict | Record<string, Value>): [Value, Value][] =>
-  dict instanceof Dict ? dict.entries() : Object.entries(dict).map(([k, v]) => [k, orNone(v)]);
+// Copies of what a dict holds, paid for before they are made.
+export function dictKeys(budget: Budget, dict: Dict | Record<string, Value>): Value[] {
+  budget.list(dictSize(dict));
+  return dict instanceof Dict ? dict.keys() : ownKeys(dict).slice();
+}
+export function dictValues(budget: Budget, dict: Dict | Record<string, Value>): Value[] {
+  budget.list(dictSize(dict));
+  return dict instanceof Dict ? dict.valueList() : Object.values(dict).map(orNone);
+}
+export function dictEntries(budget: Budget, dict: Dict | Record<string, Value>): [Value, Value][] {
+  // Every entry is a list of its own.
+  budget.step(dictSize(dict));
+  budget.list(dictSize(dict));
+  if (dict instanceof Dict) return dict.entries();
+  return Object.entries(dict).map(([k, v]) => [k, orNone(v)]);
+}
 
 /** value.items(), or the error Python gives for a value without them. */
-export function pairsOf(value: Value): [Value, Value][] {
+export function pairsOf(budget: Budget, value: Value): [Value, Value][] {
   if (value instanceof Undefined) return value.fail();
   if (!isDict(value)) throw attributeError(`'${typeName(value)}' object has no attribute 'items'`);
-  return dictEntries(value);
+  return dictEntries(budget, value);
 }
 
 /** dict.keys(), .values() and .items(): live views. */
@@ -175,10 +203,10 @@ export class DictView extends PyObject {
   get typeName() {
     return `dict_${this.part}`;
   }
-  list(): Value[] {
-    if (this.part === 'keys') return dictKeys(this.dict);
-    if (this.part === 'values') return dictValues(this.dict);
-    return dictEntries(this.dict).map((pair) => new Tuple(pair));
+  list(budget: Budget): Value[] {
+    if (this.part === 'keys') return dictKeys(budget, this.dict);
+    if (this.part === 'values') return dictValues(budget, this.dict);
+    return dictEntries(budget, this.dict).map((pair) => new Tuple(pair));
   }
 }
 
@@ -192,8 +220,8 @@ export class SetValue extends PyObject {
   count(): number {
     return this.members.size;
   }
-  iterate(): Iterator {
-    const list = this.members.keys();
+  iterate(budget: Budget): Iterator {
+    const list = dictKeys(budget, this.members);
     let i = 0;
     return new Iterator('set_iterator', () => (i < list.length ? list[i++] : undefined));
   }

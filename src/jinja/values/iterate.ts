@@ -2,15 +2,26 @@
 import type { Budget } from '../budget.ts';
 import { TemplateRuntimeError, typeError } from '../errors.ts';
 import { equals } from './compare.ts';
-import { Dict, DictView, dictGet, dictKeys, dictSize, hashKey, isDict, SetValue } from './dict.ts';
+import {
+  Dict,
+  DictView,
+  dictGet,
+  dictKeys,
+  dictSize,
+  hashKey,
+  isDict,
+  payForKey,
+  SetValue,
+} from './dict.ts';
 import { isInt } from './numbers.ts';
+import { indexIn } from './search.ts';
 import { codePoints, textLength } from './text.ts';
 import { Iterator, Markup, orNone, PyObject, Range, Tuple, typeName, type Value } from './types.ts';
 import { Undefined } from './undefined.ts';
 
 /** Objects of the engine that can be iterated or counted beyond the plain collections. */
 export interface IterableObject {
-  iterate(): Iterator;
+  iterate(budget: Budget): Iterator;
 }
 const isIterableObject = (value: Value): value is PyObject & IterableObject =>
   value instanceof PyObject && 'iterate' in value;
@@ -32,13 +43,10 @@ export function elements(budget: Budget, value: Value): Value[] | null {
   }
   if (value instanceof Undefined) return value.kind === 'strict' ? value.fail() : [];
   if (value instanceof DictView) {
-    // Every item becomes a tuple of its own.
-    budget.list(dictSize(value.dict) * (value.part === 'items' ? 4 : 1));
-    return value.list();
+    return value.list(budget);
   }
   if (isDict(value)) {
-    budget.list(dictSize(value));
-    return dictKeys(value);
+    return dictKeys(budget, value);
   }
   return null;
 }
@@ -50,7 +58,7 @@ export function iterator(budget: Budget, value: Value): Iterator {
     let i = 0;
     return new Iterator('range_iterator', () => (i < value.length ? value.at(i++) : undefined));
   }
-  if (isIterableObject(value)) return value.iterate();
+  if (isIterableObject(value)) return value.iterate(budget);
   const list = elements(budget, value);
   if (list === null) throw notIterable(value);
   let i = 0;
@@ -133,7 +141,8 @@ export function lengthOf(value: Value): number | null {
 }
 
 export function length(budget: Budget, value: Value): number {
-  if (typeof value === 'string') budget.scan(value.length);
+  if (typeof value === 'string') budget.measure(value);
+  else if (value instanceof Markup) budget.measure(value.text);
   const size = lengthOf(value);
   if (size === null) throw typeError(`object of type '${typeName(value)}' has no len()`);
   if (size > 64 && isDict(value)) budget.step(size >> 2);
@@ -169,6 +178,9 @@ function truthyObject(value: PyObject): boolean {
   return size === null || size > 0;
 }
 
+/** The very same object: texts are compared by equals(), which pays for it. */
+const isSame = (a: Value, b: Value): boolean => typeof a !== 'string' && a === b;
+
 /** `item in container` */
 export function contains(budget: Budget, container: Value, item: Value): boolean {
   if (typeof container === 'string' || container instanceof Markup) {
@@ -176,10 +188,11 @@ export function contains(budget: Budget, container: Value, item: Value): boolean
     if (text === null)
       throw typeError(`'in <string>' requires string as left operand, not ${typeName(item)}`);
     const whole = String(container);
-    budget.scan(whole.length);
-    return whole.includes(text);
+    budget.scan(whole.length + text.length);
+    return indexIn(whole, text) !== -1;
   }
   if (isDict(container)) {
+    payForKey(budget, item);
     if (container instanceof Dict) return container.has(item);
     const key = hashKey(item);
     return typeof key === 'string' && Object.hasOwn(container, key);
@@ -191,7 +204,10 @@ export function contains(budget: Budget, container: Value, item: Value): boolean
     const found = dictGet(container.dict, item.items[0]!);
     return found !== undefined && equals(budget, found, item.items[1]!);
   }
-  if (container instanceof SetValue) return container.members.has(item);
+  if (container instanceof SetValue) {
+    payForKey(budget, item);
+    return container.members.has(item);
+  }
   if (container instanceof Range && isInt(item)) {
     const n = Number(item);
     const inside =
@@ -206,7 +222,7 @@ export function contains(budget: Budget, container: Value, item: Value): boolean
   if (list !== null) {
     budget.step(1 + (list.length >> 2));
     for (const element of list)
-      if (element === item || equals(budget, orNone(element), item)) return true;
+      if (isSame(element, item) || equals(budget, orNone(element), item)) return true;
     return false;
   }
   const source = iterator(budget, container);

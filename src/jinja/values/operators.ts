@@ -2,10 +2,10 @@
 import type { Budget } from '../budget.ts';
 import { overflowError, typeError } from '../errors.ts';
 import { formatPercent } from '../format/percent.ts';
-import { DictView, SetValue } from './dict.ts';
+import { DictView, payForKey, SetValue } from './dict.ts';
 import { iterator, toList } from './iterate.ts';
 import * as numbers from './numbers.ts';
-import { escapeText, escapeValue, isHtml, str } from './repr.ts';
+import { escapeLongText, escapeValue, isHtml, str } from './repr.ts';
 import { codePoints } from './text.ts';
 import { Float, Markup, Tuple, typeName, type Value } from './types.ts';
 import { Undefined } from './undefined.ts';
@@ -81,11 +81,13 @@ function difference(budget: Budget, a: Value, b: Value): SetValue {
   const set = new SetValue();
   for (const item of toList(budget, a)) {
     budget.step(4);
+    payForKey(budget, item);
     set.members.set(item, null);
   }
   const without = iterator(budget, b);
   for (let item = without.next(); item !== undefined; item = without.next()) {
     budget.step(2);
+    payForKey(budget, item);
     set.members.delete(item);
   }
   return set;
@@ -175,7 +177,7 @@ export function concatenate(budget: Budget, values: Value[], autoescape: boolean
   let text = '';
   for (const value of values) {
     const part = str(budget, value);
-    text += html && !(value instanceof Markup) ? escapeText(part) : part;
+    text += html && !(value instanceof Markup) ? escapeLongText(budget, part) : part;
   }
   budget.text(text.length);
   return html ? new Markup(text) : text;

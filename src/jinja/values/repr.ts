@@ -1,9 +1,10 @@
 // str() and repr() of every value, byte for byte as Python prints them. Used wherever a value becomes text.
 import type { Budget } from '../budget.ts';
 import { tooDeep, valueError } from '../errors.ts';
+import { TextBuilder } from './building.ts';
 import { floatRepr } from './decimal.ts';
-import { type Dict, DictView, dictEntries, isDict, Namespace, SetValue } from './dict.ts';
-import { isPrintable } from './text.ts';
+import { type Dict, DictView, dictEntries, dictKeys, isDict, Namespace, SetValue } from './dict.ts';
+import { UNPRINTABLE } from './text.ts';
 import { Float, Markup, orNone, PyObject, Range, Slice, Tuple, type Value } from './types.ts';
 import { Undefined } from './undefined.ts';
 
@@ -63,8 +64,7 @@ export function repr(budget: Budget, value: Value): string {
 function reprInside(budget: Budget, value: Value, parents: object[]): string {
   switch (typeof value) {
     case 'string':
-      budget.text(value.length);
-      return quote(value);
+      return quoteLong(budget, value);
     case 'number':
       return numberText(value);
     case 'bigint':
@@ -82,7 +82,7 @@ function reprInside(budget: Budget, value: Value, parents: object[]): string {
   }
   if (value === null) return 'None';
   if (value instanceof Float) return floatRepr(value.value);
-  if (value instanceof Markup) return `Markup(${quote(value.text)})`;
+  if (value instanceof Markup) return `Markup(${quoteLong(budget, value.text)})`;
   if (value instanceof Undefined) return 'Undefined';
   if (Array.isArray(value)) return reprItems(budget, value, value, parents, '[', ']', '[...]');
   if (value instanceof Tuple)
@@ -104,9 +104,9 @@ function specialText(budget: Budget, value: PyObject, parents: object[] | null):
   if (value instanceof Range)
     return `range(${value.start}, ${value.stop}${value.step === 1 ? '' : `, ${value.step}`})`;
   if (value instanceof DictView)
-    return `${value.typeName}(${reprInside(budget, value.list(), [...(parents ?? []), value])})`;
+    return `${value.typeName}(${reprInside(budget, value.list(budget), [...(parents ?? []), value])})`;
   if (value instanceof SetValue) {
-    const list = reprInside(budget, value.members.keys(), parents ?? []);
+    const list = reprInside(budget, dictKeys(budget, value.members), parents ?? []);
     return value.count() === 0 ? 'set()' : `{${list.slice(1, -1)}}`;
   }
   if (value instanceof Namespace)
@@ -127,30 +127,29 @@ function reprItems(
 ): string {
   if (enter(owner, parents)) return cycle;
   budget.step(1 + items.length);
-  let text = open;
+  const text = new TextBuilder(budget);
+  text.add(open);
   for (let i = 0; i < items.length; i++) {
-    if (i > 0) text += ', ';
-    text += reprInside(budget, orNone(items[i]), parents);
-    budget.text(text.length >> 4);
+    if (i > 0) text.add(', ');
+    text.add(reprInside(budget, orNone(items[i]), parents));
   }
   parents.pop();
-  budget.text(text.length);
-  return text + close;
+  text.add(close);
+  return text.toString();
 }
 
 function reprDict(budget: Budget, dict: Dict | Record<string, Value>, parents: object[]): string {
   if (enter(dict, parents)) return '{...}';
-  const entries = dictEntries(dict);
-  budget.step(1 + entries.length * 2);
-  let text = '{';
+  const entries = dictEntries(budget, dict);
+  const text = new TextBuilder(budget);
+  text.add('{');
   for (const [key, value] of entries) {
-    if (text.length > 1) text += ', ';
-    text += `${reprInside(budget, key, parents)}: ${reprInside(budget, value, parents)}`;
-    budget.text(text.length >> 4);
+    if (text.length > 1) text.add(', ');
+    text.add(`${reprInside(budget, key, parents)}: ${reprInside(budget, value, parents)}`);
   }
   parents.pop();
-  budget.text(text.length);
-  return `${text}}`;
+  text.add('}');
+  return text.toString();
 }
 
 /** True when `value` is being printed already, further out. */
@@ -166,18 +165,43 @@ const PLAIN = /^[\x20-\x26\x28-\x5b\x5d-\x7e]*$/;
 /** repr() of a string: the quotes, the escapes. */
 export function quote(text: string): string {
   if (PLAIN.test(text)) return `'${text}'`;
-  const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
-  let out = mark;
-  for (const char of text) {
-    if (char === mark || char === '\\') out += `\\${char}`;
-    else if (char === '\n') out += '\\n';
-    else if (char === '\r') out += '\\r';
-    else if (char === '\t') out += '\\t';
-    else if (char >= ' ' && char <= '~') out += char;
-    else out += isPrintable(char) ? char : escapeCode(char.codePointAt(0)!);
-  }
-  return out + mark;
+  const mark = markFor(text);
+  return mark + quoteInside(text, mark) + mark;
 }
+
+/** The same for a text of any size: in parts, each paid for, for it may become ten times as long. */
+export function quoteLong(budget: Budget, text: string): string {
+  if (text.length <= LONG) {
+    const quoted = quote(text);
+    budget.text(quoted.length);
+    return quoted;
+  }
+  budget.text(text.length);
+  const mark = markFor(text);
+  const out = new TextBuilder(budget);
+  out.add(mark);
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(text.length, at + LONG);
+    if ((text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
+    out.add(quoteInside(text.slice(at, end), mark));
+    at = end;
+  }
+  out.add(mark);
+  return out.toString();
+}
+
+const markFor = (text: string): string => (text.includes("'") && !text.includes('"') ? '"' : "'");
+
+function quoteInside(text: string, mark: string): string {
+  if (PLAIN.test(text)) return text;
+  return text.replace(SPECIAL, (char) => {
+    if (char === '\\') return '\\\\';
+    if (char === "'" || char === '"') return char === mark ? `\\${char}` : char;
+    return NAMED_ESCAPES[char] ?? escapeCode(char.codePointAt(0)!);
+  });
+}
+const SPECIAL = new RegExp(`[\\\\'"]|${UNPRINTABLE.source}`, 'gu');
+const NAMED_ESCAPES: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 function escapeCode(code: number): string {
   if (code <= 0xff) return `\\x${code.toString(16).padStart(2, '0')}`;
@@ -231,13 +255,18 @@ function escapeLong(text: string): string {
 /** escape(value) as text: markup stays, everything else is printed and escaped. */
 export function escapeValue(budget: Budget, value: Value): string {
   if (typeof value === 'string') {
-    budget.print(value.length);
-    return value.length > LONG ? escapeInParts(budget, value) : escapeText(value);
+    return escapeLongText(budget, value);
   }
   if (value instanceof Markup) return value.text;
   if (typeof value === 'number') return numberText(value);
   if (value instanceof PyObject && 'html' in value) return (value as { html(): string }).html();
-  return escapeText(str(budget, value));
+  return escapeLongText(budget, str(budget, value));
+}
+
+/** escapeText() of a text of any size, paid for. */
+export function escapeLongText(budget: Budget, text: string): string {
+  budget.print(text.length);
+  return text.length > LONG ? escapeInParts(budget, text) : escapeText(text);
 }
 
 const LONG = 32_768;

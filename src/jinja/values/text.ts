@@ -19,7 +19,8 @@ export function textLength(text: string): number {
 /** text[start:stop] for bounds already clipped to the length. */
 export function textSlice(text: string, start: number, stop: number): string {
   if (!hasAstral(text)) return text.slice(start, Math.max(start, stop));
-  return Array.from(text).slice(start, Math.max(start, stop)).join('');
+  const from = unitOffset(text, start);
+  return text.slice(from, from + unitOffset(text.slice(from), Math.max(0, stop - start)));
 }
 
 /** Offset in UTF-16 units of the code point at `index`. */
@@ -140,19 +141,41 @@ export function casefold(text: string): string {
   return out;
 }
 
-const isCasedChar = (char: string): boolean => /^[\p{Uppercase}\p{Lowercase}\p{Lt}]/u.test(char);
-
 /** str.title(): every run of cased characters starts with a capital. */
 export function titleWords(text: string): string {
+  if (isAscii(text)) {
+    let inside = false;
+    return asciiLetters(text.toLowerCase(), (code) => {
+      const first = !inside && isLetter(code);
+      inside = isLetter(code);
+      return first;
+    });
+  }
+  return text.replace(/[\p{Uppercase}\p{Lowercase}\p{Lt}]+/gu, (run, at: number) => {
+    const first = String.fromCodePoint(run.codePointAt(0)!);
+    return titleChar(first) + lowerRun(text, run.slice(first.length), at + first.length);
+  });
+}
+
+/** Lower case of a part of a text: only a sigma depends on what stands around it. */
+function lowerRun(text: string, run: string, at: number): string {
+  if (!run.includes('Σ')) return run.toLowerCase();
   let out = '';
-  let inside = false;
-  let at = 0;
-  for (const char of text) {
-    out += inside ? lowerChar(text, char, at) : titleChar(char);
-    inside = isCasedChar(char);
-    at += char.length;
+  let place = at;
+  for (const char of run) {
+    out += lowerChar(text, char, place);
+    place += char.length;
   }
   return out;
+}
+
+const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122;
+
+/** ASCII text with the case of some letters changed, by bytes: an expression takes two hundred times as long. */
+function asciiLetters(text: string, changes: (code: number) => boolean): string {
+  const bytes = Buffer.from(text, 'latin1');
+  for (let i = 0; i < bytes.length; i++) if (changes(bytes[i]!)) bytes[i]! ^= 32;
+  return bytes.toString('latin1');
 }
 
 /** Lower case of one character; a sigma at the end of a word has a form of its own. */
@@ -168,14 +191,10 @@ function lowerChar(text: string, char: string, at: number): string {
 }
 
 export function swapcase(text: string): string {
-  let at = 0;
-  let out = '';
-  for (const char of text) {
-    if (/^\p{Uppercase}$/u.test(char)) out += lowerChar(text, char, at);
-    else out += /^\p{Lowercase}$/u.test(char) ? char.toUpperCase() : char;
-    at += char.length;
-  }
-  return out;
+  if (isAscii(text)) return asciiLetters(text, isLetter);
+  return text.replace(/(\p{Uppercase}+)|\p{Lowercase}+/gu, (run, upper, at: number) =>
+    upper === undefined ? run.toUpperCase() : lowerRun(text, run, at),
+  );
 }
 
 /** A character class of pairs of first and last code point. */
@@ -203,22 +222,14 @@ export const isUpper = (text: string) =>
   /\p{Uppercase}/u.test(text) && !/[\p{Lowercase}\p{Lt}]/u.test(text);
 
 export function isTitle(text: string): boolean {
-  let inside = false;
-  let found = false;
-  for (const char of text) {
-    if (/^[\p{Uppercase}\p{Lt}]$/u.test(char)) {
-      if (inside) return false;
-      inside = found = true;
-    } else if (/^\p{Lowercase}$/u.test(char)) {
-      if (!inside) return false;
-      found = true;
-    } else inside = false;
-  }
-  return found;
+  return /[\p{Uppercase}\p{Lt}]/u.test(text) && !UNTITLED_WORD.test(text);
 }
+/** A word that starts small, or a capital within one. */
+const UNTITLED_WORD =
+  /(?<![\p{Uppercase}\p{Lowercase}\p{Lt}])\p{Lowercase}|[\p{Uppercase}\p{Lowercase}\p{Lt}][\p{Uppercase}\p{Lt}]/u;
 
 // What repr() must escape: anything but letters, marks, numbers, punctuation, symbols and the plain space.
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|[^\P{Zs} ]/u;
+export const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|[^\P{Zs} ]/u;
 export const isPrintable = (text: string) => !UNPRINTABLE.test(text);
 
 /** Replaces decimal digits of any script by ASCII ones, as int() and float() read them. */

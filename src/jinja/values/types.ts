@@ -102,6 +102,7 @@ export class Bytes extends PyObject {
   }
   override repr(budget: Budget): string {
     budget.text(this.data.length * 4);
+    budget.step(this.data.length >> 2);
     const mark = this.data.includes(39) && !this.data.includes(34) ? '"' : "'";
     let out = '';
     for (const byte of this.data) {

@@ -2,13 +2,15 @@
 import { Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useWatched } from '../api.ts';
 import { InfoIcon, WarningIcon } from '../parts/icons.tsx';
 import { useMe } from '../session.ts';
 
 export function Banners() {
-  const { account, service } = useMe();
+  const { account, service, user } = useMe();
   return (
     <>
+      {user.operator && <MissingRoles />}
       {account?.suspended && (
         <Banner tone="bad">
           This account is suspended: nothing is sent. Ask the operator of this service.
@@ -32,6 +34,18 @@ export function Banners() {
       )}
     </>
   );
+}
+
+/** For operators: somebody has to start a process. */
+function MissingRoles() {
+  const { data } = useWatched('getServiceState');
+  return data?.roles
+    .filter(({ missing }) => missing)
+    .map(({ role, detail }) => (
+      <Banner key={role} tone="bad">
+        {detail}
+      </Banner>
+    ));
 }
 
 function Banner({ tone, children }: { tone: 'quiet' | 'warn' | 'bad'; children: ReactNode }) {

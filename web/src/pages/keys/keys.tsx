@@ -49,6 +49,7 @@ export function KeysPage() {
                 <Table.Th>May</Table.Th>
                 <Table.Th>Last used</Table.Th>
                 <Table.Th>Created</Table.Th>
+                <Table.Th>Expires</Table.Th>
                 <Table.Th aria-label="Actions" />
               </Table.Tr>
             </Table.Thead>
@@ -98,7 +99,7 @@ function KeyLine({ row }: { row: KeyRow }) {
               {scope}
             </Badge>
           ))}
-          {sayLimits(row.limits).map((limit) => (
+          {[...sayLimits(row.limits), ...sayNetworks(row.networks)].map((limit) => (
             <Badge key={limit} color="yellow">
               {limit}
             </Badge>
@@ -111,9 +112,14 @@ function KeyLine({ row }: { row: KeyRow }) {
       <Table.Td data-label="Created">
         <Time at={row.createdAt} />
       </Table.Td>
+      <Table.Td data-label="Expires">
+        {row.expiresAt ? <Time at={row.expiresAt} /> : 'Never'}
+      </Table.Td>
       <Table.Td className="to-the-right">
         {row.revokedAt !== null ? (
           <State tone="bad">Revoked</State>
+        ) : row.expiresAt !== null && Date.parse(row.expiresAt) <= Date.now() ? (
+          <State tone="bad">Expired</State>
         ) : (
           may && (
             <Tooltip label="Revoke">
@@ -149,6 +155,9 @@ function sayLimits(limits: KeyRow['limits']): string[] {
     limits.allowedRecipients !== null && `to ${sayRecipients(limits.allowedRecipients)}`,
   ].filter((limit) => typeof limit === 'string');
 }
+
+const sayNetworks = (networks: string[] | null): string[] =>
+  networks === null ? [] : [`from ${sayRecipients(networks)}`];
 
 const sayRecipients = ([first = 'nobody', ...others]: string[]): string =>
   others.length === 0 ? first : `${first} and ${others.length} more`;

@@ -6,6 +6,7 @@ import {
   Group,
   Modal,
   NumberInput,
+  Select,
   Stack,
   Switch,
   TagsInput,
@@ -18,6 +19,17 @@ import type { KeyLimits } from '../../../../src/dashboard/views/keys.ts';
 import { useAction } from '../../api.ts';
 import { Secret } from '../../parts/copy.tsx';
 import { ActionForm } from '../../parts/form.tsx';
+
+const lives = [
+  { value: '', label: 'Never' },
+  { value: '1', label: 'In a day' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+];
+
+const inDays = (days: string): string | null =>
+  days === '' ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString();
 
 const noLimits: KeyLimits = {
   allowedRecipients: null,
@@ -62,6 +74,8 @@ export function NewKeyDialog({ opened, onClose }: { opened: boolean; onClose: ()
 function NewKeyForm({ onSecret }: { onSecret: (secret: string) => void }) {
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<string[]>(['email:send', 'email:read']);
+  const [days, setDays] = useState('');
+  const [networks, setNetworks] = useState<string[]>([]);
   const [limited, setLimited] = useState(false);
   const [limits, setLimits] = useState(noLimits);
   const create = useAction('createKey', {
@@ -79,6 +93,8 @@ function NewKeyForm({ onSecret }: { onSecret: (secret: string) => void }) {
           body: {
             ...(name.trim() ? { name: name.trim() } : {}),
             scopes: scopes as Scope[],
+            expiresAt: inDays(days),
+            networks: networks.length > 0 ? networks : null,
             ...(limited ? { limits } : {}),
           },
         });
@@ -99,6 +115,21 @@ function NewKeyForm({ onSecret }: { onSecret: (secret: string) => void }) {
           <Checkbox value="admin" label="Manage this account over the API" description="admin" />
         </Stack>
       </Checkbox.Group>
+      <Select
+        label="Expires"
+        description="After that it is refused, like one that was revoked"
+        data={lives}
+        value={days}
+        allowDeselect={false}
+        onChange={(value) => setDays(value ?? '')}
+      />
+      <TagsInput
+        label="Only from these networks"
+        description="Addresses or networks of your servers; empty: from anywhere"
+        placeholder="203.0.113.0/24"
+        value={networks}
+        onChange={setNetworks}
+      />
       <UnstyledButton
         className="plain-link"
         w="fit-content"

@@ -45,8 +45,46 @@ export function Recipients({ states }: { states: RecipientState[] }) {
   );
 }
 
+/** What was no end and so is not in the timeline. */
+function Attempts({ attempts }: { attempts: RelayState['attempts'] }) {
+  return (
+    <TableBox label="Attempts that were put off">
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>When</Table.Th>
+            <Table.Th>Attempt</Table.Th>
+            <Table.Th>About</Table.Th>
+            <Table.Th>Outcome</Table.Th>
+            <Table.Th>Reply</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {attempts.flatMap(({ at, attempt, server, recipients }) =>
+            recipients.map(({ recipient, result, reply }) => (
+              <Table.Tr key={`${at} ${recipient}`}>
+                <Table.Td data-label="When">
+                  <Time at={at} />
+                </Table.Td>
+                <Table.Td data-label="Attempt">{attempt ?? `Reported by ${server}`}</Table.Td>
+                <Table.Td data-label="About">{recipient}</Table.Td>
+                <Table.Td data-label="Outcome">
+                  {result === 'unknown' ? 'Unknown' : 'Deferred'}
+                </Table.Td>
+                <Table.Td data-label="Reply">
+                  <code>{reply}</code>
+                </Table.Td>
+              </Table.Tr>
+            )),
+          )}
+        </Table.Tbody>
+      </Table>
+    </TableBox>
+  );
+}
+
 export function RelayPanel({
-  relay: { messageId, pending, delay, replies },
+  relay: { messageId, pending, delay, attempts, replies },
 }: {
   relay: RelayState;
 }) {
@@ -62,10 +100,22 @@ export function RelayPanel({
             )}
           </Fact>
           {pending && (
-            <Fact label="Still to hand over">
+            <Fact label={pending.setAside === null ? 'Still to hand over' : 'Set aside'}>
               {pending.remaining.join(', ')}: {pending.attempts}{' '}
-              {pending.attempts === 1 ? 'attempt' : 'attempts'} so far, next{' '}
-              <Time at={pending.nextAt} />
+              {pending.attempts === 1 ? 'attempt' : 'attempts'} so far,{' '}
+              {pending.setAside === null ? (
+                <>
+                  next <Time at={pending.nextAt} />
+                </>
+              ) : (
+                `not tried any more. ${pending.setAside}`
+              )}
+              {pending.unknown.length > 0 && (
+                <Text size="sm">
+                  Nobody knows whether the relay has it for {pending.unknown.join(', ')}: the line
+                  was cut after the mail.
+                </Text>
+              )}
               {pending.lastResponse && (
                 <Text size="sm" c="dimmed">
                   {pending.lastResponse}
@@ -80,6 +130,7 @@ export function RelayPanel({
           )}
         </Stack>
       </Paper>
+      {attempts.length > 0 && <Attempts attempts={attempts} />}
       {replies.length === 0 ? (
         <Empty title="Nothing was said yet">Replies of mail servers appear here.</Empty>
       ) : (

@@ -46,15 +46,17 @@ export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose
           {create.data.invited ? (
             <>
               <Text size="sm">
-                {create.data.invited.mailed
-                  ? `Its owner got the link by mail.`
-                  : `The link could not be mailed${create.data.invited.note ? `: ${create.data.invited.note}` : '.'} Pass it on yourself.`}
+                {create.data.invited.link === null
+                  ? 'Its owner got the link by mail.'
+                  : `${create.data.invited.note} Pass the link on yourself, to its owner only.`}
               </Text>
-              <Secret
-                value={create.data.invited.link}
-                label="link"
-                note="Whoever has the link becomes the owner. It works once and is not shown again."
-              />
+              {create.data.invited.link !== null && (
+                <Secret
+                  value={create.data.invited.link}
+                  label="link"
+                  note="Whoever has the link becomes the owner. It works once and is not shown again."
+                />
+              )}
             </>
           ) : (
             <Text size="sm">Nobody belongs to it yet.</Text>

@@ -1,5 +1,5 @@
 // Operator: all accounts of this service with plan, quota and rate; make, change, suspend and resume.
-import { Badge, Button, Menu, Table, Text } from '@mantine/core';
+import { Badge, Box, Button, Menu, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import type { OperatorAccount } from '../../../../src/dashboard/views/account.ts';
@@ -12,6 +12,8 @@ import { tellDone, tellFault } from '../../parts/results.ts';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { EditAccount, NewAccountDialog, SuspendDialog } from './account-dialogs.tsx';
+import { Processes } from './processes.tsx';
+import { Quarantine } from './quarantine.tsx';
 
 const count = new Intl.NumberFormat();
 
@@ -60,6 +62,10 @@ export function OperatorPage() {
           </Table>
         </TableBox>
       )}
+      <Box mt={36}>
+        <Processes />
+      </Box>
+      <Quarantine />
       <NewAccountDialog opened={creating} onClose={dialog.close} />
       <EditAccount account={editing} onClose={() => setEditing(undefined)} />
       <SuspendDialog account={suspending} onClose={() => setSuspending(undefined)} />
@@ -114,6 +120,13 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
               {account.suspended.reason}
             </Text>
           </>
+        ) : account.paused ? (
+          <>
+            <State tone="warn">Paused</State>
+            <Text size="xs" c="dimmed">
+              {account.paused.reason}
+            </Text>
+          </>
         ) : (
           <State tone="good">Active</State>
         )}
@@ -132,7 +145,7 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
           </Menu.Target>
           <Menu.Dropdown>
             <Menu.Item onClick={onEdit}>Plan, quota and rate</Menu.Item>
-            {account.suspended ? (
+            {account.suspended || account.paused ? (
               <Menu.Item
                 onClick={async () => {
                   const yes = await confirm({

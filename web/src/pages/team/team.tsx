@@ -18,7 +18,6 @@ import type { Role } from '../../../../src/dashboard/views/common.ts';
 import type { Invitation, Member } from '../../../../src/dashboard/views/team.ts';
 import { useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
-import { Secret } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { CrossIcon, PlusIcon } from '../../parts/icons.tsx';
@@ -234,15 +233,11 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
       {invite.data ? (
         <Stack>
           <Text size="sm">
-            {invite.data.mailed
-              ? `A mail with the link went to ${invite.data.invitation.email}.`
-              : `The link could not be mailed${invite.data.note ? `: ${invite.data.note}` : '.'} Pass it on yourself.`}
+            A mail with the link went to {invite.data.invitation.email}. Only they get to see it; it
+            works once, for a week.
+            {invite.data.captured &&
+              ' This service has no relay yet: an operator finds the mail in the sandbox.'}
           </Text>
-          <Secret
-            value={invite.data.link}
-            label="link"
-            note="Whoever has the link can join. It works once and is not shown again."
-          />
           <Group justify="flex-end">
             <Button onClick={close}>Done</Button>
           </Group>

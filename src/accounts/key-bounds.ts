@@ -1,0 +1,49 @@
+// The bounds of an API key: until when and from which networks it works. Set when the key is made; directory.ts holds them.
+import { Problem } from '../errors.ts';
+import { isNetwork } from '../networks.ts';
+
+export interface KeyBounds {
+  /** Null: it does not end by itself. */
+  expiresAt: Date | null;
+  /** Addresses and networks it may be used from; null: anywhere. */
+  networks: readonly string[] | null;
+}
+
+const MOST_NETWORKS = 100;
+
+/** Bounds as somebody wished for them, checked. */
+export function readBounds(wish: Partial<KeyBounds>, nowMs: number): KeyBounds {
+  return { expiresAt: readExpiry(wish.expiresAt, nowMs), networks: readNetworks(wish.networks) };
+}
+
+function readExpiry(expiresAt: Date | null | undefined, nowMs: number): Date | null {
+  if (expiresAt === undefined || expiresAt === null) return null;
+  if (expiresAt.getTime() > nowMs && expiresAt.getUTCFullYear() < 10_000) return expiresAt;
+  throw new Problem('invalid', 'expires: a key must end in the future.');
+}
+
+function readNetworks(networks: readonly string[] | null | undefined): readonly string[] | null {
+  if (networks === undefined || networks === null) return null;
+  if (networks.length === 0 || networks.length > MOST_NETWORKS) {
+    throw new Problem('invalid', `networks: name 1 to ${MOST_NETWORKS} addresses or networks.`);
+  }
+  const trimmed = networks.map((network) => network.trim().toLowerCase());
+  const wrong = trimmed.find((network) => !isNetwork(network));
+  if (wrong === undefined) return [...new Set(trimmed)];
+  throw new Problem(
+    'invalid',
+    `networks: "${wrong.slice(0, 100)}" is neither an address nor a network. Write 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32.`,
+  );
+}
+
+export const expiredKey = (at: number): Problem =>
+  new Problem(
+    'unauthenticated',
+    `This API key ended at ${new Date(at).toISOString()}. Make a new key in the dashboard.`,
+  );
+
+export const wrongNetwork = (from: string): Problem =>
+  new Problem(
+    'forbidden',
+    `This API key may not be used from ${from}. Call from one of the networks it was made for, or make a new key. Behind a proxy, TRUSTED_PROXIES must name it.`,
+  );

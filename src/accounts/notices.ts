@@ -1,0 +1,54 @@
+// Notices that the service owes its people: a sign-in from somewhere new, a new API key. Written in the transaction of what they
+// tell of (sign-in-places.ts, keys.ts), whichever door did it; dashboard/notices.ts mails them.
+import { showUuid } from '../ids.ts';
+import type { Database, Queryable } from '../store/pool.ts';
+
+export type Notice = {
+  id: string;
+  user: { id: string; email: string; name: string };
+  at: Date;
+} & (
+  | { kind: 'new-sign-in'; detail: { device: string; ipAddress: string } }
+  | { kind: 'new-key'; detail: NewKeyDetail }
+);
+
+export interface NewKeyDetail {
+  accountId: number;
+  keyName: string | null;
+  prefix: string;
+  scopes: string[];
+  /** Null: a command of the operator's. */
+  createdBy: string | null;
+}
+
+/** Takes what is due for a minute; whoever mailed one finishes it. */
+export async function claimNotices(database: Database): Promise<Notice[]> {
+  const rows = await database.query<
+    Pick<Notice, 'id' | 'kind' | 'at'> & {
+      detail: unknown;
+      uuid: string;
+      email: string;
+      name: string;
+    }
+  >(
+    `WITH due AS (
+       SELECT id FROM notices WHERE due_at <= now() ORDER BY due_at LIMIT 20 FOR UPDATE SKIP LOCKED
+     )
+     UPDATE notices n SET due_at = now() + interval '1 minute' FROM due, users u
+     WHERE n.id = due.id AND u.id = n.user_id
+     RETURNING n.id, n.kind, n.detail, n.created_at AS at, u.id AS uuid, u.email, u.name`,
+  );
+  return rows.map(
+    ({ uuid, email, name, ...notice }) =>
+      ({ ...notice, user: { id: showUuid('usr_', uuid), email, name } }) as Notice,
+  );
+}
+
+export async function finishNotice(database: Queryable, id: string): Promise<void> {
+  await database.query('DELETE FROM notices WHERE id = $1', [id]);
+}
+
+/** A day later nobody needs it any more. */
+export async function pruneNotices(database: Database): Promise<void> {
+  await database.query(`DELETE FROM notices WHERE created_at < now() - interval '1 day'`);
+}

@@ -1,0 +1,104 @@
+// What `sandmartin doctor` says of the database: its version, the clocks, whether it takes writes, how long the queue is,
+// and what is set aside.
+import type { Config } from '../config.ts';
+import { databaseFault, FAULT_DETAILS } from '../connection-fault.ts';
+import { queueState } from '../queue/due.ts';
+import { describeFullness, sizeOfQueue } from '../queue/limit.ts';
+import type { Database } from '../store/pool.ts';
+import { tryWriting } from '../store/readiness.ts';
+import { readClockHistory } from '../store/steady-clock.ts';
+import { withDatabase } from './command.ts';
+import type { Finding } from './doctor.ts';
+
+export async function checkDatabase(config: Config): Promise<Finding[]> {
+  try {
+    return await withDatabase(async (database) => {
+      const [row] = await database.query<{
+        version: string;
+        number: number;
+        fsync: string;
+        at: number;
+      }>(
+        `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+                current_setting('fsync') AS fsync, extract(epoch FROM clock_timestamp())::float8 AS at`,
+      );
+      const { version, number, fsync, at } = row!;
+      return [
+        {
+          check: 'database',
+          ok: number >= 150000 && fsync === 'on',
+          detail:
+            number < 150000
+              ? `PostgreSQL ${version} is too old; 15 or newer is needed.`
+              : fsync === 'on'
+                ? `PostgreSQL ${version} answers, fsync is on.`
+                : `PostgreSQL ${version} runs with fsync off: accepted mail can be lost. Turn it on.`,
+        },
+        await checkClock(database, at * 1000),
+        await checkStorage(database),
+        await checkQueue(database, config),
+        await checkQuarantine(database),
+      ];
+    });
+  } catch (error) {
+    return [{ check: 'database', ok: false, detail: (error as Error).message }];
+  }
+}
+
+/** The service goes by the database's clock; this machine's should be the same all the same. */
+async function checkClock(database: Database, nowMs: number): Promise<Finding> {
+  const check = 'clock';
+  const skewMs = Math.round(Math.abs(Date.now() - nowMs));
+  const history = await readClockHistory(database, nowMs);
+  if (history !== undefined && history.jump !== null && !history.steady) {
+    const [from, to, until] = [history.jump.from, history.jump.to, history.trustedFrom].map(
+      (date) => date.toISOString(),
+    );
+    return {
+      check,
+      ok: false,
+      detail: `The database's clock went from ${from} to ${to} at once, or nothing ran in between. Old data is not dropped before ${until}: if the clock is wrong, set it right by then.`,
+    };
+  }
+  return {
+    check,
+    ok: skewMs < 2000,
+    detail: `This machine and the database differ by ${skewMs} ms${skewMs < 2000 ? '' : '. Set the clocks with NTP'}.`,
+  };
+}
+
+async function checkStorage(database: Database): Promise<Finding> {
+  const check = 'storage';
+  try {
+    await tryWriting(database);
+    return { check, ok: true, detail: 'The database takes writes.' };
+  } catch (error) {
+    const fault = databaseFault(error);
+    if (fault === undefined) throw error;
+    return { check, ok: false, detail: `${FAULT_DETAILS[fault]} (${(error as Error).message})` };
+  }
+}
+
+async function checkQueue(database: Database, { queueLimit }: Config): Promise<Finding> {
+  const size = await sizeOfQueue(database);
+  const fullness = describeFullness(size, queueLimit);
+  return {
+    check: 'queue',
+    ok: fullness === undefined,
+    detail: fullness
+      ? `${fullness} New sends get 503.`
+      : `${size.mails} mails wait for the relay; QUEUE_LIMIT is ${queueLimit.mails}.`,
+  };
+}
+
+async function checkQuarantine(database: Database): Promise<Finding> {
+  const { setAside } = await queueState(database);
+  return {
+    check: 'quarantine',
+    ok: setAside === 0,
+    detail:
+      setAside === 0
+        ? 'No mail is set aside.'
+        : `${setAside} ${setAside === 1 ? 'mail is' : 'mails are'} set aside and not sent. "npx sandmartin quarantine list" tells why.`,
+  };
+}

@@ -1,0 +1,64 @@
+// sandmartin secret: changing SECRET_KEY. The secrets come in environment variables, never as arguments: others see those.
+import type { Command } from 'commander';
+import { Problem } from '../errors.ts';
+import { rotateSecret } from '../secrets.ts';
+import { listing, OLD_LINKS_DAYS } from '../store/installation.ts';
+import { print, wholeNumber, withDatabase, withJson } from './command.ts';
+
+interface RotateOptions {
+  fromEnv: string;
+  oldLinks: number;
+  lost?: boolean;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+export function registerSecret(program: Command): void {
+  const secret = program
+    .command('secret')
+    .description('the secret that seals keys and signs links');
+
+  withJson(
+    secret
+      .command('rotate')
+      .description(
+        'go over to the SECRET_KEY of this environment; all that is sealed is sealed anew',
+      ),
+  )
+    .option('--from-env <name>', 'the variable that holds the old secret', 'OLD_SECRET_KEY')
+    .option(
+      '--old-links <days>',
+      'for how long links and return paths of the old secret are understood; 0 when it leaked',
+      wholeNumber('--old-links', 0, 3650),
+      OLD_LINKS_DAYS,
+    )
+    .option('--lost', 'the old secret is gone: give up what only it opens')
+    .option('--dry-run', 'only try it and say what would happen')
+    .action(rotate);
+}
+
+async function rotate({ fromEnv, oldLinks, lost, dryRun, json }: RotateOptions): Promise<void> {
+  await withDatabase(async (database, { secretKey }) => {
+    if (secretKey === undefined) {
+      throw new Problem('invalid', 'Put the new secret into SECRET_KEY: at least 32 characters.');
+    }
+    const rotation = await rotateSecret(database, {
+      to: secretKey,
+      from: process.env[fromEnv] || undefined,
+      lost: lost ?? false,
+      oldLinksDays: oldLinks,
+      dryRun: dryRun ?? false,
+    });
+    const { resealed, stranded, oldLinksUntil } = rotation;
+    print(json, { ...rotation, dryRun: dryRun ?? false }, () => [
+      `${resealed} sealed ${resealed === 1 ? 'value' : 'values'} ${dryRun ? 'would be' : 'are'} sealed with the new secret.`,
+      ...(stranded.length > 0 ? [`${listing(stranded)} They must be made anew.`] : []),
+      oldLinksUntil === null
+        ? 'Links and return paths of the old secret are not understood any more.'
+        : `Links and return paths of the old secret are understood until ${oldLinksUntil}.`,
+      dryRun
+        ? 'Nothing was changed.'
+        : 'Processes with the old secret end by themselves within seconds: start them with the new one.',
+    ]);
+  });
+}

@@ -1,0 +1,22 @@
+// DATABASE_URL: one server, or several as libpq writes them. Read by config.ts to check it, and by store/servers.ts.
+
+const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)((?:[/?#].*)?)$/s;
+
+/** A URL for each host of `postgres://user:password@one:5432,two:5432/name`; undefined: it is no such URL. */
+export function urlsOf(databaseUrl: string): string[] | undefined {
+  const [, before, hosts = '', after] = SHAPE.exec(databaseUrl) ?? [];
+  const each = hosts.split(',');
+  const urls = each.map((host) => `${before}${host}${after}`);
+  const complete = each.length === 1 || each.every((host) => host !== '');
+  if (before === undefined || !complete || !urls.every((url) => URL.canParse(url)))
+    return undefined;
+  return urls.map(withoutWish);
+}
+
+/** We always want the server that takes writes; `pg` does not know how to ask for it. */
+function withoutWish(text: string): string {
+  if (!text.includes('target_session_attrs')) return text;
+  const url = new URL(text);
+  url.searchParams.delete('target_session_attrs');
+  return url.href;
+}

@@ -1,0 +1,47 @@
+// What a worker has in hand, by account, and how much more it may claim. Asked by worker.ts before every claim.
+// Half of the places are filled in one go, so that a claim is worth its while. Beyond that there is room for newcomers only:
+// accounts that have little in hand do not wait until another's mails are gone.
+import type { ClaimedMessage, Room } from '../queue/due.ts';
+
+export interface InHand {
+  add(rows: readonly ClaimedMessage[]): void;
+  remove(row: ClaimedMessage): void;
+  count(): number;
+  isHalfEmpty(): boolean;
+  /** All of them have enough. */
+  areFull(accounts: ReadonlySet<number>): boolean;
+  /** Undefined: none. */
+  room(): Pick<Room, 'most' | 'full'> | undefined;
+}
+
+export function createInHand(most: number): InHand {
+  const byAccount = new Map<number, number>();
+  const forNewcomers = Math.ceil(most / 4);
+  const enough = Math.ceil(most / 16);
+  let count = 0;
+
+  const isHalfEmpty = () => count <= most / 2;
+  const isFull = (account: number) => (byAccount.get(account) ?? 0) >= enough;
+  return {
+    add(rows) {
+      count += rows.length;
+      for (const { accountId } of rows) {
+        byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + 1);
+      }
+    },
+    remove({ accountId }) {
+      count--;
+      const left = byAccount.get(accountId)! - 1;
+      if (left === 0) byAccount.delete(accountId);
+      else byAccount.set(accountId, left);
+    },
+    count: () => count,
+    isHalfEmpty,
+    areFull: (accounts) => [...accounts].every(isFull),
+    room() {
+      if (isHalfEmpty()) return { most: most - count, full: [] };
+      const left = most + forNewcomers - count;
+      return left <= 0 ? undefined : { most: left, full: [...byAccount.keys()].filter(isFull) };
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// Loading a claimed group: mails and what is suppressed among their recipients, in two round trips. Before: worker.ts claimed.
+// After: each is attempted by itself. One that breaks the loading of all is found by loading each alone.
+import { isConnectionFault } from '../connection-fault.ts';
+import { Problem } from '../errors.ts';
+import { bytesToUuid } from '../ids.ts';
+import type { ClaimedMessage } from '../queue/due.ts';
+import type { Database } from '../store/pool.ts';
+import { suppressedAmong } from '../suppressions/suppressions.ts';
+import { loadMails, type StoredMail, type UnreadableMail } from './stored-mail.ts';
+
+export interface Loaded {
+  claimed: ClaimedMessage;
+  /** Undefined without a fault: its content is gone. */
+  mail?: StoredMail;
+  suppressed: ReadonlySet<string>;
+  fault?: Error;
+}
+
+export async function loadGroup(
+  database: Database,
+  group: ClaimedMessage[],
+  onFault: (error: unknown) => void,
+): Promise<Loaded[]> {
+  try {
+    return await load(database, group);
+  } catch (error) {
+    onFault(error);
+    if (group.length > 1 && isOwnFault(error)) {
+      const each: Loaded[] = [];
+      for (const claimed of group) each.push(...(await loadGroup(database, [claimed], onFault)));
+      return each;
+    }
+    return group.map((claimed) => ({ claimed, suppressed: NONE, fault: error as Error }));
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+async function load(database: Database, group: ClaimedMessage[]): Promise<Loaded[]> {
+  const mails = await loadMails(database, group);
+  const suppressed = await suppressedAmong(database, recipientsOf(group, mails));
+  return group.map((claimed) => {
+    const mail = mails.get(bytesToUuid(claimed.messageId));
+    if (mail === undefined) return { claimed, suppressed };
+    return isUnreadable(mail)
+      ? { claimed, suppressed, fault: mail.fault }
+      : { claimed, suppressed, mail };
+  });
+}
+
+function recipientsOf(group: ClaimedMessage[], mails: Map<string, StoredMail | UnreadableMail>) {
+  return group.flatMap((claimed) => {
+    const mail = mails.get(bytesToUuid(claimed.messageId));
+    if (mail === undefined || isUnreadable(mail)) return [];
+    const { accountId } = claimed;
+    return (claimed.remaining ?? mail.recipients).map((address) => ({ accountId, address }));
+  });
+}
+
+const isUnreadable = (mail: StoredMail | UnreadableMail): mail is UnreadableMail => 'fault' in mail;
+
+/** SQLSTATE: 22 (data), 23 (constraints), 54 (limits), XX (corrupted). Everything else a database says passes, or is about all mails. */
+const OWN_STATES = /^(22|23|54|XX)...$/;
+
+/** The fault of this mail alone: trying again would not help, and others are not concerned. */
+export function isOwnFault(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  // Such as a secret that was changed under this process.
+  if (error instanceof Problem) return code !== 'unavailable';
+  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return OWN_STATES.test(code);
+  return !isConnectionFault(error);
+}

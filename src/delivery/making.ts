@@ -1,0 +1,131 @@
+// Making a mail: from what is stored to the bytes that go over the wire. Before: stored-mail.ts loaded it. After: attempt.ts
+// hands the copies over, and people look at the source of one.
+import type { Mailbox } from '../addresses.ts';
+import { copyToken } from '../feedback/return-path.ts';
+import { idTimeMs, showId } from '../ids.ts';
+import type { StoredHead } from '../sending/stored-head.ts';
+import { type Tracker, trackHtml, unsubscribeUrl } from '../tracking/apply.ts';
+import { type ComposedMail, composeMail, mailChunks } from './compose.ts';
+import { signMail } from './dkim.ts';
+import type { Sender, Senders } from './senders.ts';
+import type { StoredMail } from './stored-mail.ts';
+
+/** What a mail is made with. */
+export interface MakingDeps {
+  /** Signs return paths. */
+  returnPathKey: Buffer;
+  senders: Senders;
+  tracker: Tracker;
+  /** False while nobody said under which address recipients reach us: then mails to the real relay are not tracked. */
+  isPublic: boolean;
+}
+
+export interface Copy {
+  recipient: string;
+  /** In the message's own list; tokens name it. */
+  place: number;
+  /** Where its reader unsubscribes. */
+  unsubscribe: string | null;
+}
+
+export interface MadeCopy {
+  chunks: Buffer[];
+  smtputf8: boolean;
+}
+
+/**
+ * One for each recipient, with a return path, a token and links of its own: what comes back names the person it is about,
+ * and nobody can speak for another. With one copy for all, whoever got it could bounce everybody else.
+ */
+export function copiesFor(
+  deps: MakingDeps,
+  mail: StoredMail,
+  recipients: readonly string[],
+): Copy[] {
+  const ownWay = mail.head.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
+  const oneClick = mail.account.oneClickUnsubscribe && !ownWay && hasWorkingLinks(deps, mail);
+  return recipients.map((recipient) => ({
+    recipient,
+    place: mail.recipients.indexOf(recipient),
+    unsubscribe: oneClick ? unsubscribeUrl(deps.tracker, mail, recipient) : null,
+  }));
+}
+
+const hasWorkingLinks = (deps: MakingDeps, mail: StoredMail): boolean =>
+  deps.isPublic || mail.head.sandbox === true;
+
+/** Composed and signed. */
+export async function makeCopy(
+  deps: MakingDeps,
+  mail: StoredMail,
+  sender: Sender,
+  copy: Copy,
+): Promise<MadeCopy> {
+  const composed = compose(deps, mail, copy);
+  const signatures = await signMail(composed, sender.keys, acceptedAt(mail));
+  return { chunks: mailChunks(composed, signatures), smtputf8: composed.smtputf8 };
+}
+
+/** A mail as it goes over the wire, for people to look at: the copy of the first recipient. */
+export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buffer> {
+  const [copy] = copiesFor(deps, mail, mail.recipients);
+  const sender = await deps.senders.of(mail.account, mail.head.from.domain);
+  return Buffer.concat((await makeCopy(deps, mail, sender, copy!)).chunks);
+}
+
+function compose(deps: MakingDeps, mail: StoredMail, copy: Copy): ComposedMail {
+  const { head } = mail;
+  const id = showId('msg_', mail.messageId);
+  const html = htmlOf(deps, mail, copy);
+  return composeMail({
+    messageId: stableMessageId(id, head.from),
+    date: acceptedAt(mail),
+    from: head.from,
+    to: head.to,
+    cc: head.cc,
+    ...(head.replyTo ? { replyTo: head.replyTo } : {}),
+    subject: mail.subject,
+    ...(mail.text ? { text: mail.text } : {}),
+    ...(html ? { html } : {}),
+    // Reports about the mail are matched by the first two when the return path is lost on the way.
+    ownHeaders: [
+      ['X-SM-Message-Id', id],
+      ['X-SM-Token', copyToken(deps.returnPathKey, mail, copy.place)],
+      ...unsubscribeHeaders(copy.unsubscribe),
+    ],
+    headers: head.headers,
+    attachments: sliceAttachments(head, mail.attachments),
+  });
+}
+
+function htmlOf(deps: MakingDeps, mail: StoredMail, { place }: Copy): Buffer | string | null {
+  const { trackOpens, trackClicks } = mail.account;
+  const wanted = { opens: trackOpens, clicks: trackClicks && !mail.head.keepLinks };
+  if (mail.html === null || !hasWorkingLinks(deps, mail)) return mail.html;
+  if (!wanted.opens && !wanted.clicks) return mail.html;
+  return trackHtml(deps.tracker, { ...mail, place }, mail.html.toString(), wanted);
+}
+
+/** RFC 8058 3.1: both headers, and both signed. */
+const unsubscribeHeaders = (url: string | null): [string, string][] =>
+  url === null
+    ? []
+    : [
+        ['List-Unsubscribe', `<${url}>`],
+        ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+      ];
+
+/** The same on every attempt, and so are the signatures made with it. */
+const acceptedAt = (mail: StoredMail): Date => new Date(idTimeMs(mail.messageId));
+
+/** The same on every attempt, so that a repeat after a crash can be recognised. */
+const stableMessageId = (id: string, from: Mailbox): string => `<${id}@${from.domain}>`;
+
+function sliceAttachments(head: StoredHead, bytes: Buffer | null) {
+  let at = 0;
+  return head.attachments.map(({ filename, contentType, size }) => {
+    const content = bytes?.subarray(at, at + size) ?? Buffer.alloc(0);
+    at += size;
+    return { filename, contentType, content };
+  });
+}

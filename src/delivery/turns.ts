@@ -1,0 +1,122 @@
+// Turns: who of those in hand is made next, and who is next at the relay. Before: attempt.ts has a mail to hand over. After:
+// relay.ts gives it to a session. The lanes take turns here as they do in the claim, so that an account with one mail does not stand behind all
+// that another has in hand; in a lane the better class goes first, and every fourth turn is for those behind it.
+import type { ClaimedMessage } from '../queue/due.ts';
+
+/** Wants to be told by the relay that the mail begins now, and says whether it still may. */
+export type StillWanted = () => boolean;
+
+export interface Turns {
+  /**
+   * Waits for a turn, then works. The turn is over when the work is done, or before, when it asks `stillWanted`: from there on it
+   * has begun. Undefined: it did not begin, because it may not any more.
+   */
+  take<Result>(
+    claimed: Pick<ClaimedMessage, 'accountId' | 'class'>,
+    mayBegin: () => boolean,
+    work: (stillWanted: StillWanted) => Promise<Result>,
+  ): Promise<Result | undefined>;
+  /** Nothing begins any more. What has begun goes on. */
+  close(): void;
+}
+
+const CLASSES = ['urgent', 'normal', 'bulk'] as const;
+
+interface Lane {
+  waiting: Record<(typeof CLASSES)[number], (() => void)[]>;
+  served: number;
+}
+
+/** Not taken by a session for so long, a mail no longer keeps others from being offered: it may be its destination that hangs. */
+const PATIENCE_MS = 100;
+
+/** `ahead`: how many have a turn at a time. Few, so that a newcomer is soon next. */
+export function createTurns(ahead: number): Turns {
+  // Those that wait, in the order in which they are served; who was served goes to the end.
+  const lanes = new Map<number, Lane>();
+  const dismissals = new Set<() => void>();
+  let given = 0;
+  let closed = false;
+
+  function next(): void {
+    while (given < ahead) {
+      const [first] = lanes;
+      if (first === undefined) return;
+      const [account, lane] = first;
+      const start = takeFrom(lane)!;
+      lanes.delete(account);
+      if (CLASSES.some((name) => lane.waiting[name].length > 0)) lanes.set(account, lane);
+      given++;
+      start();
+    }
+  }
+
+  function stand(account: number, name: (typeof CLASSES)[number], start: () => void): void {
+    let lane = lanes.get(account);
+    if (lane === undefined) {
+      lane = { waiting: { urgent: [], normal: [], bulk: [] }, served: 0 };
+      lanes.set(account, lane);
+    }
+    lane.waiting[name].push(start);
+    next();
+  }
+
+  return {
+    async take(claimed, mayBegin, work) {
+      if (closed) return undefined;
+      let dismiss = () => {};
+      const dismissed = new Promise<undefined>((resolve) => {
+        dismiss = () => resolve(undefined);
+      });
+      dismissals.add(dismiss);
+      let patience: NodeJS.Timeout | undefined;
+      let hasTurn = false;
+      const endTurn = () => {
+        if (!hasTurn) return;
+        hasTurn = false;
+        given--;
+        next();
+      };
+      try {
+        const turn = new Promise<true>((resolve) => {
+          stand(claimed.accountId, claimed.class, () => {
+            hasTurn = true;
+            resolve(true);
+          });
+        });
+        if ((await Promise.race([turn, dismissed])) === undefined || !mayBegin()) return undefined;
+        patience = setTimeout(endTurn, PATIENCE_MS);
+        const done = work(() => {
+          const wanted = !closed && mayBegin();
+          if (wanted) dismissals.delete(dismiss);
+          else dismiss();
+          clearTimeout(patience);
+          endTurn();
+          return wanted;
+        });
+        // With the relay, but no session has it yet: still to be given back at once.
+        return await Promise.race([done, dismissed]);
+      } finally {
+        clearTimeout(patience);
+        dismissals.delete(dismiss);
+        endTurn();
+      }
+    },
+    close() {
+      closed = true;
+      for (const dismiss of dismissals) dismiss();
+    },
+  };
+}
+
+const IN_ORDER = CLASSES;
+const NORMAL_FIRST = ['normal', 'urgent', 'bulk'] as const;
+const BULK_FIRST = ['bulk', 'normal', 'urgent'] as const;
+
+function takeFrom(lane: Lane): (() => void) | undefined {
+  lane.served++;
+  const order =
+    lane.served % 8 === 0 ? BULK_FIRST : lane.served % 4 === 0 ? NORMAL_FIRST : IN_ORDER;
+  const name = order.find((it) => lane.waiting[it].length > 0);
+  return name && lane.waiting[name].shift();
+}

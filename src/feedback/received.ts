@@ -1,0 +1,67 @@
+// A mail as the feedback listener got it, read: what the report says, and what is needed to keep it and to judge who sent it.
+// Runs in a thread (threads/worker.ts), for the mail is a stranger's. Before: inbound/feedback-smtp.ts. After: match.ts, kept.ts.
+import { createHash } from 'node:crypto';
+import { claimedSignatures, holds, type Signature } from './dkim.ts';
+import { headerText, readHeaders } from './mime.ts';
+import { parseReport, type Report } from './report.ts';
+
+export interface Received {
+  report: Report;
+  /** For people. */
+  subject: string;
+  /** The same for every copy of the same mail, whatever trace each delivery wrote on top. */
+  fingerprint: string;
+  /** Those that could make its reporter a trusted one. */
+  signatures: Signature[];
+}
+
+/** Reading took too long, or too much memory, and was given up. */
+export interface Stopped {
+  stopped: 'time' | 'memory';
+}
+
+/** What is read of the head for keeping. */
+const HEAD_BYTES = 65_536;
+
+export function readReceived(input: {
+  raw: Uint8Array;
+  trustedDomains: readonly string[];
+}): Received {
+  const raw = bytesOf(input.raw);
+  const { trustedDomains } = input;
+  return {
+    report: parseReport(raw),
+    ...headOf(raw),
+    signatures: trustedDomains.length === 0 ? [] : claimedSignatures(raw, trustedDomains),
+  };
+}
+
+/** Subject and fingerprint; of a mail that could not be read, this is all there is. */
+export function headOf(raw: Buffer): Pick<Received, 'subject' | 'fingerprint'> {
+  const { headers, end } = readHeaders(raw.toString('latin1', 0, HEAD_BYTES), 0);
+  const subject = headerText(headers.get('subject')?.[0]?.slice(0, 2000));
+  return {
+    subject: subject.replaceAll('\0', '').slice(0, 500),
+    fingerprint: createHash('sha256')
+      .update(`${headers.get('message-id')?.[0] ?? ''}\0`)
+      .update(raw.subarray(end))
+      .digest('hex'),
+  };
+}
+
+/** Whether one of the signatures holds; `records` by the place of the signature. */
+export function verifyReceived(input: {
+  raw: Uint8Array;
+  signatures: readonly Signature[];
+  records: readonly (readonly string[])[];
+  nowMs: number;
+}): boolean {
+  const raw = bytesOf(input.raw);
+  return input.signatures.some((signature, place) =>
+    holds(raw, signature, input.records[place] ?? [], input.nowMs),
+  );
+}
+
+/** A Buffer comes out of a thread's post as plain bytes. */
+const bytesOf = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,0 +1,125 @@
+// The lease of a delivery process: while it holds, what the process has in hand is its own. Before: main.ts starts the process.
+// After: worker.ts claims under it, and asks whether it still holds before each mail begins.
+//
+// The database's clock decides when a lease is over; the process itself only measures how long ago it asked. A process that was
+// frozen finds on waking that too much time has passed, and begins nothing more. What it had in hand went to others, and the
+// outcomes it still has are compared by the number of the claim (`claims`, see outcomes.ts).
+import { randomUUID } from 'node:crypto';
+import type { Log } from '../log.ts';
+import { recurringFault } from '../recurring-fault.ts';
+import type { Database } from '../store/pool.ts';
+
+const TEND_EVERY_MS = 1000;
+/** The part of a lease within which a mail may still begin; the rest is for the first words to the relay. */
+const SURE = 0.75;
+
+export interface Lease {
+  id: string;
+  /** Nobody else can have taken what was claimed under it. */
+  holds(): boolean;
+}
+
+export interface Leases {
+  current(): Lease;
+  /** Ends the lease: what is still in hand is free at once. */
+  end(): Promise<void>;
+  /** Stops renewing it: what is in hand is free when it runs out. */
+  abandon(): void;
+}
+
+export interface LeaseDeps {
+  database: Database;
+  log: Log;
+  leaseMs: number;
+  /** This process runs the embedded database, as only one can: leases of such processes before it are over. */
+  embedded: boolean;
+}
+
+export async function openLeases(deps: LeaseDeps): Promise<Leases> {
+  const { database, log, leaseMs } = deps;
+  const couldNotTend = recurringFault(log, 'warn', 'could not renew the lease on mails in hand');
+  if (deps.embedded) await database.query('DELETE FROM delivery_leases WHERE embedded');
+  let lease = await takeLease();
+  // After an outage everybody's lease may have run out: those who live get a moment to renew theirs.
+  let mayFree = false;
+  let timer: NodeJS.Timeout | undefined;
+  let tending: Promise<void> = Promise.resolve();
+  let ended = false;
+
+  async function takeLease() {
+    const asked = bothClocks();
+    const id = randomUUID();
+    await database.query(
+      `INSERT INTO delivery_leases (id, held_until, embedded) VALUES ($1, now() + $2 * interval '1 millisecond', $3)`,
+      [id, leaseMs, deps.embedded],
+    );
+    return makeLease(id, asked, leaseMs);
+  }
+
+  async function tend(): Promise<void> {
+    const asked = bothClocks();
+    try {
+      const [row] = await database.prepared<{ held: boolean }>(
+        'tend-queue',
+        'SELECT tend_queue($1, $2, $3) AS held',
+        [lease.id, leaseMs, mayFree],
+      );
+      if (row?.held) lease.renewed(asked);
+      else {
+        log.warn('the lease on mails in hand was lost: this process did not answer for too long');
+        lease = await takeLease();
+      }
+      mayFree = true;
+    } catch (error) {
+      mayFree = false;
+      couldNotTend(error);
+    }
+    if (!ended) schedule();
+  }
+
+  function schedule(): void {
+    timer = setTimeout(
+      () => {
+        tending = tend();
+      },
+      Math.min(TEND_EVERY_MS, leaseMs / 6),
+    );
+  }
+
+  await tend();
+  const abandon = (): void => {
+    ended = true;
+    clearTimeout(timer);
+  };
+  return {
+    current: () => lease,
+    abandon,
+    async end() {
+      abandon();
+      await tending;
+      await database.query('DELETE FROM delivery_leases WHERE id = $1', [lease.id]);
+    },
+  };
+}
+
+interface Instant {
+  monotonic: number;
+  wall: number;
+}
+
+/** The first goes on while a process is frozen, the second also while the machine sleeps. */
+const bothClocks = (): Instant => ({ monotonic: performance.now(), wall: Date.now() });
+
+function makeLease(id: string, since: Instant, leaseMs: number) {
+  let asked = since;
+  return {
+    id,
+    renewed: (at: Instant) => {
+      asked = at;
+    },
+    holds: () => {
+      const { monotonic, wall } = bothClocks();
+      return Math.max(monotonic - asked.monotonic, wall - asked.wall) < leaseMs * SURE;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+// Quarantine: mails that were set aside because they could not be read, made or recorded. Before: delivery/worker.ts or
+// tend_queue set them aside. After: a person mended the cause and releases them, or resolves them (delivery/resolve.ts).
+import { Problem } from '../errors.ts';
+import { showUuid } from '../ids.ts';
+import type { Database } from '../store/pool.ts';
+
+export interface SetAside {
+  id: string;
+  accountId: number;
+  since: string;
+  reason: string;
+  attempts: number;
+  /** Recipients still to be handed over; null: all. */
+  remaining: string[] | null;
+}
+
+/** Oldest first. */
+export async function listSetAside(database: Database, limit: number): Promise<SetAside[]> {
+  const rows = await database.query<Omit<SetAside, 'id' | 'since'> & { uuid: string; since: Date }>(
+    `SELECT account_id AS "accountId", message_id AS uuid, set_aside_at AS since, reason, attempts, remaining
+     FROM due_messages WHERE state = 'set aside' ORDER BY set_aside_at LIMIT $1`,
+    [limit],
+  );
+  return rows.map(({ uuid, since, ...row }) => ({
+    id: showUuid('msg_', uuid),
+    ...row,
+    since: since.toISOString(),
+  }));
+}
+
+/** Puts one back into its lane, or all. Answers how many. */
+export async function releaseSetAside(database: Database, uuid: string | 'all'): Promise<number> {
+  const rows = await database.query(
+    `UPDATE due_messages SET state = 'ready', reason = NULL, set_aside_at = NULL, deaths = 0, claims = claims + 1
+     WHERE state = 'set aside' AND ($1::uuid IS NULL OR message_id = $1) RETURNING message_id`,
+    [uuid === 'all' ? null : uuid],
+  );
+  if (uuid !== 'all' && rows.length === 0) {
+    throw new Problem(
+      'not-found',
+      `${showUuid('msg_', uuid)} is not set aside. "npx sandmartin quarantine list" shows what is.`,
+    );
+  }
+  return rows.length;
+}

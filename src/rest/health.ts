@@ -1,0 +1,140 @@
+// Health and metrics of a process, whatever its roles: /healthz, /readyz and /metrics. The API answers them on its port
+// (server.ts), and METRICS_PORT serves them for every role.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** Something a role needs to do its work; a rejection's message says what is wrong. */
+export interface ReadyCheck {
+  name: string;
+  check: () => Promise<unknown>;
+}
+
+export interface HealthDeps {
+  metrics: Metrics;
+  log: Log;
+  readyChecks: readonly ReadyCheck[];
+  /** Called before /metrics answers, to bring gauges up to date. */
+  refreshGauges: () => Promise<void>;
+  /** Whoever asks for metrics must show it; undefined: nobody has to. */
+  metricsToken: string | undefined;
+}
+
+export interface HealthAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export const HEALTH_PATHS = ['/healthz', '/readyz', '/metrics'] as const;
+export type HealthPath = (typeof HEALTH_PATHS)[number];
+
+/** `private`: only who may see the metrics reaches this address. */
+export type Exposure = 'private' | 'public';
+
+export async function answerHealth(
+  deps: HealthDeps,
+  path: HealthPath,
+  exposure: Exposure,
+  headers: IncomingHttpHeaders,
+): Promise<HealthAnswer> {
+  if (path === '/healthz') return json(200, { status: 'ok' });
+  if (path === '/readyz') return await answerReady(deps.readyChecks);
+  return refuseMetrics(deps, exposure, headers) ?? (await answerMetrics(deps));
+}
+
+async function answerReady(checks: readonly ReadyCheck[]): Promise<HealthAnswer> {
+  const results = await Promise.all(
+    checks.map(({ name, check }) =>
+      check().then(
+        () => ({ name, ok: true }),
+        (error: Error) => ({ name, ok: false, detail: error.message }),
+      ),
+    ),
+  );
+  const faults = results.flatMap((it) => ('detail' in it ? [`${it.name}: ${it.detail}`] : []));
+  return faults.length === 0
+    ? json(200, { status: 'ready', checks: results })
+    : json(503, { status: 'not ready', detail: faults.join('; '), checks: results });
+}
+
+async function answerMetrics(deps: HealthDeps): Promise<HealthAnswer> {
+  // Without the database the gauges stay as they were: the rest is wanted most just then.
+  await deps.refreshGauges().catch((error) => deps.log.warn({ err: error }, 'gauges are old'));
+  const { registry } = deps.metrics;
+  return {
+    status: 200,
+    headers: { 'content-type': registry.contentType },
+    body: await registry.metrics(),
+  };
+}
+
+function refuseMetrics(
+  { metricsToken }: HealthDeps,
+  exposure: Exposure,
+  headers: IncomingHttpHeaders,
+): HealthAnswer | undefined {
+  if (metricsToken !== undefined) {
+    if (isSame(headers.authorization ?? '', `Bearer ${metricsToken}`)) return undefined;
+    const detail = 'Metrics need "Authorization: Bearer" with the METRICS_TOKEN of this service.';
+    return json(401, { detail }, { 'www-authenticate': 'Bearer' });
+  }
+  // On loopback too, what a proxy passes on comes from elsewhere.
+  const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+  if (exposure === 'private' && !isForwarded) return undefined;
+  return json(403, {
+    detail:
+      'Metrics are not shown to the network. Set METRICS_PORT to serve them on a port of their own, or METRICS_TOKEN to ask for a token here.',
+  });
+}
+
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+const json = (
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): HealthAnswer => ({
+  status,
+  headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+  body: JSON.stringify(body),
+});
+
+/** The port of its own. Who opens it to the network decides who reaches it. */
+export async function listenHealth(
+  deps: HealthDeps,
+  at: { host: string; port: number },
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 });
+  server.on('request', (request, response) => {
+    const path = HEALTH_PATHS.find((known) => known === request.url?.split('?')[0]);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const answering =
+      path !== undefined && isRead
+        ? answerHealth(deps, path, 'private', request.headers)
+        : Promise.resolve(json(404, { detail: `There are ${HEALTH_PATHS.join(', ')} here.` }));
+    answering
+      .catch((error: Error) => {
+        deps.log.error({ err: error }, 'health could not be told');
+        return json(500, { detail: 'This could not be told. The log says why.' });
+      })
+      .then(({ status, headers, body }) => response.writeHead(status, headers).end(body));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(at.port, at.host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

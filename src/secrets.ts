@@ -1,0 +1,26 @@
+// The installation's secret and everything that is sealed with it. Opened by main.ts and by commands; the folders below say
+// which of their columns are sealed, and store/ does the work.
+import { DOMAIN_KEY_COLUMNS } from './accounts/domain-keys.ts';
+import * as installation from './store/installation.ts';
+import type { Database } from './store/pool.ts';
+import { WEBHOOK_SECRET_COLUMNS } from './webhooks/endpoint-secrets.ts';
+
+const COLUMNS = [...DOMAIN_KEY_COLUMNS, ...WEBHOOK_SECRET_COLUMNS];
+
+/** Of commands and tests: joins what runs. main.ts says `start`. */
+export const openSecret = (
+  database: Database,
+  secretKey: string | undefined,
+  opening: installation.Opening = 'join',
+): Promise<installation.Secret> => installation.openSecret(database, secretKey, COLUMNS, opening);
+
+export const rotateSecret = (
+  database: Database,
+  wish: installation.RotationWish,
+): Promise<installation.Rotation> => installation.rotateSecret(database, COLUMNS, wish);
+
+export const checkSealed = (
+  database: Database,
+  secret: installation.Secret,
+): Promise<{ total: number; stranded: string[] }> =>
+  installation.checkSealed(database, secret, COLUMNS);

@@ -1,0 +1,71 @@
+// Header names that a sender may not choose: those that structure a mail or vouch for it, and those by which relays take orders.
+// Asked by headers.ts for every mail; operators may allow single names of the second kind (ALLOWED_HEADERS).
+
+/** What the service writes itself. Nobody can allow these. */
+const OWN = new Set([
+  'from',
+  'to',
+  'cc',
+  'bcc',
+  'subject',
+  'date',
+  'sender',
+  'reply-to',
+  'message-id',
+  'mime-version',
+  'received',
+  'return-path',
+  'authentication-results',
+]);
+const OWN_FAMILIES = ['content-', 'dkim-', 'arc-', 'x-sm-', 'resent-'];
+
+/** By which a relay takes recipients, templates, tracking or routing: with them a sender would get round our own checks. */
+const RELAY_FAMILIES = [
+  'x-smtpapi', // SendGrid: recipients, templates, schedules, as JSON
+  'x-sg-', // SendGrid
+  'x-ses-', // Amazon SES: configuration sets, identities, tenants
+  'x-mailgun-', // Mailgun: variables, tracking, schedules, recipients' variables
+  'x-pm-', // Postmark: streams, tags, tracking
+  'x-msys-', // SparkPost: x-msys-api takes cc, bcc and archives
+  'x-mc-', // Mandrill: templates, merge variables, subaccounts, bcc
+  'x-mailin-', // Brevo
+  'x-sib-', // Brevo, when it was Sendinblue
+  'x-brevo-',
+  'x-mj-', // Mailjet: templates, variables, campaigns
+  'x-mailjet-',
+  'x-mt-', // Mailtrap
+  'x-elasticemail-',
+  'x-smtp2go-',
+  'x-mailersend-',
+  'x-ms-exchange-', // Exchange: routing, spam verdicts and journals within an organisation
+];
+
+/** By which any mail server can be made to write to others, or to refuse the mail as one that goes in circles. */
+const RELAY_NAMES = new Set([
+  'apparently-to',
+  'delivered-to',
+  'errors-to',
+  'return-receipt-to',
+  'x-envelope-from',
+  'x-envelope-to',
+  'x-rcpt-to',
+  // PowerMTA: which addresses a mail leaves from, and how it is signed.
+  'x-virtual-mta',
+  'x-vmta',
+  'x-envid',
+  'x-dkim-options',
+  // SocketLabs.
+  'x-xsmailingid',
+  'x-xsmessageid',
+  // Brevo takes these without a prefix.
+  'sender.ip',
+  'templateid',
+]);
+
+/** `name` in lower case. */
+export const isWrittenByUs = (name: string): boolean =>
+  OWN.has(name) || OWN_FAMILIES.some((family) => name.startsWith(family));
+
+/** `name` in lower case. */
+export const commandsRelay = (name: string): boolean =>
+  RELAY_NAMES.has(name) || RELAY_FAMILIES.some((family) => name.startsWith(family));

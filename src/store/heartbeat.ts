@@ -1,0 +1,100 @@
+// The heartbeat: once a second PostgreSQL is asked for its time, on a connection of its own. While no answer comes, everybody
+// else's statements fail at once instead of hanging; when one comes, they go on. Before: main.ts; beside: the pools.
+//
+// Its answers make the service's clock: the database's, carried on by this machine's monotonic one. So processes whose clocks
+// differ agree on what is due, what is over and into which day's partition a message goes.
+import type { Clock } from '../clock.ts';
+import { databaseFault } from '../connection-fault.ts';
+import type { Log } from '../log.ts';
+import { createNap } from '../nap.ts';
+import { databaseAway, isOutOfConnections, PATIENCE } from './connection.ts';
+import { openDatabase } from './pool.ts';
+import type { Servers } from './servers.ts';
+
+const BEAT_EVERY_MS = 1000;
+const ASK_AGAIN_AFTER_MS = 250;
+
+export interface Heartbeat extends Clock {
+  stop(): Promise<void>;
+}
+
+/** The first beat is part of starting; it fails as connecting fails. */
+export async function startHeartbeat(deps: { servers: Servers; log: Log }): Promise<Heartbeat> {
+  const { servers, log } = deps;
+  const database = openDatabase(servers, {
+    connections: 1,
+    onIdleError: () => undefined,
+    patience: PATIENCE.heartbeat,
+    evenInSilence: true,
+  });
+  const clock = createCarriedClock();
+  const { rest, wake } = createNap();
+  let stopping = false;
+
+  async function beat(): Promise<void> {
+    const askedAtMs = performance.now();
+    const [row] = await database.prepared<{ nowMs: number; readOnly: boolean }>(
+      'heartbeat',
+      `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs",
+              current_setting('transaction_read_only') = 'on' AS "readOnly"`,
+      [],
+    );
+    clock.set(row!.nowMs, askedAtMs, performance.now());
+    if (row!.readOnly && servers.count > 1) {
+      const server = servers.current();
+      servers.failed(server);
+      throw databaseAway(`${server.name} takes no writes`);
+    }
+    if (servers.silence() === undefined) return;
+    servers.answers();
+    log.info({ server: servers.current().name }, 'the database answers again');
+  }
+
+  function noAnswer(error: unknown): void {
+    // An error from the server is an answer, too: it may be out of connections while ours still work.
+    if (databaseFault(error) !== 'away' || isOutOfConnections(error)) {
+      log.warn({ err: error }, 'the heartbeat of the database failed');
+      return;
+    }
+    const news = servers.silence() === undefined;
+    const { message, code } = error as { message: string; code?: string };
+    servers.silent(databaseAway(`The database does not answer: ${message || code}`));
+    if (news) log.error({ err: error }, 'the database does not answer; calls get 503 meanwhile');
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping) {
+      await rest(servers.silence() === undefined ? BEAT_EVERY_MS : ASK_AGAIN_AFTER_MS);
+      if (!stopping) await beat().catch(noAnswer);
+    }
+  }
+
+  try {
+    await beat();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  const running = run();
+  return {
+    nowMs: clock.nowMs,
+    async stop() {
+      stopping = true;
+      wake();
+      await running;
+      await database.close();
+    },
+  };
+}
+
+/** Another clock's time, carried on by ours; set anew only when the two have parted by more than the asking took. */
+function createCarriedClock() {
+  let offsetMs = Number.NaN;
+  return {
+    nowMs: () => Math.floor(performance.now() + offsetMs),
+    set(theirsMs: number, askedAtMs: number, answeredAtMs: number): void {
+      const agrees = askedAtMs + offsetMs <= theirsMs && theirsMs <= answeredAtMs + offsetMs;
+      if (!agrees) offsetMs = theirsMs - (askedAtMs + answeredAtMs) / 2;
+    },
+  };
+}

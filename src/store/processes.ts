@@ -1,0 +1,148 @@
+// Signs of life: each process tells its roles every few seconds, so that `doctor` and the dashboard know what runs.
+// The times are the database's, whatever the clocks of the processes say.
+import { hostname } from 'node:os';
+import { ROLES, type Role } from '../config.ts';
+import { bytesToUuid, newIdBytes } from '../ids.ts';
+import type { Log } from '../log.ts';
+import { recurringFault } from '../recurring-fault.ts';
+import { VERSION } from '../version.ts';
+import type { Database, Queryable } from './pool.ts';
+
+const TELL_EVERY_MS = 3000;
+const SEEN_LATELY_SECONDS = 15;
+/** For so long a role that ran and is gone is missed. */
+const REMEMBERED_DAYS = 7;
+
+/** Tells at once, so that who asks after the start knows it; then until it is closed. */
+export async function startSignsOfLife(deps: {
+  database: Database;
+  log: Log;
+  roles: ReadonlySet<Role>;
+}): Promise<{ close(): Promise<void> }> {
+  const { database, roles } = deps;
+  const couldNotTell = recurringFault(deps.log, 'warn', 'could not tell that this process lives');
+  const id = bytesToUuid(newIdBytes(Date.now()));
+  let telling: Promise<unknown> | undefined;
+
+  const tell = () =>
+    database.query(
+      `INSERT INTO processes (id, roles, host, pid, version) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (id) DO UPDATE SET seen_at = now()`,
+      [id, [...roles], hostname(), process.pid, VERSION],
+    );
+
+  await tell();
+  const timer = setInterval(() => {
+    telling ??= tell()
+      .catch(couldNotTell)
+      .finally(() => {
+        telling = undefined;
+      });
+  }, TELL_EVERY_MS);
+  return {
+    async close() {
+      clearInterval(timer);
+      await telling;
+      await database
+        .query('UPDATE processes SET seen_at = now(), stopped_at = now() WHERE id = $1', [id])
+        .catch(() => undefined);
+    },
+  };
+}
+
+export interface RunningProcess {
+  roles: Role[];
+  host: string;
+  pid: number;
+  version: string;
+  startedAt: string;
+}
+
+export interface RoleState {
+  role: Role;
+  /** How many processes with it were seen lately. */
+  running: number;
+  /** The last one, where none runs; null: there was none in the last days. */
+  last: { host: string; secondsAgo: number; stopped: boolean } | null;
+  /** None runs, and one should: others run, or the last one was killed. */
+  missing: boolean;
+}
+
+export async function listProcesses(database: Queryable): Promise<RunningProcess[]> {
+  const rows = await database.query<Omit<RunningProcess, 'startedAt'> & { startedAt: Date }>(
+    `SELECT roles, host, pid, version, started_at AS "startedAt" FROM processes
+     WHERE stopped_at IS NULL AND ${SEEN_LATELY} ORDER BY started_at, id`,
+  );
+  return rows.map((row) => ({ ...row, startedAt: row.startedAt.toISOString() }));
+}
+
+const SEEN_LATELY = `seen_at > now() - interval '${SEEN_LATELY_SECONDS} seconds'`;
+
+/** How each role does. Before the first start and after a clean stop of all nothing is missing. */
+export async function readRoles(database: Queryable): Promise<RoleState[]> {
+  const rows = await database.query<{
+    role: Role;
+    running: number;
+    host: string;
+    secondsAgo: number;
+    stopped: boolean;
+  }>(
+    `SELECT DISTINCT ON (role) role, host, stopped_at IS NOT NULL AS stopped,
+            extract(epoch FROM now() - seen_at)::float8 AS "secondsAgo",
+            count(*) FILTER (WHERE stopped_at IS NULL AND ${SEEN_LATELY}) OVER (PARTITION BY role)::int AS running
+     FROM processes, unnest(roles) AS role ORDER BY role, seen_at DESC`,
+  );
+  const [{ hooked } = { hooked: false }] = await database.query<{ hooked: boolean }>(
+    'SELECT EXISTS (SELECT FROM webhook_endpoints WHERE disabled_at IS NULL) AS hooked',
+  );
+  const anyRuns = rows.some((row) => row.running > 0);
+  return ROLES.map((role): RoleState => {
+    const row = rows.find((one) => one.role === role);
+    const running = row?.running ?? 0;
+    const wanted = row !== undefined || role === 'delivery' || (role === 'webhooks' && hooked);
+    const killed = row !== undefined && !row.stopped;
+    return {
+      role,
+      running,
+      last:
+        row === undefined || running > 0
+          ? null
+          : { host: row.host, secondsAgo: row.secondsAgo, stopped: row.stopped },
+      missing: running === 0 && wanted && (anyRuns || killed),
+    };
+  });
+}
+
+/** How a role does, in a sentence. */
+export function describeRole({ role, running, last, missing }: RoleState): string {
+  if (running > 0) return running === 1 ? 'One process runs.' : `${running} processes run.`;
+  const when =
+    last === null
+      ? 'Never seen'
+      : `${last.stopped ? 'Stopped' : 'Last seen'} ${ago(last.secondsAgo)} ago on host ${last.host}`;
+  if (!missing) return last === null ? 'Has not run yet.' : `${when}, like the whole service.`;
+  return `${when}: no process with the role ${role} is running; ${WITHOUT[role]}. Start one with ROLES=${role}.`;
+}
+
+function ago(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return seconds < 129_600
+    ? `${Math.round(seconds / 3600)} h`
+    : `${Math.round(seconds / 86_400)} days`;
+}
+
+/** What stands still without the role. */
+const WITHOUT: Record<Role, string> = {
+  api: 'nothing can be sent or looked at',
+  delivery: 'accepted mail waits',
+  webhooks: 'events wait',
+  feedback: 'bounces and complaints do not come back',
+};
+
+/** What was not seen for days is not missed any more. Called by maintenance. */
+export async function pruneProcesses(database: Queryable): Promise<void> {
+  await database.query(
+    `DELETE FROM processes WHERE seen_at < now() - interval '${REMEMBERED_DAYS} days'`,
+  );
+}

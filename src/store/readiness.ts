@@ -1,0 +1,70 @@
+// Whether the database would store a send, and by name what keeps it from that: /readyz, /metrics and `sandmartin doctor` ask.
+// Reading works on a full disk, so asking for an answer is not enough: what writing met is remembered, and tried again.
+import { type DatabaseFault, databaseFault, FAULT_DETAILS } from '../connection-fault.ts';
+import type { Database } from './pool.ts';
+
+export const TROUBLES = ['away', 'disk-full', 'read-only', 'busy'] as const;
+
+export interface Readiness {
+  /** What became of a write; undefined: it went well. */
+  noteWrite(error?: unknown): void;
+  /** Undefined: a send would be stored. */
+  trouble(): Promise<{ kind: DatabaseFault; detail: string } | undefined>;
+  /** The same as an error. */
+  require(): Promise<void>;
+}
+
+export function createReadiness(database: Database): Readiness {
+  let couldNotWrite = false;
+  async function trouble() {
+    try {
+      await requireWritable(database);
+      if (couldNotWrite) await tryWriting(database);
+      couldNotWrite = false;
+      return undefined;
+    } catch (error) {
+      const kind = databaseFault(error);
+      if (kind === undefined) throw error;
+      return { kind, detail: `${FAULT_DETAILS[kind]} (${(error as Error).message})` };
+    }
+  }
+  return {
+    noteWrite(error) {
+      const fault = databaseFault(error);
+      if (error === undefined) couldNotWrite = false;
+      else if (fault === 'disk-full' || fault === 'read-only') couldNotWrite = true;
+    },
+    trouble,
+    async require() {
+      const found = await trouble();
+      if (found !== undefined) throw new Error(found.detail);
+    },
+  };
+}
+
+async function requireWritable(database: Database): Promise<void> {
+  const [row] = await database.query<{ readOnly: boolean }>(
+    `SELECT current_setting('transaction_read_only') = 'on' AS "readOnly"`,
+  );
+  if (row?.readOnly) {
+    throw Object.assign(new Error('it is a standby, or was set so'), { code: '25006' });
+  }
+}
+
+const PROBE_BYTES = 4 * 1024 * 1024;
+
+/** Takes room where the database lies and gives it back; nothing stays behind. */
+export async function tryWriting(database: Database): Promise<void> {
+  const done = new Error('enough');
+  await database
+    .transaction(async (client) => {
+      await client.query('CREATE TEMP TABLE room (bytes text STORAGE PLAIN)');
+      await client.query(
+        `INSERT INTO room SELECT repeat('x', 4000) FROM generate_series(1, ${PROBE_BYTES / 4000})`,
+      );
+      throw done;
+    })
+    .catch((error) => {
+      if (error !== done) throw error;
+    });
+}

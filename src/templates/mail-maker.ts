@@ -1,0 +1,110 @@
+// The jobs on templates, as plain functions: a template and variables → subject, HTML and text; and whether a source is Jinja2.
+// Before it: making.ts gives an order. After it: the same, with bytes ready to be stored. Runs in a thread where a service runs.
+import { Problem } from '../errors.ts';
+import { TemplateError } from '../jinja/index.ts';
+import type { BrandingContext } from './branding.ts';
+import type { Catalog } from './catalog.ts';
+import {
+  compileText,
+  mailContext,
+  mailEnvironment,
+  renderMail,
+  renderText,
+} from './mail-template.ts';
+import { htmlToPlainText } from './plain-text.ts';
+import { type CompiledTemplate, compileContent, type TemplateContent } from './template-draft.ts';
+
+/** What is compiled of a template. */
+export type TemplateSource = Pick<TemplateContent, 'subject' | 'preheader' | 'html' | 'text'>;
+
+export interface MailOrder {
+  slug: string;
+  /** The source or the key it was handed over under; null: the system template of this slug. */
+  template: string | TemplateSource | null;
+  branding: string | BrandingContext;
+  variables: Record<string, unknown>;
+  /** Instead of the template's own. */
+  subject: string | undefined;
+  text: string | undefined;
+}
+
+export interface MadeMail {
+  subject: string;
+  /** UTF-8, as are the bytes of the text. */
+  html: Uint8Array;
+  text: Uint8Array;
+}
+
+/** The cause of a Problem with a template: where it is wrong. Plain data, as it crosses threads. */
+export interface TemplateFaultPlace {
+  templateName: string | null;
+  line: number | null;
+  column: number | null;
+  message: string;
+}
+
+type Thing = (key: string) => unknown;
+
+export type MailMaker = ReturnType<typeof createMailMaker>;
+
+export function createMailMaker(catalog: Catalog) {
+  const compiled = new WeakMap<TemplateSource, CompiledTemplate>();
+  // Texts of senders are compiled apart: however many there are, they crowd nothing out of the catalogue's cache.
+  // They see the template's variables, but no other template.
+  const senders = mailEnvironment(() => undefined);
+
+  function templateOf({ slug, template }: MailOrder, thing: Thing): CompiledTemplate {
+    if (template === null) return { mail: catalog.templates.get(slug)!.compiled, text: null };
+    if (typeof template !== 'string') return compileContent(catalog.environment, slug, template);
+    const source = thing(template) as TemplateSource;
+    const known = compiled.get(source);
+    if (known !== undefined) return known;
+    const made = compileContent(catalog.environment, slug, source);
+    compiled.set(source, made);
+    return made;
+  }
+
+  const compile = ({ slug }: MailOrder, part: string, source: string | undefined) =>
+    source === undefined ? undefined : compileText(senders, `${slug}:${part}`, source);
+
+  return {
+    make(order: MailOrder, thing: Thing): MadeMail {
+      return withPlainCause(() => {
+        const template = templateOf(order, thing);
+        const { branding } = order;
+        const context = mailContext(
+          order.variables,
+          typeof branding === 'string' ? (thing(branding) as BrandingContext) : branding,
+        );
+        const subject = compile(order, 'subject', order.subject) ?? template.mail.subject;
+        const mail = renderMail({ ...template.mail, subject }, context);
+        const ownText = compile(order, 'text', order.text) ?? template.text;
+        const text = ownText === null ? '' : renderText(ownText, context);
+        return {
+          subject: mail.subject,
+          html: Buffer.from(mail.html),
+          text: Buffer.from(text.trim() === '' ? htmlToPlainText(mail.html) : text),
+        };
+      });
+    },
+
+    /** A Problem tells what is wrong with the source, and where. */
+    check({ slug, source }: { slug: string; source: TemplateSource }): null {
+      return withPlainCause(() => {
+        compileContent(catalog.environment, slug, source);
+        return null;
+      });
+    },
+  };
+}
+
+function withPlainCause<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Problem && error.cause instanceof TemplateError)) throw error;
+    const { templateName, line, column, message } = error.cause;
+    const place: TemplateFaultPlace = { templateName, line, column, message };
+    throw new Problem(error.code, error.detail, { cause: place });
+  }
+}

@@ -1,0 +1,133 @@
+// Where mails are made: in threads that can be stopped, within the time each account has; or here, for a command of the operator's.
+// Before it: rendering.ts, previews, and whoever saves a template. After it: mail-maker.ts, in a thread.
+import { Problem } from '../errors.ts';
+import { JobStopped } from '../job-stopped.ts';
+import type { BrandingContext } from './branding.ts';
+import type { Catalog } from './catalog.ts';
+import {
+  createMailMaker,
+  type MadeMail,
+  type MailOrder,
+  type TemplateSource,
+} from './mail-maker.ts';
+import type { RenderBudget } from './render-budget.ts';
+import { sizeOfVariables } from './variables.ts';
+
+/** Whose work it is: they wait in one line, and have one budget. */
+export interface Whose {
+  share: string;
+  /** Calls a second that this share may make; what it may render goes by it. */
+  ratePerSecond: number;
+}
+
+/** With a key it is handed to each thread once; a key means one value for ever. */
+export interface Keyed<Value> {
+  key: string | null;
+  value: Value;
+}
+
+export interface MailToMake {
+  slug: string;
+  /** Null: the system template of the slug. */
+  template: Keyed<TemplateSource> | null;
+  branding: Keyed<BrandingContext>;
+  variables: Record<string, unknown>;
+  subject?: string | undefined;
+  text?: string | undefined;
+}
+
+export interface Making {
+  make(mail: MailToMake, whose: Whose): Promise<MadeMail>;
+  /** A Problem where the source is no valid Jinja2. */
+  check(slug: string, source: TemplateSource, whose: Whose): Promise<void>;
+}
+
+interface Run {
+  share: string;
+  size: number;
+  uses: { key: string; value: unknown; size: number }[];
+  spent: (ms: number) => void;
+}
+
+/** The two jobs of mail-maker.ts, run in threads. */
+export interface MailThreads {
+  make(order: MailOrder, run: Run): Promise<MadeMail>;
+  check(order: { slug: string; source: TemplateSource }, run: Run): Promise<null>;
+}
+
+export function openMaking(threads: MailThreads, budget: RenderBudget): Making {
+  async function within<Result>(
+    slug: string,
+    whose: Whose,
+    work: (run: Pick<Run, 'share' | 'spent'>) => Promise<Result>,
+  ): Promise<Result> {
+    const spent = budget.enter(whose);
+    try {
+      return await work({ share: whose.share, spent });
+    } catch (error) {
+      throw error instanceof JobStopped ? stopped(slug, error) : error;
+    }
+  }
+
+  return {
+    make: (mail, whose) =>
+      within(mail.slug, whose, (run) => {
+        const size = sizeOfVariables(mail.variables);
+        return threads.make(orderOf(mail), { ...run, size, uses: thingsOf(mail) });
+      }),
+    check: async (slug, source, whose) => {
+      await within(slug, whose, (run) =>
+        threads.check({ slug, source }, { ...run, size: sizeOf(source), uses: [] }),
+      );
+    },
+  };
+}
+
+/** In this very thread: for commands, whose templates are those of who runs them. */
+export function makeHere(catalog: Catalog): Making {
+  const maker = createMailMaker(catalog);
+  return {
+    async make(mail) {
+      const things = new Map(thingsOf(mail).map(({ key, value }) => [key, value]));
+      return maker.make(orderOf(mail), (key) => things.get(key));
+    },
+    async check(slug, source) {
+      maker.check({ slug, source });
+    },
+  };
+}
+
+const orderOf = ({
+  slug,
+  template,
+  branding,
+  variables,
+  subject,
+  text,
+}: MailToMake): MailOrder => ({
+  ...{ slug, variables, subject, text },
+  template: template && (template.key ?? template.value),
+  branding: branding.key ?? branding.value,
+});
+
+function thingsOf({ template, branding }: MailToMake): Run['uses'] {
+  const things: Run['uses'] = [];
+  if (template?.key != null) {
+    things.push({ key: template.key, value: template.value, size: sizeOf(template.value) });
+  }
+  if (branding.key !== null) {
+    things.push({ key: branding.key, value: branding.value, size: 2000 });
+  }
+  return things;
+}
+
+const sizeOf = ({ subject, preheader, html, text }: TemplateSource): number =>
+  subject.length + preheader.length + html.length + (text?.length ?? 0);
+
+const stopped = (slug: string, { reason }: JobStopped): Problem =>
+  new Problem(
+    'invalid',
+    reason === 'time'
+      ? `Template "${slug}": render stopped: it took too long. Make the template or its variables simpler.`
+      : `Template "${slug}": render stopped: it needed too much memory. Make the template or its variables smaller.`,
+  );

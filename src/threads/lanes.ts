@@ -1,0 +1,103 @@
+// Work that waits for a thread, in one lane per share (an account, the previews of an account, the reports): lanes take turns,
+// so one that floods makes only itself wait. Before it: pool.ts takes an order. After it: a batch for one thread.
+
+/** Whose work it is. Those of one share wait in one line. */
+export type Share = string;
+
+export interface Waiting {
+  share: Share;
+  /** About how many bytes it takes to hand over. */
+  size: number;
+  /** By performance.now(). */
+  sinceMs: number;
+  /** It may have ended a thread already: whatever goes with it would suffer. */
+  alone: boolean;
+}
+
+/** Ordinary mails take about half a millisecond: a batch of them is done within 20. */
+const MOST_IN_BATCH = 24;
+const MOST_BYTES_IN_BATCH = 1024 * 1024;
+/** From here on a share is slow, and stays it for a while: its work goes one by one, and never takes the last thread. */
+const SLOW_MS = 25;
+const SLOW_FOR_MS = 2000;
+
+export function createLanes<Item extends Waiting>() {
+  // In the order of their turns: whoever had one goes to the end.
+  const lanes = new Map<Share, Item[]>();
+  const slowUntil = new Map<Share, number>();
+  const held = new Set<Share>();
+  let count = 0;
+
+  const isSlow = (share: Share): boolean => (slowUntil.get(share) ?? 0) > performance.now();
+
+  function takeFirst(share: Share, lane: Item[]): Item {
+    const item = lane.shift()!;
+    count--;
+    lanes.delete(share);
+    if (lane.length > 0) lanes.set(share, lane);
+    return item;
+  }
+
+  return {
+    count: () => count,
+    isSlow,
+
+    add(item: Item): void {
+      const lane = lanes.get(item.share);
+      if (lane === undefined) lanes.set(item.share, [item]);
+      else lane.push(item);
+      count++;
+    },
+
+    /** What a thread did not get to goes before all that came later. */
+    putBack(items: readonly Item[]): void {
+      for (const item of items.toReversed()) {
+        const lane = lanes.get(item.share);
+        if (lane === undefined) lanes.set(item.share, [item]);
+        else lane.unshift(item);
+        count++;
+      }
+    },
+
+    /** The next batch: one of each lane in turn. What is slow or suspect goes alone. */
+    take({ alsoSlow }: { alsoSlow: boolean }): Item[] {
+      const batch: Item[] = [];
+      let bytes = 0;
+      // A lane that had its turn stands at the end, where this loop meets it again.
+      for (const [share, lane] of lanes) {
+        if (held.has(share)) continue;
+        const first = lane[0]!;
+        const goesAlone = first.alone || isSlow(share);
+        if (goesAlone && (batch.length > 0 || !alsoSlow)) continue;
+        if (batch.length > 0 && bytes + first.size > MOST_BYTES_IN_BATCH) break;
+        batch.push(takeFirst(share, lane));
+        bytes += first.size;
+        if (goesAlone || batch.length === MOST_IN_BATCH) break;
+      }
+      return batch;
+    },
+
+    /** While a thread that was ended over work of this share still runs, it gets no other. */
+    hold: (share: Share) => void held.add(share),
+    release: (share: Share) => void held.delete(share),
+
+    /** How long work of a share took. */
+    note(share: Share, ms: number): void {
+      if (ms < SLOW_MS) return;
+      const nowMs = performance.now();
+      for (const [other, untilMs] of slowUntil) if (untilMs <= nowMs) slowUntil.delete(other);
+      slowUntil.set(share, nowMs + SLOW_FOR_MS);
+    },
+
+    /** Takes out what has waited since before then. */
+    takeOlderThan(sinceMs: number): Item[] {
+      const old: Item[] = [];
+      for (const [share, lane] of [...lanes]) {
+        while (lane.length > 0 && lane[0]!.sinceMs < sinceMs) old.push(lane.shift()!);
+        if (lane.length === 0) lanes.delete(share);
+      }
+      count -= old.length;
+      return old;
+    },
+  };
+}

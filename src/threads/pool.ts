@@ -1,0 +1,291 @@
+// Threads for work that a stranger's text decides: it runs beside the main thread, within limits of memory and time, and is
+// killed when it oversteps them. Before it: a feature gives an order. After it: the job's output, a Problem, or JobStopped.
+import { Problem } from '../errors.ts';
+import { JobStopped } from '../job-stopped.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { processWorkedMs } from '../thread-clock.ts';
+import { createLanes, type Share, type Waiting } from './lanes.ts';
+import type { Answer, Jobs } from './serve.ts';
+import { startThread, type Thing, type Thread, type ThreadOrder } from './thread.ts';
+
+export interface RunOptions {
+  share: Share;
+  uses?: readonly Thing[];
+  /** About how many bytes the input has; large ones are not put into one batch. */
+  size?: number;
+  /** Told how long a thread worked on it, also where that came to nothing. */
+  spent?: (ms: number) => void;
+}
+
+export interface Pool<Known extends Jobs> {
+  run<Name extends keyof Known & string>(
+    job: Name,
+    input: Parameters<Known[Name]>[0],
+    options: RunOptions,
+  ): Promise<ReturnType<Known[Name]>>;
+  close(): Promise<void>;
+}
+
+export interface PoolOptions {
+  /** What the threads run: a file that calls serveJobs. */
+  file: URL;
+  /** At least 2: one that is slow or was killed leaves another. */
+  threads: number;
+  log: Log;
+  metrics: Pick<Metrics, 'jobsStopped' | 'jobWait' | 'jobBatch'>;
+  /** Of work, for one order: while the machine was busy with others, the clock alone does not count. */
+  deadlineMs?: number;
+  memoryMb?: number;
+  /** How long an order waits for its turn before it is refused. */
+  longestWaitMs?: number;
+  mostWaiting?: number;
+}
+
+interface Order extends ThreadOrder, Waiting {
+  /** How many threads went down while they worked on it, for want of memory. */
+  strikes: number;
+  spent: (ms: number) => void;
+  resolve: (output: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Member {
+  thread: Thread;
+  state: 'starting' | 'idle' | 'busy';
+  /** By their place; undefined once answered. */
+  batch: (Order | undefined)[];
+  givenMs: number;
+  /** It has slow work in hand, or suspect work. */
+  slow: boolean;
+  /** Over whose work it was ended. */
+  guilty: Share | undefined;
+  /** The work on one order, as the watch saw it last. */
+  watched: { order: Order | undefined; sinceMs: number; workedMs: number };
+}
+
+const WATCH_EVERY_MS = 50;
+/** A thread that works on one order for so many times the deadline is stuck, however busy the machine is. */
+const STUCK = 20;
+const START_AGAIN_AFTER_MS = 1000;
+
+export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> {
+  const { file, threads, log, metrics } = options;
+  const { deadlineMs = 500, memoryMb = 128, longestWaitMs = 5000, mostWaiting = 4000 } = options;
+  const lanes = createLanes<Order>();
+  const members = new Set<Member>();
+  /** Ended, but perhaps still in a native call that nothing interrupts. */
+  let leaving = 0;
+  let startAfterMs = 0;
+  let scheduled = false;
+  let watching: NodeJS.Timeout | undefined;
+  let closed = false;
+  keepOneIdle();
+
+  function start(): void {
+    const member: Member = {
+      state: 'starting',
+      batch: [],
+      givenMs: 0,
+      slow: false,
+      guilty: undefined,
+      watched: { order: undefined, sinceMs: 0, workedMs: 0 },
+      thread: startThread(file, memoryMb, {
+        ready: () => rest(member),
+        answered: (answers) => answer(member, answers),
+        resting: () => rest(member),
+        died: (error) => lose(member, error),
+        gone: () => {
+          leaving--;
+          if (member.guilty !== undefined) lanes.release(member.guilty);
+          if (!closed) dispatch();
+        },
+      }),
+    };
+    members.add(member);
+  }
+
+  /** One thread is ready or on its way beyond those at work, so that a killed one is not missed. */
+  function keepOneIdle(): void {
+    if (closed || performance.now() < startAfterMs) return;
+    const spare = [...members].some(({ state }) => state !== 'busy');
+    if (!spare && members.size < threads && members.size + leaving < threads * 2) start();
+  }
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    // What came in during this turn of the event loop goes together.
+    setImmediate(() => {
+      scheduled = false;
+      dispatch();
+    });
+  }
+
+  function dispatch(): void {
+    for (const member of members) {
+      if (lanes.count() === 0) break;
+      if (member.state !== 'idle') continue;
+      const batch = lanes.take({ alsoSlow: mayTakeSlow() });
+      if (batch.length === 0) break;
+      give(member, batch);
+    }
+    keepOneIdle();
+    watch();
+  }
+
+  /** Slow work together never holds the last thread: the others' is done meanwhile. */
+  function mayTakeSlow(): boolean {
+    const slow = [...members].filter((member) => member.slow).length;
+    return slow < Math.max(1, threads - 1);
+  }
+
+  function give(member: Member, batch: Order[]): void {
+    member.state = 'busy';
+    member.batch = batch;
+    member.givenMs = performance.now();
+    member.slow = batch.some(({ alone, share }) => alone || lanes.isSlow(share));
+    metrics.jobBatch.observe(batch.length);
+    metrics.jobWait.observe((member.givenMs - batch[0]!.sinceMs) / 1000);
+    try {
+      member.thread.work(batch);
+    } catch (error) {
+      // Something in it cannot be cloned, which is a fault of ours; what the thread knows now is not known.
+      for (const order of left(member)) order.reject(error);
+      drop(member);
+    }
+  }
+
+  function answer(member: Member, answers: Answer[]): void {
+    for (const [place, ms, result] of answers) {
+      const order = member.batch[place]!;
+      member.batch[place] = undefined;
+      lanes.note(order.share, ms);
+      order.spent(ms);
+      if ('output' in result) order.resolve(result.output);
+      else if ('failure' in result) order.reject(result.failure);
+      else {
+        const { code, detail, cause } = result.problem;
+        order.reject(new Problem(code, detail, { cause }));
+      }
+    }
+  }
+
+  function rest(member: Member): void {
+    lanes.putBack(left(member));
+    member.state = 'idle';
+    member.slow = false;
+    if (lanes.count() > 0) schedule();
+  }
+
+  function left(member: Member): Order[] {
+    const orders = member.batch.filter((order) => order !== undefined);
+    member.batch = [];
+    return orders;
+  }
+
+  /** Looks whether anybody works too long, or waits too long. */
+  function watch(): void {
+    if (watching !== undefined || closed) return;
+    if (lanes.count() === 0 && ![...members].some(({ state }) => state === 'busy')) return;
+    watching = setTimeout(() => {
+      watching = undefined;
+      for (const member of members) if (member.state === 'busy') lookAt(member);
+      dispatch();
+      for (const order of lanes.takeOlderThan(performance.now() - longestWaitMs)) {
+        order.reject(tooBusy());
+      }
+    }, WATCH_EVERY_MS);
+  }
+
+  function lookAt(member: Member): void {
+    const order = member.batch[member.thread.place()];
+    const { watched } = member;
+    const [nowMs, nowWorkedMs] = [performance.now(), processWorkedMs()];
+    if (order === undefined || watched.order !== order) {
+      member.watched = { order, sinceMs: nowMs, workedMs: nowWorkedMs };
+      return;
+    }
+    const tookMs = nowMs - watched.sinceMs;
+    const worked = Math.min(tookMs, nowWorkedMs - watched.workedMs);
+    if (worked < deadlineMs && tookMs < deadlineMs * STUCK) return;
+    log.warn({ job: order.job, share: order.share, ms: tookMs }, 'a job was stopped: too long');
+    // Where that is a native call, it runs to its end on a core: one for each share, and no more.
+    member.guilty = order.share;
+    lanes.hold(order.share);
+    drop(member);
+    stop(order, 'time', tookMs);
+    lanes.putBack(left(member).filter((other) => other !== order));
+    schedule();
+  }
+
+  function drop(member: Member): void {
+    members.delete(member);
+    leaving++;
+    void member.thread.end();
+  }
+
+  function stop(order: Order, reason: JobStopped['reason'], ms: number): void {
+    metrics.jobsStopped.inc({ reason });
+    lanes.note(order.share, ms);
+    order.spent(ms);
+    order.reject(new JobStopped(reason));
+  }
+
+  /**
+   * A thread ran out of memory. What it worked on is suspect and tried once more by itself, as others may have filled the
+   * thread before; the second time it is guilty. Nothing is known when the orders themselves were too large to read.
+   */
+  function lose(member: Member, error: Error): void {
+    members.delete(member);
+    leaving++;
+    if (closed) return;
+    if (member.state === 'starting') startAfterMs = performance.now() + START_AGAIN_AFTER_MS;
+    const current = member.batch[member.thread.place()];
+    const orders = left(member);
+    const suspects = current === undefined ? orders : [current];
+    log.warn(
+      { err: error, jobs: suspects.map(({ job, share }) => ({ job, share })) },
+      'a thread ended before its work was done',
+    );
+    const innocent = orders.filter((order) => {
+      if (!suspects.includes(order)) return true;
+      order.alone = true;
+      order.strikes++;
+      if (order.strikes === 1) return true;
+      stop(order, 'memory', performance.now() - member.givenMs);
+      return false;
+    });
+    lanes.putBack(innocent);
+    schedule();
+  }
+
+  return {
+    run: (job, input, { share, uses = [], size = 0, spent = () => undefined }) =>
+      new Promise((resolve, reject) => {
+        if (closed || lanes.count() >= mostWaiting) return reject(tooBusy());
+        lanes.add({
+          ...{ job, input, uses, share, size, spent, reject, strikes: 0, alone: false },
+          resolve: resolve as (output: unknown) => void,
+          sinceMs: performance.now(),
+        });
+        schedule();
+      }),
+    async close() {
+      closed = true;
+      clearTimeout(watching);
+      for (const order of lanes.takeOlderThan(Number.POSITIVE_INFINITY)) order.reject(tooBusy());
+      await Promise.all(
+        [...members].map((member) => {
+          for (const order of left(member)) order.reject(tooBusy());
+          return member.thread.end();
+        }),
+      );
+    },
+  };
+}
+
+const tooBusy = (): Problem =>
+  new Problem('unavailable', 'The service has too much to do right now. Try again shortly.', {
+    retryAfterSeconds: 2,
+  });

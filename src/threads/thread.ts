@@ -1,0 +1,108 @@
+// One thread, seen from the main one: started, fed with a batch at a time, watched, and ended where it cannot be trusted to end
+// by itself. Before it: pool.ts decides what runs. After it: serve.ts in the thread.
+import { Worker } from 'node:worker_threads';
+import { type Answer, type Answers, type Batch, RESTING } from './serve.ts';
+
+/** Something large that many orders name by its key; it is handed to each thread once. A key means one value for ever. */
+export interface Thing {
+  key: string;
+  value: unknown;
+  /** About how many bytes it has. */
+  size: number;
+}
+
+export interface ThreadOrder {
+  job: string;
+  input: unknown;
+  uses: readonly Thing[];
+}
+
+export interface ThreadEvents {
+  ready(): void;
+  answered(answers: Answer[]): void;
+  /** The batch is over. */
+  resting(): void;
+  /** It is gone, by itself: out of memory, or a fault of ours. */
+  died(error: Error): void;
+  /** It is gone, by whatever cause, and its memory is free. */
+  gone(): void;
+}
+
+export type Thread = ReturnType<typeof startThread>;
+
+/** What a thread keeps of things. Compiled templates take some ten times their source. */
+const MOST_THINGS = 1000;
+const MOST_THING_BYTES = 2 * 1024 * 1024;
+
+export function startThread(file: URL, memoryMb: number, events: ThreadEvents) {
+  const progress = new Int32Array(new SharedArrayBuffer(4)).fill(RESTING);
+  const worker = new Worker(file, {
+    workerData: { progress },
+    // Nothing of ours that a stranger's text could ask for, and no loader of a test runner.
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+  });
+  const known = new Map<string, number>();
+  let knownBytes = 0;
+  let ended = false;
+
+  worker.on('message', (message: 'ready' | Answers) => {
+    if (ended) return;
+    if (message === 'ready') return events.ready();
+    events.answered(message.answers);
+    if (message.over) events.resting();
+  });
+  worker.on('messageerror', lost);
+  worker.on('error', (error: Error) => lost(error));
+  worker.on('exit', (code) => {
+    lost(new Error(`a thread ended by itself, with code ${code}`));
+    events.gone();
+  });
+
+  function lost(error: Error): void {
+    if (ended) return;
+    ended = true;
+    events.died(error);
+  }
+
+  /** Things new to the thread, and which of the oldest it may drop for them: never one that this batch uses. */
+  function handOver(orders: readonly ThreadOrder[]): Pick<Batch, 'things' | 'forget'> {
+    const fresh = new Map<string, unknown>();
+    const used = new Set<string>();
+    for (const { key, value, size } of orders.flatMap(({ uses }) => uses)) {
+      used.add(key);
+      if (known.has(key)) continue;
+      known.set(key, size);
+      knownBytes += size;
+      fresh.set(key, value);
+    }
+    const forget: string[] = [];
+    if (fresh.size > 0) {
+      for (const [key, size] of known) {
+        if (known.size <= MOST_THINGS && knownBytes <= MOST_THING_BYTES) break;
+        if (used.has(key)) continue;
+        known.delete(key);
+        knownBytes -= size;
+        forget.push(key);
+      }
+    }
+    return { things: [...fresh], forget };
+  }
+
+  return {
+    work(orders: readonly ThreadOrder[]): void {
+      worker.postMessage({
+        ...handOver(orders),
+        orders: orders.map(({ job, input }) => [job, input]),
+      } satisfies Batch);
+    },
+    /** The place in its batch of what it works on just now; RESTING between batches. */
+    place: () => Atomics.load(progress, 0),
+    /** At once for us. A native call that runs still runs to its end: `gone` tells when. */
+    end(): Promise<unknown> {
+      ended = true;
+      return worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,19 @@
+// What runs in the threads. Every job is a plain function of a feature, from data that can be cloned to data that can be cloned;
+// main.ts gives features the way to it, so none of them knows of threads.
+import { readReceived, verifyReceived } from '../feedback/received.ts';
+import { catalogFolder, loadCatalog } from '../templates/catalog.ts';
+import { createMailMaker } from '../templates/mail-maker.ts';
+import { serveJobs } from './serve.ts';
+
+const { make, check } = createMailMaker(loadCatalog(catalogFolder));
+
+const jobs = {
+  'make-mail': make,
+  'check-template': check,
+  'read-report': readReceived,
+  'verify-report': verifyReceived,
+};
+
+export type ServiceJobs = typeof jobs;
+
+serveJobs(jobs);

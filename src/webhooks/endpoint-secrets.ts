@@ -1,0 +1,67 @@
+// Signing secrets at rest: sealed when endpoint.ts writes them, opened for signing by attempt.ts and test-event.ts.
+import { Problem } from '../errors.ts';
+import { showUuid } from '../ids.ts';
+import type { Queryable } from '../store/pool.ts';
+import type { SealedColumn } from '../store/sealed-columns.ts';
+import type { Vault } from '../store/vault.ts';
+
+export interface SecretOwner {
+  accountId: number;
+  endpointUuid: string;
+}
+
+/** Opens a secret of an endpoint, the present one or the one before. */
+export type OpenSecret = (owner: SecretOwner, sealed: Buffer) => string;
+
+/** Bound to its endpoint, not to its column: in a rotation the secret becomes the previous one as it is. */
+const labelOf = ({ accountId, endpointUuid }: SecretOwner): string =>
+  `webhook secret of ${endpointUuid} (account ${accountId})`;
+
+/** Call it in the transaction that writes the row. */
+export const sealSecret = (
+  client: Queryable,
+  vault: Vault,
+  owner: SecretOwner,
+  secret: string,
+): Promise<Buffer> => vault.seal(client, labelOf(owner), Buffer.from(secret));
+
+export function openSecretWith(vault: Vault): OpenSecret {
+  return (owner, sealed) => {
+    const secret = vault.open(labelOf(owner), sealed);
+    if (secret !== undefined) return secret.toString();
+    const id = showUuid('whe_', owner.endpointUuid);
+    throw new Problem(
+      'unavailable',
+      `The secret of webhook endpoint ${id} (account ${owner.accountId}) cannot be opened with this SECRET_KEY: it was sealed with another one, or changed since. Make a new one: sandmartin webhook rotate ${id}`,
+    );
+  };
+}
+
+/** More than a worker serves at a time, twice over: each may have two. */
+const MOST_REMEMBERED = 1024;
+
+/** The same, for who signs many times with the same secret. A new secret is another ciphertext, so nothing here grows old. */
+export function rememberSecrets(open: OpenSecret): OpenSecret {
+  const known = new Map<string, string>();
+  return (owner, sealed) => {
+    const name = `${owner.accountId} ${owner.endpointUuid} ${sealed.toString('latin1')}`;
+    const remembered = known.get(name);
+    if (remembered !== undefined) return remembered;
+    const secret = open(owner, sealed);
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    known.set(name, secret);
+    return secret;
+  };
+}
+
+/** All that lies sealed of them (src/secrets.ts). */
+export const WEBHOOK_SECRET_COLUMNS: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
+  (column) => ({
+    table: 'webhook_endpoints',
+    column,
+    key: ['account_id', 'id'],
+    label: (row) => labelOf({ accountId: Number(row.account_id), endpointUuid: String(row.id) }),
+    name: (row) =>
+      `The ${column.replace('_', ' ')} of webhook endpoint ${showUuid('whe_', String(row.id))} (account ${row.account_id})`,
+  }),
+);

@@ -1,0 +1,135 @@
+// Split roles, each a process of its own: each tells its health, doctor knows which runs, and a rotated secret ends them.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort, runCommand, type ServiceProcess, startProcess } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+const FIRST = 'the first secret of these processes';
+const SECOND = 'the second secret of these processes';
+
+let test: TestDatabase;
+const running: ServiceProcess[] = [];
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.end('SIGKILL');
+  await test.database.query('TRUNCATE processes');
+});
+afterAll(() => test.drop());
+
+async function start(roles: string, env: Record<string, string> = {}): Promise<ServiceProcess> {
+  const started = await startProcess({
+    ...{ DATABASE_URL: test.url, ROLES: roles, SECRET_KEY: FIRST },
+    ...env,
+  });
+  running.push(started);
+  return started;
+}
+
+interface Finding {
+  check: string;
+  ok: boolean;
+  detail: string;
+}
+
+async function doctor(
+  secretKey = FIRST,
+): Promise<{ code: number | null; of: Map<string, Finding> }> {
+  const env = { DATABASE_URL: test.url, SECRET_KEY: secretKey, PORT: '0', FEEDBACK_PORT: '0' };
+  const { code, stdout } = await runCommand(['doctor', '--json'], env);
+  const findings = JSON.parse(stdout) as Finding[];
+  return { code, of: new Map(findings.map((finding) => [finding.check, finding])) };
+}
+
+/** The database's clock decides who was seen lately: what it says is moved instead of waiting. */
+const passed = (seconds: number) =>
+  test.database.query(
+    `UPDATE processes SET seen_at = seen_at - $1 * interval '1 second' WHERE $2 = ANY (roles)`,
+    [seconds, 'delivery'],
+  );
+
+describe('roles of their own', () => {
+  it('each tells its health and metrics, and what it needs', async () => {
+    const port = String(await freePort());
+    await start('delivery', { METRICS_PORT: port });
+    const at = `http://127.0.0.1:${port}`;
+    expect(await (await fetch(`${at}/healthz`)).json()).toEqual({ status: 'ok' });
+    const ready = await fetch(`${at}/readyz`);
+    expect(ready.status).toBe(200);
+    expect(await ready.json()).toMatchObject({
+      status: 'ready',
+      checks: [
+        { name: 'database', ok: true },
+        { name: 'secret', ok: true },
+      ],
+    });
+    const metrics = await fetch(`${at}/metrics`);
+    expect(metrics.headers.get('content-type')).toContain('text/plain');
+    expect(await metrics.text()).toContain('sandmartin_queue_depth{queue="delivery"}');
+    expect((await fetch(`${at}/v1/send`, { method: 'POST' })).status).toBe(404);
+  }, 60_000);
+
+  it('doctor fails when the delivery process is dead, and says since when', async () => {
+    await start('api');
+    const delivery = await start('delivery');
+    const well = await doctor();
+    expect(well.of.get('role delivery')).toMatchObject({ ok: true, detail: 'One process runs.' });
+    expect(well.of.get('role webhooks')).toMatchObject({ ok: true });
+
+    await delivery.end('SIGKILL');
+    await passed(180);
+    const ill = await doctor();
+    expect(ill.code).toBe(1);
+    expect(ill.of.get('role delivery')).toMatchObject({ ok: false });
+    expect(ill.of.get('role delivery')?.detail).toMatch(
+      /^Last seen 3 min ago on host .+: no process with the role delivery is running; accepted mail waits\./,
+    );
+    expect(ill.of.get('role api')).toMatchObject({ ok: true });
+  }, 120_000);
+
+  it('a stop in good order of all is no fault; of one among others it is', async () => {
+    const api = await start('api');
+    const delivery = await start('delivery');
+    expect(await delivery.end('SIGTERM')).toBe(0);
+    const without = await doctor();
+    expect(without.of.get('role delivery')?.detail).toMatch(/^Stopped \d+ s ago on host/);
+    expect(without.of.get('role delivery')?.ok).toBe(false);
+    expect(await api.end('SIGTERM')).toBe(0);
+    expect((await doctor()).of.get('role delivery')).toMatchObject({
+      ok: true,
+      detail: expect.stringContaining('like the whole service'),
+    });
+  }, 120_000);
+});
+
+describe('a rotated secret', () => {
+  it('ends the processes that have the old one, and they do not start with it again', async () => {
+    const old = await start('api,delivery');
+    const env = { DATABASE_URL: test.url, SECRET_KEY: SECOND };
+    const refused = await runCommand(['secret', 'rotate'], env);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('OLD_SECRET_KEY');
+
+    const withOld = { ...env, BEFORE: FIRST };
+    const dry = await runCommand(
+      ['secret', 'rotate', '--from-env', 'BEFORE', '--dry-run'],
+      withOld,
+    );
+    expect(dry.stdout).toContain('Nothing was changed.');
+    expect((await doctor()).of.get('secret')).toMatchObject({ ok: true });
+
+    const done = await runCommand(['secret', 'rotate', '--from-env', 'BEFORE'], withOld);
+    expect(done.stdout).toContain('start them with the new one');
+    expect(done.stdout + done.stderr).not.toContain(FIRST);
+    await until(() => old.child.exitCode !== null);
+    expect(old.child.exitCode).toBe(1);
+    expect(old.output()).toContain('start it again with the new SECRET_KEY');
+
+    await expect(start('api')).rejects.toThrow(/SECRET_KEY is the one from before/);
+    await start('api', { SECRET_KEY: SECOND });
+    const { of } = await doctor();
+    expect(of.get('secret')).toMatchObject({ ok: false });
+    expect((await doctor(SECOND)).of.get('secret')).toMatchObject({ ok: true });
+  }, 120_000);
+});

@@ -1,0 +1,136 @@
+// Rendering is shared fairly, over HTTP: who floods the service with slow or failing renders makes itself wait, is told 429
+// before anything is rendered, and takes next to nothing from others.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { createRenderBudget } from '../../src/templates/render-budget.ts';
+import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { fromTemplate } from '../templates/support.ts';
+
+let service: TestService;
+// The buckets fill with time, so that a test which wants one empty lets none pass.
+let stoppedAtMs: number | undefined;
+const clock = { nowMs: () => stoppedAtMs ?? systemClock.nowMs() };
+beforeAll(async () => {
+  service = await startTestService({}, { clock });
+});
+afterAll(() => service.stop());
+
+const VARIABLES = { name: 'Ada', product_name: 'Acme', action_url: 'https://example.com/' };
+const ORDINARY = fromTemplate('welcome', VARIABLES);
+/** Runs until the engine stops it, and is answered with 400. */
+const SLOW = fromTemplate('welcome', VARIABLES, {
+  subject: `{% for a in range(99999) %}{% for b in range(99999) %}{{ a.b }}{{ loop.index }}{% endfor %}{% endfor %}`,
+});
+
+/** Sends over so many connections until told to stop. */
+function flood({ key }: TestAccount, connections: number) {
+  const answers: { status: number; ms: number }[] = [];
+  let stopped = false;
+  const clients = Array.from({ length: connections }, async () => {
+    while (!stopped) answers.push(await timed(key, SLOW));
+  });
+  return {
+    answers,
+    async stop() {
+      stopped = true;
+      await Promise.all(clients);
+    },
+  };
+}
+
+async function timed(key: string, mail: Record<string, unknown>) {
+  const startedMs = performance.now();
+  const { status } = await service.send(key, mail);
+  return { status, ms: performance.now() - startedMs };
+}
+
+const mean = (values: { ms: number }[]): number =>
+  values.reduce((sum, { ms }) => sum + ms, 0) / values.length;
+
+it('connections full of failing renders do not stand before another tenant’s sends', async () => {
+  const [flooding, other] = [await service.account(), await service.account()];
+  for (const { key } of [flooding, other]) await service.send(key, ORDINARY);
+  const load = flood(flooding, 12);
+  try {
+    await until(() => load.answers.length > 12, 60_000);
+    const [templates, inlines]: [{ ms: number }[], { ms: number }[]] = [[], []];
+    for (let n = 0; n < 8; n++) {
+      for (const [mails, kept] of [
+        [ORDINARY, templates],
+        [mail(), inlines],
+      ] as const) {
+        const answer = await timed(other.key, mails);
+        expect(answer.status).toBe(202);
+        kept.push(answer);
+      }
+    }
+    expect(new Set(load.answers.map(({ status }) => status))).toEqual(new Set([400]));
+    // In one line with them, rendering would make the other wait as long as they wait.
+    expect(mean(templates) - mean(inlines)).toBeLessThan(mean(load.answers) / 2);
+  } finally {
+    await load.stop();
+  }
+}, 120_000);
+
+it('an account far over its time is told 429 with retry-after, before rendering; others are not', async () => {
+  const flooding = await service.account({ ratePerSecond: 1 });
+  const other = await service.account();
+  stoppedAtMs = systemClock.nowMs();
+  const load = flood(flooding, 4);
+  try {
+    const refused = await until(async () => {
+      const answer = await service.send(flooding.key, SLOW);
+      return answer.status === 429 && answer;
+    }, 90_000);
+    expect(refused.body.detail).toMatch(
+      /^Rendering this account's templates took more than 100 ms/,
+    );
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(refused.headers.get('ratelimit-remaining')).toBe('0');
+    expect((await service.send(other.key, ORDINARY)).status).toBe(202);
+  } finally {
+    await load.stop();
+    stoppedAtMs = undefined;
+  }
+}, 120_000);
+
+describe('the budget', () => {
+  const setUp = () => {
+    let nowMs = 0;
+    const budget = createRenderBudget({ nowMs: () => nowMs });
+    const whose = { share: 'a', ratePerSecond: 100 };
+    return { budget, whose, pass: (ms: number) => (nowMs += ms) };
+  };
+
+  it('lets five seconds’ worth through at once, then what comes back with time', () => {
+    const { budget, whose, pass } = setUp();
+    for (let n = 0; n < 25; n++) budget.enter(whose)(100);
+    expect(() => budget.enter(whose)).toThrow('took more than 500 ms a second');
+    pass(200);
+    budget.enter(whose)(100);
+    expect(() => budget.enter(whose)).toThrow(/500 ms/);
+  });
+
+  it('counts calls that come to nothing', () => {
+    const { budget, whose } = setUp();
+    for (let n = 0; n < 2500; n++) budget.enter(whose);
+    expect(() => budget.enter(whose)).toThrow(/500 ms/);
+  });
+
+  it('says when to come back, and is whole again after at most twice the burst', () => {
+    const { budget, whose, pass } = setUp();
+    budget.enter(whose)(60_000);
+    expect(() => budget.enter(whose)).toThrow(
+      expect.objectContaining({ code: 'over-limit', retryAfterSeconds: 5 }),
+    );
+    pass(10_001);
+    for (let n = 0; n < 24; n++) budget.enter(whose)(100);
+  });
+
+  it('keeps shares apart', () => {
+    const { budget, whose } = setUp();
+    budget.enter(whose)(60_000);
+    budget.enter({ ...whose, share: 'b' });
+  });
+});

@@ -1,0 +1,82 @@
+// Who sees /metrics: on loopback everybody on the machine, elsewhere nobody without a token or a port of its own.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const services: TestService[] = [];
+afterAll(async () => {
+  for (const service of services) await service.stop();
+});
+async function start(env: Record<string, string>): Promise<TestService> {
+  const service = await startTestService(env);
+  services.push(service);
+  return service;
+}
+
+describe('/metrics on loopback', () => {
+  let url: string;
+  beforeAll(async () => {
+    ({ url } = await start({ HOST: '127.0.0.1' }));
+  });
+
+  it('is open, as are health and readiness', async () => {
+    for (const path of ['/metrics', '/healthz', '/readyz']) {
+      expect((await fetch(url + path)).status).toBe(200);
+    }
+    expect((await fetch(`${url}/metrics`, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  it('is not open to who comes through a proxy', async () => {
+    for (const name of ['X-Forwarded-For', 'Forwarded']) {
+      const answer = await fetch(`${url}/metrics`, { headers: { [name]: 'for=192.0.2.1' } });
+      expect(answer.status).toBe(403);
+    }
+  });
+});
+
+describe('/metrics on the network', () => {
+  it('is refused, and says what to set', async () => {
+    const { url } = await start({ HOST: '0.0.0.0' });
+    const answer = await fetch(`${url}/metrics`);
+    expect(answer.status).toBe(403);
+    const { detail } = (await answer.json()) as { detail: string };
+    expect(detail).toMatch(/METRICS_PORT.*METRICS_TOKEN/);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it('answers to the token, and to nothing like it', async () => {
+    const token = 'a token for the scraper';
+    const { url } = await start({ HOST: '0.0.0.0', METRICS_TOKEN: token });
+    const ask = (authorization?: string) =>
+      fetch(`${url}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
+    for (const wrong of [undefined, '', token, `Bearer ${token}x`, 'Bearer ', `Basic ${token}`]) {
+      expect((await ask(wrong)).status).toBe(401);
+    }
+    const answer = await ask(`Bearer ${token}`);
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain('sandmartin_sends_accepted_total');
+  });
+
+  it('is open on a port of its own, beside the public one', async () => {
+    const { url, service } = await start({ HOST: '0.0.0.0', METRICS_PORT: '0' });
+    expect((await fetch(`${url}/metrics`)).status).toBe(403);
+    const own = await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`);
+    expect(own.status).toBe(200);
+    expect(await own.text()).toContain('sandmartin_sends_accepted_total');
+  });
+});
+
+it('readiness names what is missing, by role', async () => {
+  const { url, service } = await start({});
+  expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
+    status: 'ready',
+    checks: [
+      { name: 'database', ok: true },
+      { name: 'secret', ok: true },
+      { name: 'feedback listener', ok: true },
+    ],
+  });
+  await service.database.query(`UPDATE installation SET verifier = 'another'`);
+  const answer = await fetch(`${url}/readyz`);
+  expect(answer.status).toBe(503);
+  expect(((await answer.json()) as { detail: string }).detail).toMatch(/^secret: .*SECRET_KEY/);
+});

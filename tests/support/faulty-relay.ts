@@ -1,0 +1,154 @@
+// A relay that takes mail until a test gives it a fault, and again when that is over. It keeps its port and counts who knocks.
+import { createServer, type Server, type Socket } from 'node:net';
+
+/** `silent`: connections stand and nobody says anything. `hangs at …`: it greets, and goes silent within a mail. */
+export type RelayFault =
+  | 'refuses'
+  | 'closes'
+  | 'greets with 421'
+  | 'greets with 554'
+  | 'silent'
+  | 'breaks TLS'
+  | 'refuses the login'
+  | 'hangs at MAIL'
+  | 'hangs after the mail';
+
+export interface FaultyRelay {
+  /** With a login, which loopback may see. */
+  url: string;
+  /** Envelope ids of the mails it confirmed. */
+  taken: string[];
+  /** Connections since it was started or last given a fault. */
+  connects(): number;
+  mostAtOnce(): number;
+  fail(fault: RelayFault): Promise<void>;
+  heal(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface FaultyRelayOptions {
+  /** Says whether this one mail never gets its answer. */
+  hangs?: (mail: { recipient: string; connection: number }) => boolean;
+  /** Waits before each greeting. */
+  greetingMs?: () => number;
+}
+
+/** Faults in which the relay as it was is gone: sessions that stood are cut. */
+const CUTS: readonly RelayFault[] = [
+  'refuses',
+  'closes',
+  'greets with 421',
+  'greets with 554',
+  'breaks TLS',
+  'refuses the login',
+];
+
+export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promise<FaultyRelay> {
+  const taken: string[] = [];
+  const sockets = new Set<Socket>();
+  let fault: RelayFault | undefined;
+  let server: Server | undefined;
+  let port = 0;
+  let connects = 0;
+  let mostAtOnce = 0;
+
+  async function listen(): Promise<void> {
+    server = createServer(serve);
+    await new Promise<void>((resolve) => server!.listen(port, '127.0.0.1', resolve));
+    port = (server.address() as { port: number }).port;
+  }
+  async function close(): Promise<void> {
+    const closing = server;
+    server = undefined;
+    if (closing) await new Promise((resolve) => closing.close(resolve));
+  }
+  const cutAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+
+  function serve(socket: Socket): void {
+    const connection = connects++;
+    sockets.add(socket);
+    mostAtOnce = Math.max(mostAtOnce, sockets.size);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    socket.setNoDelay(true);
+    if (fault === 'closes') socket.end();
+    else if (fault === 'greets with 421') socket.end('421 4.3.2 going down\r\n');
+    else if (fault === 'greets with 554') socket.end('554 5.7.1 not for you\r\n');
+    else if (fault !== 'silent') {
+      setTimeout(() => socket.write('220 relay\r\n'), options.greetingMs?.() ?? 0);
+      converse(socket, connection);
+    }
+  }
+
+  function converse(socket: Socket, connection: number): void {
+    let rest = '';
+    let inMail = false;
+    let mute = false;
+    let id = '';
+    let recipient = '';
+    socket.on('data', (chunk) => {
+      rest += chunk.toString('latin1');
+      while (!mute && fault !== 'silent') {
+        const end = rest.indexOf(inMail ? '\r\n.\r\n' : '\r\n');
+        if (end < 0) return;
+        const text = rest.slice(0, end);
+        rest = rest.slice(end + (inMail ? 5 : 2));
+        if (inMail) endMail();
+        else answer(text);
+      }
+    });
+    function endMail(): void {
+      inMail = false;
+      mute =
+        fault === 'hangs after the mail' || options.hangs?.({ recipient, connection }) === true;
+      if (mute) return;
+      taken.push(id);
+      socket.write('250 2.0.0 Ok: queued as FAULTY1234\r\n');
+    }
+    function answer(command: string): void {
+      const verb = command.slice(0, 4).toUpperCase();
+      if (verb === 'EHLO') {
+        const offers = fault === 'breaks TLS' ? '250-STARTTLS\r\n' : '';
+        socket.write(`250-relay\r\n${offers}250-AUTH PLAIN\r\n250-DSN\r\n250 PIPELINING\r\n`);
+      } else if (verb === 'STAR')
+        socket.write('220 go\r\n', () => socket.write('no TLS at all\r\n'));
+      else if (verb === 'AUTH') {
+        socket.write(fault === 'refuses the login' ? '535 5.7.8 wrong\r\n' : '235 ok\r\n');
+      } else if (verb === 'MAIL' && fault === 'hangs at MAIL') mute = true;
+      else if (verb === 'DATA') {
+        inMail = true;
+        socket.write('354 go\r\n');
+      } else if (verb === 'QUIT') socket.end('221 bye\r\n');
+      else {
+        if (verb === 'MAIL') id = /ENVID=(\S+)/.exec(command)?.[1] ?? '';
+        if (verb === 'RCPT') recipient = /<(.*?)>/.exec(command)?.[1] ?? '';
+        socket.write('250 ok\r\n');
+      }
+    }
+  }
+
+  await listen();
+  return {
+    url: `smtp://u:p@127.0.0.1:${port}`,
+    taken,
+    connects: () => connects,
+    mostAtOnce: () => mostAtOnce,
+    async fail(next) {
+      fault = next;
+      connects = 0;
+      const closed = next === 'refuses' ? close() : undefined;
+      if (CUTS.includes(next)) cutAll();
+      await closed;
+    },
+    async heal() {
+      // What hung or was black-holed stays so: only new connections find a relay that works.
+      fault = undefined;
+      if (server === undefined) await listen();
+    },
+    async stop() {
+      cutAll();
+      await close();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+// What runs in the threads of pool.test.ts: jobs as hostile as a stranger's text may make them. Plain JavaScript: threads load
+// what was built.
+import { Problem } from '../../dist/errors.js';
+import { openThreadClock } from '../../dist/thread-clock.js';
+import { serveJobs } from '../../dist/threads/serve.js';
+
+const seen = [];
+const { workedMs } = openThreadClock();
+
+serveJobs({
+  double: (input) => input * 2,
+  bytes: (text) => ({ text, bytes: Buffer.from(text) }),
+  refuse: (detail) => {
+    throw new Problem('invalid', detail, { cause: { line: 3 } });
+  },
+  fail: () => {
+    throw new TypeError('a fault of ours');
+  },
+  loopForever: () => {
+    for (;;);
+  },
+  takeAllMemory: () => {
+    const all = [];
+    for (;;) all.push(new Array(1000).fill(all.length));
+  },
+  /** So many milliseconds on a processor, however long that takes. */
+  work: (ms) => {
+    const end = workedMs() + ms;
+    while (workedMs() < end);
+    return ms;
+  },
+  /** Says that it began, and waits until the gate is opened. */
+  hold: (gate) => {
+    Atomics.add(gate, 1, 1);
+    Atomics.wait(gate, 0, 0);
+    return 'held';
+  },
+  /** Which things are there, and which orders this very thread has seen. */
+  look: ({ keys, mark }, thing) => {
+    if (mark) seen.push(mark);
+    return { found: keys.map(thing), seen: [...seen] };
+  },
+});
