@@ -141,6 +141,8 @@ export function takePlainPosts(
     },
     Math.min(1000, limits.headMs / 2),
   );
+  // A server that could not listen is never closed, and must not keep the process.
+  deadlines.unref();
   server.once('close', () => clearInterval(deadlines));
   server.off('connection', serveByNode!).on('connection', attend);
   return {

@@ -40,7 +40,7 @@ export const PATIENCE = {
     lockMs: NO_LIMIT,
     answerMs: Number.POSITIVE_INFINITY,
   },
-  heartbeat: { connectMs: 3000, waitMs: 10_000, statementMs: 2500, lockMs: 2500, answerMs: 3000 },
+  heartbeat: { connectMs: 2500, waitMs: 10_000, statementMs: 2000, lockMs: 2000, answerMs: 2500 },
 } satisfies Record<string, Patience>;
 
 const types = new pg.TypeOverrides();

@@ -50,6 +50,7 @@ export interface PoolOptions {
 
 type Lent = Connection & Pick<pg.PoolClient, 'release'>;
 
+/** Or more often, where answers are due soon. */
 const WATCHED_EVERY_MS = 1000;
 
 export function openDatabase(from: string | Servers, options: PoolOptions): Database {
@@ -71,9 +72,12 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
     : servers.onSilence((reason) => {
         for (const connection of open) connection.giveUp(reason);
       });
-  const watching = setInterval(() => {
-    for (const connection of open) connection.watch(endAtServer);
-  }, WATCHED_EVERY_MS).unref();
+  const watching = setInterval(
+    () => {
+      for (const connection of open) connection.watch(endAtServer);
+    },
+    Math.min(WATCHED_EVERY_MS, patience.answerMs / 8),
+  ).unref();
 
   /** A connection to the server that takes writes; each of several is tried once. */
   async function borrow(): Promise<Lent> {

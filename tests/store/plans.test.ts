@@ -9,33 +9,35 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-/** As the queue is claimed: a joined subquery that locks and is limited. */
+/** A joined subquery that locks and is limited: planned for an empty table, it is run anew for every row of the other side. */
 const CLAIM = `
-  UPDATE due_messages d SET attempts = d.attempts + 1
-  FROM (SELECT account_id, message_id FROM due_messages
+  UPDATE jobs j SET claims = j.claims + 1
+  FROM (SELECT account_id, id FROM jobs
         WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED) c
-  WHERE d.account_id = c.account_id AND d.message_id = c.message_id RETURNING d.account_id`;
+  WHERE j.account_id = c.account_id AND j.id = c.id RETURNING j.id`;
 
-it('claiming 100 of 5,000 reads them once at most, although the queue was empty and vacuumed when it was prepared', async () => {
+it('claiming 100 of 5,000 reads each about once, although the table was empty and vacuumed when it was prepared', async () => {
   const { database } = test;
-  await database.query('ALTER TABLE due_messages SET (autovacuum_enabled = off)');
-  await database.query('VACUUM ANALYZE due_messages');
+  await database.query(
+    `CREATE TABLE jobs (account_id bigint, id bigint, due_at timestamptz, claims integer, PRIMARY KEY (account_id, id))
+     WITH (autovacuum_enabled = off)`,
+  );
+  await database.query('CREATE INDEX ON jobs (due_at)');
+  await database.query('VACUUM ANALYZE jobs');
   const read = await database.transaction(async (client) => {
     // From the sixth time on, PostgreSQL would keep the plan.
     for (let time = 0; time < 8; time++) await client.prepared('claim', CLAIM, [new Date(), 100]);
     await client.query(
-      `INSERT INTO due_messages (account_id, message_id, due_at, size)
-       SELECT 1, gen_random_uuid(), now() - interval '1 minute', 1 FROM generate_series(1, 5000)`,
+      `INSERT INTO jobs SELECT 1, n, now() - interval '1 minute', 0 FROM generate_series(1, 5000) n`,
     );
-    const rows = await client.prepared('claim', CLAIM, [new Date(), 100]);
-    expect(rows.length).toBe(100);
+    expect((await client.prepared('claim', CLAIM, [new Date(), 100])).length).toBe(100);
     const [stats] = await client.query<{ read: number }>(
       `SELECT (seq_tup_read + idx_tup_fetch)::int AS read
-       FROM pg_stat_xact_user_tables WHERE relname = 'due_messages'`,
+       FROM pg_stat_xact_user_tables WHERE relname = 'jobs'`,
     );
     return stats!.read;
   });
-  expect(read).toBeLessThan(2 * 5000);
+  expect(read).toBeLessThan(3 * 5000);
 }, 60_000);
 
 it('connections compile no plans and commit to disk, also where the URL has options of its own', async () => {

@@ -1,14 +1,16 @@
 -- Takes ready mails for a delivery process: one round over the lanes, from where its last round stopped. Each account gets the
 -- same share of the room, whatever others have queued; what one does not use is left for the next round. Called by queue/due.ts.
 -- Reads one index entry per lane and the mails it takes, never a backlog. A lane's plans must keep to due_messages_ready, also
--- those made while the table is empty: hence the settings.
+-- those made while the table is empty: hence the settings. They are kept (plan_cache_mode, over that of our connections): it
+-- asks for one lane after the other.
 CREATE OR REPLACE FUNCTION claim_due(
   p_lease uuid, p_after bigint, p_most integer, p_lanes integer, p_full bigint[]
 ) RETURNS TABLE (
   account_id bigint, message_id uuid, class smallint, claims integer, attempts integer, remaining text[], unknown text[], size integer,
   now_ms double precision, last_lane bigint
 ) LANGUAGE plpgsql
-  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_incremental_sort = off AS $$
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_incremental_sort = off
+  SET plan_cache_mode = auto AS $$
 #variable_conflict use_column
 DECLARE
   lanes bigint[] := '{}';

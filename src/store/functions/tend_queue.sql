@@ -1,7 +1,7 @@
 -- What each delivery process does every second: renews its lease, frees what dead processes had in hand, and puts in their lanes
 -- the mails whose time has come. By the database's clock alone. Answers whether the lease still holds. Called by queue/leases.ts.
 CREATE OR REPLACE FUNCTION tend_queue(p_lease uuid, p_lease_ms integer, p_free boolean)
-RETURNS boolean LANGUAGE plpgsql SET enable_seqscan = off AS $$
+RETURNS boolean LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = auto AS $$
 DECLARE
   held boolean;
   dead uuid[];
