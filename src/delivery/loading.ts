@@ -5,6 +5,7 @@ import { Problem } from '../errors.ts';
 import { bytesToUuid } from '../ids.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { Database } from '../store/pool.ts';
+import { SecretChanged } from '../store/vault.ts';
 import { suppressedAmong } from '../suppressions/suppressions.ts';
 import { loadMails, type StoredMail, type UnreadableMail } from './stored-mail.ts';
 
@@ -64,9 +65,10 @@ const OWN_STATES = /^(22|23|54|XX)...$/;
 
 /** The fault of this mail alone: trying again would not help, and others are not concerned. */
 export function isOwnFault(error: unknown): boolean {
+  // This process is out of date and about to end; the next one can open the keys.
+  if (error instanceof SecretChanged) return false;
+  if (error instanceof Problem) return true;
   const { code } = error as { code?: unknown };
-  // Such as a secret that was changed under this process.
-  if (error instanceof Problem) return code !== 'unavailable';
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return OWN_STATES.test(code);
   return !isConnectionFault(error);
 }

@@ -1,6 +1,6 @@
 // Missing variables are found by path, and only by what the sender really gave.
 import { describe, expect, it } from 'vitest';
-import { missingVariables, variableSchema } from '../../src/templates/variables.ts';
+import { missingVariables, variableSchema, variableValues } from '../../src/templates/variables.ts';
 
 const schema = [
   { name: 'name', required: true },
@@ -46,5 +46,21 @@ describe('variableSchema', () => {
 
   it.each(['', '1st', 'a b', 'a..b', '.a', 'a.', 'a[0]', 'a-b'])('refuses the name %j', (name) => {
     expect(variableSchema.safeParse({ name, required: true }).success).toBe(false);
+  });
+});
+
+describe('values', () => {
+  const nested = (depth: number, open: string, close: string): unknown =>
+    JSON.parse(`${open.repeat(depth)}1${close.repeat(depth)}`);
+
+  it('are at most 100 objects and lists inside one another, whatever door they come by', () => {
+    const fits = (value: unknown) => variableValues().safeParse(value).success;
+    expect(fits({})).toBe(true);
+    expect(fits(nested(100, '{"a":', '}'))).toBe(true);
+    expect(fits({ a: nested(99, '[', ']') })).toBe(true);
+    expect(fits(nested(101, '{"a":', '}'))).toBe(false);
+    // Further than anything recursive could follow.
+    expect(fits(nested(7_000, '{"a":', '}'))).toBe(false);
+    expect(fits({ a: nested(7_000, '[', ']') })).toBe(false);
   });
 });

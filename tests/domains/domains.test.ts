@@ -215,7 +215,7 @@ describe('signing', () => {
   it('uses the return path of the domain, and reports come to it', async () => {
     const sent = await service.send(account.key, mail({ from_email: 'a@example.com' }));
     const { envelopeFrom } = await captured(service.database, sent.body.id);
-    expect(envelopeFrom).toMatch(/^bounce\+[a-z2-7]{52}@sm-bounces\.example\.com$/);
+    expect(envelopeFrom).toMatch(/^bounce\+[a-z2-7]{53}@sm-bounces\.example\.com$/);
     await until(
       async () =>
         (await service.get(account.key, `/v1/messages/${sent.body.id}`)).body.status ===

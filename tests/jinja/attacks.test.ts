@@ -28,7 +28,7 @@ beforeAll(async () => {
   for await (const line of createInterface({ input: child.stdout }))
     outcomes.push(JSON.parse(line) as Outcome);
   exitCode = await ended;
-}, 300_000);
+}, 600_000);
 
 describe('attacks', () => {
   it('are at least sixty, and the process answers every one', () => {

@@ -82,6 +82,10 @@ function same(ours: Answer, theirs: Answer): boolean {
   return ours.error!.split(':')[0] === theirs.error.split(':')[0];
 }
 
+/** A template of hundreds of turns may be stopped by the clock on a machine with other things to do. */
+const isLate = ({ error }: Answer): boolean =>
+  error?.startsWith('LimitExceeded: render stopped: it took longer') ?? false;
+
 const FLOAT = /\d+\.\d+(?:e[+-]\d+)?|\d+e[+-]\d+/g;
 
 /**
@@ -133,7 +137,7 @@ it.skipIf(skipped !== null)(
     expect(theirs.length).toBe(count);
     const differences = [];
     for (const [i, job] of jobs.entries()) {
-      if (same(ours[i]!, theirs[i]!)) continue;
+      if (same(ours[i]!, theirs[i]!) || isLate(ours[i]!)) continue;
       if (differsByPower(job.templates, ours[i]!, theirs[i]!)) continue;
       if (await isRepeatable(lines[i]!, theirs[i]!, oracle))
         differences.push({ ...job, ours: ours[i], theirs: theirs[i] });
@@ -145,5 +149,6 @@ it.skipIf(skipped !== null)(
       `${differences.length} differences, ${worded.length} messages worded otherwise, of ${count}`,
     );
     expect(differences.slice(0, 5)).toEqual([]);
+    expect(ours.filter(isLate).length).toBeLessThan(count / 500);
   },
 );

@@ -65,7 +65,8 @@ it('connections full of failing renders do not stand before another tenant’s s
         kept.push(answer);
       }
     }
-    expect(new Set(load.answers.map(({ status }) => status))).toEqual(new Set([400]));
+    // Stopped, or on a slow machine refused after waiting behind its own kind.
+    expect(load.answers.every(({ status }) => status === 400 || status === 503)).toBe(true);
     // In one line with them, rendering would make the other wait as long as they wait.
     expect(mean(templates) - mean(inlines)).toBeLessThan(mean(load.answers) / 2);
   } finally {

@@ -26,6 +26,8 @@ const open = (options: Partial<PoolOptions> = {}): Pool<HostileJobs> => {
     threads: 2,
     log: createLog('silent'),
     metrics: createMetrics(),
+    // However busy the machine is.
+    longestWaitMs: 60_000,
     ...options,
   });
   return pool;
@@ -136,7 +138,7 @@ describe('turns', () => {
   });
 
   it('what waits too long is refused for now, and so is what comes while too many wait', async () => {
-    open({ longestWaitMs: 3000, mostWaiting: 1 });
+    open({ longestWaitMs: 5000, mostWaiting: 1 });
     const { gate, open: openGate, begun } = makeGate();
     const held = [];
     for (const share of ['a', 'b']) {

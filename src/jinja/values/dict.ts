@@ -174,14 +174,15 @@ export function dictKeys(budget: Budget, dict: Dict | Record<string, Value>): Va
 }
 export function dictValues(budget: Budget, dict: Dict | Record<string, Value>): Value[] {
   budget.list(dictSize(dict));
-  return dict instanceof Dict ? dict.valueList() : Object.values(dict).map(orNone);
+  if (dict instanceof Dict) return dict.valueList();
+  return ownKeys(dict).map((key) => orNone(dict[key]));
 }
 export function dictEntries(budget: Budget, dict: Dict | Record<string, Value>): [Value, Value][] {
   // Every entry is a list of its own.
   budget.step(dictSize(dict));
   budget.list(dictSize(dict));
   if (dict instanceof Dict) return dict.entries();
-  return Object.entries(dict).map(([k, v]) => [k, orNone(v)]);
+  return ownKeys(dict).map((key) => [key, orNone(dict[key])]);
 }
 
 /** value.items(), or the error Python gives for a value without them. */
