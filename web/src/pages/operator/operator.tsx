@@ -62,10 +62,13 @@ export function OperatorPage() {
           </Table>
         </TableBox>
       )}
-      <Box mt={36}>
-        <Processes />
-      </Box>
-      <Quarantine />
+      {/* After the accounts, so that nothing jumps when they come. */}
+      {accounts.data && (
+        <Box mt={36}>
+          <Processes />
+        </Box>
+      )}
+      {accounts.data && <Quarantine />}
       <NewAccountDialog opened={creating} onClose={dialog.close} />
       <EditAccount account={editing} onClose={() => setEditing(undefined)} />
       <SuspendDialog account={suspending} onClose={() => setSuspending(undefined)} />
