@@ -77,7 +77,7 @@ export function changeBranding(current: Branding, changes: Record<string, unknow
     if (!Object.hasOwn(checks, field)) {
       throw new Problem(
         'invalid',
-        `branding.${field} is not a branding field; there are ${brandingFields.join(', ')}`,
+        `branding.${field.slice(0, 100)} is not a branding field; there are ${brandingFields.join(', ')}`,
       );
     }
     if (value === null || value === undefined || value === '') {

@@ -1,7 +1,7 @@
 // A browser without pages for the tests of the dashboard: calls routes by their names in the contract and keeps the cookie.
 import { openSession } from '../../src/accounts/sessions.ts';
 import { addUser, type MemberRole, prepareUser, setMember } from '../../src/accounts/users.ts';
-import { Sandmartin } from '../../src/client/index.ts';
+import { Sandmartin } from '../../src/client/sandmartin.ts';
 import { systemClock } from '../../src/clock.ts';
 import { API_PREFIX, type Api, ROUTES, type RouteName } from '../../src/dashboard/contract.ts';
 import type { Database } from '../../src/store/pool.ts';

@@ -73,6 +73,7 @@ it('readiness names what is missing, by role', async () => {
       { name: 'database', ok: true },
       { name: 'secret', ok: true },
       { name: 'feedback listener', ok: true },
+      { name: 'queue', ok: true },
     ],
   });
   await service.database.query(`UPDATE installation SET verifier = 'another'`);

@@ -8,8 +8,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type { Page, Pages } from '../../src/client/calls.ts';
-import { Sandmartin } from '../../src/client/index.ts';
 import type { Operations, ROUTES } from '../../src/client/operations.ts';
+import { Sandmartin } from '../../src/client/sandmartin.ts';
 
 export type OperationName = keyof typeof ROUTES;
 
