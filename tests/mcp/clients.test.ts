@@ -3,7 +3,7 @@ import {
   Client as NewClient,
   StreamableHTTPClientTransport as NewTransport,
 } from '@modelcontextprotocol/client';
-import { Client as OldClient } from '@modelcontextprotocol/sdk/client/sandmartin.js';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, startTestService, type TestService } from '../support/service.ts';
