@@ -82,7 +82,8 @@ function explainRepeats(byId: Map<string, Arrival[]>, troubles: readonly Trouble
 
 /** Why nobody could know, or could write down, that the relay has the mail. */
 function causeOf(arrival: Arrival, troubles: readonly Trouble[]): string | null {
-  if (!arrival.answered || arrival.cut) return 'the relay’s answer was cut';
+  if (!arrival.answered) return 'the line was cut, or the relay hung, before its answer';
+  if (arrival.cut) return 'the line was cut within a second of the relay’s answer';
   const toldAtMs = arrival.atMs + RECORDED_WITHIN_MS;
   const during = troubles.find((it) => {
     if (!EXCUSES.includes(it.kind) || !it.concerns.includes(arrival.by)) return false;
