@@ -31,7 +31,8 @@ export interface Stage {
   relay: FaultyRelay;
   /** Around all doors, for setting up and looking. */
   database: Database;
-  killPostmaster(): void;
+  /** Its pid; throws while there is none. */
+  postmaster(): number;
   /** Undefined where no small disk can be mounted. */
   disk: { fill(): void; clear(): void } | undefined;
   stop(): Promise<void>;
@@ -71,7 +72,7 @@ export async function openStage(options: { smallDisk: boolean }): Promise<Stage>
       actors,
       relay,
       database,
-      killPostmaster: () => process.kill(Number(readFileSync(pidFile, 'utf8').split('\n')[0]), 9),
+      postmaster: () => Number(readFileSync(pidFile, 'utf8').split('\n')[0]),
       disk: mounted ? ballastOn(folder) : undefined,
       stop,
     };

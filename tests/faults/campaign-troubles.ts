@@ -113,7 +113,10 @@ const killPostgres = (stage: Stage): Draw => {
     what: 'kill -9 of PostgreSQL',
     concerns: stage.actors.map((actor) => actor.name),
     async play() {
-      stage.killPostmaster();
+      const killed = stage.postmaster();
+      process.kill(killed, 'SIGKILL');
+      // The sessions it leaves behind may answer once more.
+      await until(() => stage.postmaster() !== killed, 60_000);
       await until(() => stage.database.query('SELECT 1'), 60_000);
     },
   };
