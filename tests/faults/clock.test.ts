@@ -1,6 +1,4 @@
 // Clocks that are wrong: of a process, and of the database. Sends are accepted all the same, and no data is dropped by a jump.
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDns } from '../../src/accounts/dns.ts';
 import { idTimeMs, readId } from '../../src/ids.ts';
@@ -8,6 +6,7 @@ import { createLog } from '../../src/log.ts';
 import { runMaintenance } from '../../src/maintenance.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { findFaketime, shiftedClock } from '../support/faketime.ts';
 import { runCommand, startProcess } from '../support/process.ts';
 import { mail, makeAccount, request, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -15,13 +14,6 @@ import { until } from '../support/until.ts';
 const DAY_MS = 86_400_000;
 const faketime = findFaketime();
 if (faketime === undefined) console.log('skipped: libfaketime is not installed (faketime)');
-
-function findFaketime(): string | undefined {
-  if (!existsSync('/usr/lib')) return undefined;
-  return ['', ...readdirSync('/usr/lib')]
-    .map((folder) => join('/usr/lib', folder, 'faketime/libfaketime.so.1'))
-    .find((file) => existsSync(file));
-}
 
 let test: TestDatabase;
 beforeEach(async () => {
@@ -44,9 +36,7 @@ describe.runIf(faketime !== undefined)('a process whose clock is wrong', () => {
     it(`by ${shift}: mail is accepted and delivered at the database's time, and nothing is dropped`, async () => {
       const service = await startProcess({
         DATABASE_URL: test.url,
-        LD_PRELOAD: faketime!,
-        FAKETIME: shift,
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+        ...shiftedClock(faketime!, shift),
       });
       const { key } = await makeAccount(test.database);
       const headers = { 'x-api-key': key, 'content-type': 'application/json' };

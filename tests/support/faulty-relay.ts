@@ -11,13 +11,32 @@ export type RelayFault =
   | 'breaks TLS'
   | 'refuses the login'
   | 'hangs at MAIL'
+  | 'defers the recipient'
+  | 'cuts after the mail'
   | 'hangs after the mail';
+
+/** A mail that came whole. */
+export interface Arrival {
+  /** ENVID: the message id. */
+  id: string;
+  /** Who handed it over, by login. */
+  by: string;
+  /** When MAIL came, and when its last byte did. */
+  begunAtMs: number;
+  atMs: number;
+  /** The final 250 was written. */
+  answered: boolean;
+  /** The line was cut within a second of that, before the other side said another word. */
+  cut: boolean;
+}
 
 export interface FaultyRelay {
   /** With a login, which loopback may see. */
   url: string;
   /** Envelope ids of the mails it confirmed. */
   taken: string[];
+  /** All that came whole, confirmed or not. */
+  arrivals: Arrival[];
   /** Connections since it was started or last given a fault. */
   connects(): number;
   mostAtOnce(): number;
@@ -43,9 +62,14 @@ const CUTS: readonly RelayFault[] = [
   'refuses the login',
 ];
 
+/** So soon after an answer, a cut may have swallowed it. */
+const ANSWER_UNDER_WAY_MS = 1000;
+
 export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promise<FaultyRelay> {
   const taken: string[] = [];
-  const sockets = new Set<Socket>();
+  const arrivals: Arrival[] = [];
+  /** With the last mail of each, until the other side goes on. */
+  const sockets = new Map<Socket, Arrival | undefined>();
   let fault: RelayFault | undefined;
   let server: Server | undefined;
   let port = 0;
@@ -63,12 +87,15 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
     if (closing) await new Promise((resolve) => closing.close(resolve));
   }
   const cutAll = () => {
-    for (const socket of sockets) socket.destroy();
+    for (const [socket, last] of sockets) {
+      if (last && Date.now() - last.atMs < ANSWER_UNDER_WAY_MS) last.cut = true;
+      socket.destroy();
+    }
   };
 
   function serve(socket: Socket): void {
     const connection = connects++;
-    sockets.add(socket);
+    sockets.set(socket, undefined);
     mostAtOnce = Math.max(mostAtOnce, sockets.size);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
     socket.setNoDelay(true);
@@ -87,7 +114,10 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
     let mute = false;
     let id = '';
     let recipient = '';
+    let by = '';
+    let begunAtMs = 0;
     socket.on('data', (chunk) => {
+      sockets.set(socket, undefined);
       rest += chunk.toString('latin1');
       while (!mute && fault !== 'silent') {
         const end = rest.indexOf(inMail ? '\r\n.\r\n' : '\r\n');
@@ -102,8 +132,13 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
       inMail = false;
       mute =
         fault === 'hangs after the mail' || options.hangs?.({ recipient, connection }) === true;
-      if (mute) return;
+      const answered = !mute && fault !== 'cuts after the mail';
+      const arrival = { id, by, begunAtMs, atMs: Date.now(), answered, cut: false };
+      arrivals.push(arrival);
+      if (fault === 'cuts after the mail') socket.destroy();
+      if (!answered) return;
       taken.push(id);
+      sockets.set(socket, arrival);
       socket.write('250 2.0.0 Ok: queued as FAULTY1234\r\n');
     }
     function answer(command: string): void {
@@ -114,14 +149,25 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
       } else if (verb === 'STAR')
         socket.write('220 go\r\n', () => socket.write('no TLS at all\r\n'));
       else if (verb === 'AUTH') {
+        by =
+          Buffer.from(command.split(' ')[2] ?? '', 'base64')
+            .toString()
+            .split('\0')[1] ?? '';
         socket.write(fault === 'refuses the login' ? '535 5.7.8 wrong\r\n' : '235 ok\r\n');
       } else if (verb === 'MAIL' && fault === 'hangs at MAIL') mute = true;
+      else if (verb === 'RCPT' && fault === 'defers the recipient') {
+        recipient = '';
+        socket.write('451 4.2.1 greylisted, come again\r\n');
+      } else if (verb === 'DATA' && recipient === '') socket.write('503 5.5.1 for whom?\r\n');
       else if (verb === 'DATA') {
         inMail = true;
         socket.write('354 go\r\n');
       } else if (verb === 'QUIT') socket.end('221 bye\r\n');
       else {
-        if (verb === 'MAIL') id = /ENVID=(\S+)/.exec(command)?.[1] ?? '';
+        if (verb === 'MAIL') {
+          id = /ENVID=(\S+)/.exec(command)?.[1] ?? '';
+          begunAtMs = Date.now();
+        }
         if (verb === 'RCPT') recipient = /<(.*?)>/.exec(command)?.[1] ?? '';
         socket.write('250 ok\r\n');
       }
@@ -132,6 +178,7 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
   return {
     url: `smtp://u:p@127.0.0.1:${port}`,
     taken,
+    arrivals,
     connects: () => connects,
     mostAtOnce: () => mostAtOnce,
     async fail(next) {

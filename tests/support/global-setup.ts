@@ -38,7 +38,7 @@ export default async function setup(project: TestProject) {
 }
 
 /** Tests that start processes run what was built; after a change of a source that is made anew. */
-function buildWhenStale(): void {
+export function buildWhenStale(): void {
   const root = join(import.meta.dirname, '../..');
   const built = join(root, 'dist/cli/main.js');
   const newest = Math.max(
