@@ -45,6 +45,10 @@ export function expandScopes(scopes: Iterable<Scope>): ReadonlySet<Scope> {
   return all;
 }
 
+/** Nobody gives away what they may not do themselves: what of the wanted scopes is too much. */
+export const beyond = (has: ReadonlySet<Scope>, wanted: readonly Scope[]): Scope[] =>
+  [...expandScopes(wanted)].filter((scope) => scope !== 'admin' && !has.has(scope));
+
 const OWNERS_ONLY = new Set<Scope>(['account:write', 'team:write', 'audit:read']);
 const readable = [...EMAIL_SCOPES, ...RESOURCE_SCOPES].filter(
   (scope) => scope.endsWith(':read') && !OWNERS_ONLY.has(scope),

@@ -1,7 +1,9 @@
 // API keys: shown once, with rules they can carry; revoked at once.
 import { z } from 'zod';
 import { type ApiKey, createKey, listKeys, revokeKey } from '../../accounts/keys.ts';
-import { ALL_SCOPES } from '../../accounts/scopes.ts';
+import { ALL_SCOPES, beyond, type Scope, scopesOfPerson } from '../../accounts/scopes.ts';
+import type { Session } from '../../accounts/sessions.ts';
+import { Problem } from '../../errors.ts';
 import type { Works } from '../route.ts';
 import type { KeyRow } from '../views/keys.ts';
 
@@ -36,6 +38,7 @@ export const keyRoutes: Works<'listKeys' | 'createKey' | 'revokeKey'> = {
     }),
     async run({ database, clock }, { accountId, body, session }) {
       const { name, scopes, limits, expiresAt, networks } = body;
+      requireOwnScopes(session, scopes);
       const made = await createKey(database, clock, {
         ...{ accountId, scopes, by: session.user.name },
         bounds: { expiresAt: expiresAt ? new Date(expiresAt) : null, networks: networks ?? null },
@@ -54,6 +57,16 @@ export const keyRoutes: Works<'listKeys' | 'createKey' | 'revokeKey'> = {
     },
   },
 };
+
+/** Else a developer could make a key that may do what only owners may. */
+function requireOwnScopes({ account }: Session, scopes: readonly Scope[]): void {
+  const tooMuch = beyond(scopesOfPerson(account?.role, false), scopes);
+  if (tooMuch.length === 0) return;
+  throw new Problem(
+    'forbidden',
+    `A key cannot be given more than your role allows (${tooMuch.join(', ')}). Leave that out, or ask an owner of the account.`,
+  );
+}
 
 function toRow({ accountId: _, limits, ...key }: ApiKey): KeyRow {
   const recipients = limits?.allowedRecipients;
