@@ -13,6 +13,8 @@ export interface LoopWatch {
 const BEAT_MS = 25;
 const STOOD_STILL_MS = 100;
 const MOST_NOTED = 8;
+/** Reading the catalogue takes a moment, before anybody can ask for anything: worth no line. */
+const STARTING_MS = 5000;
 
 export function startLoopWatch(deps: {
   metrics: Pick<Metrics, 'loopDelay' | 'loopStands'>;
@@ -20,6 +22,7 @@ export function startLoopWatch(deps: {
 }): LoopWatch {
   const noted: { what: string; account: number | undefined; atMs: number }[] = [];
   const { workedMs, close } = openThreadClock();
+  const startedMs = performance.now();
   let next = 0;
   let [beatMs, beatWorkedMs] = [performance.now(), workedMs()];
 
@@ -35,7 +38,9 @@ export function startLoopWatch(deps: {
         .filter(({ atMs }) => atMs >= beatMs)
         .sort((one, other) => one.atMs - other.atMs)
         .map(({ what, account, atMs }) => ({ what, account, msAgo: Math.round(nowMs - atMs) }));
-      deps.log.warn({ ms: Math.round(blockedMs), begun }, 'the event loop stood still');
+      if (begun.length > 0 || nowMs - startedMs > STARTING_MS) {
+        deps.log.warn({ ms: Math.round(blockedMs), begun }, 'the event loop stood still');
+      }
     }
     [beatMs, beatWorkedMs] = [nowMs, nowWorkedMs];
   }, BEAT_MS);
