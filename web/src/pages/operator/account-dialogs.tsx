@@ -199,7 +199,7 @@ export function SuspendDialog({ account, onClose }: AccountDialogProps) {
           </Alert>
         )}
         <Text size="sm">
-          Its keys are refused at once. What is queued stays until it is resumed.
+          Its keys are refused at once. What is queued already is still delivered.
         </Text>
         <TextInput
           label="Reason"
