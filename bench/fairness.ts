@@ -20,7 +20,7 @@ import { newIdBytes } from '../src/ids.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { openBatcher, type PackedSend } from '../src/sending/batch.ts';
 import { writeHead } from '../src/sending/stored-head.ts';
-import { openEmbedded } from '../src/store/embedded.ts';
+import { openEmbedded } from '../src/store/embedded/open.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { makePartitions } from '../src/store/partitions.ts';
 import { openDatabase } from '../src/store/pool.ts';

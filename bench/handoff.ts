@@ -11,9 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createTransport } from 'nodemailer';
 import { type Mailbox, parseMailbox } from '../src/addresses.ts';
-import { composeMail, mailChunks, type OutgoingMail } from '../src/delivery/compose.ts';
-import { signMail } from '../src/delivery/dkim.ts';
-import { createRelay } from '../src/delivery/relay.ts';
+import { composeMail, mailChunks, type OutgoingMail } from '../src/mail/compose.ts';
+import { signMail } from '../src/mail/dkim.ts';
+import { createRelay } from '../src/smtp/relay.ts';
 
 const CONNECTIONS = 10;
 const IN_FLIGHT = 64;

@@ -4,13 +4,13 @@
 // Run: npm run bench templates [-- --rounds 10 --ms 300]
 import { parseArgs } from 'node:util';
 import { systemClock } from '../src/clock.ts';
+import { htmlToPlainText } from '../src/html/plain-text.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { brandingContext, changeBranding, defaultBranding } from '../src/templates/branding.ts';
 import { catalogFolder, loadCatalog } from '../src/templates/catalog.ts';
 import { mailContext, renderMail } from '../src/templates/mail-template.ts';
 import { type Making, makeHere, openMaking } from '../src/templates/making.ts';
-import { htmlToPlainText } from '../src/templates/plain-text.ts';
 import { createRenderBudget } from '../src/templates/render-budget.ts';
 import { missingVariables } from '../src/templates/variables.ts';
 import { openPool } from '../src/threads/pool.ts';

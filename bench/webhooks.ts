@@ -13,7 +13,7 @@ import { systemClock } from '../src/clock.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { openSecret } from '../src/secrets.ts';
-import { openEmbedded } from '../src/store/embedded.ts';
+import { openEmbedded } from '../src/store/embedded/open.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { makePartitions } from '../src/store/partitions.ts';
 import { openDatabase } from '../src/store/pool.ts';

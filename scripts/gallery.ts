@@ -3,10 +3,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { htmlToPlainText } from '../src/html/plain-text.ts';
 import { brandingContext, changeBranding, defaultBranding } from '../src/templates/branding.ts';
 import { categories, loadCatalog } from '../src/templates/catalog.ts';
 import { mailContext, renderMail } from '../src/templates/mail-template.ts';
-import { htmlToPlainText } from '../src/templates/plain-text.ts';
 
 const brandings = {
   Defaults: { brand_name: 'Sandmartin' },

@@ -3,11 +3,7 @@
 // Every process runs it; each step is safe to run anywhere at any time and does nothing when another just did it.
 import type { Dns } from './accounts/dns.ts';
 import { recheckDomains } from './accounts/domains.ts';
-import { pruneInvitations } from './accounts/invitations.ts';
 import { pruneNotices } from './accounts/notices.ts';
-import { pruneSessions } from './accounts/sessions.ts';
-import { prunePlaces } from './accounts/sign-in-places.ts';
-import { pruneTries } from './accounts/sign-in-throttle.ts';
 import type { Clock } from './clock.ts';
 import { databaseFault } from './connection-fault.ts';
 import { pruneAttempts } from './events/attempts.ts';
@@ -15,6 +11,10 @@ import { pruneKept } from './feedback/kept.ts';
 import type { Log } from './log.ts';
 import { indexFinishedDays } from './messages/search-index.ts';
 import { pruneVolume } from './messages/volume.ts';
+import { pruneInvitations } from './people/invitations.ts';
+import { pruneSessions } from './people/sessions.ts';
+import { prunePlaces } from './people/sign-in-places.ts';
+import { pruneTries } from './people/sign-in-throttle.ts';
 import { pruneCaptured } from './sandbox/inbox.ts';
 import { pruneSecrets } from './store/installation.ts';
 import { dropOldPartitions, makePartitions, type Retention } from './store/partitions.ts';

@@ -1,4 +1,4 @@
-// DKIM keys of a domain: made as a pair of pairs, kept sealed, opened again for signing (delivery/senders.ts).
+// DKIM keys of a domain: made as a pair of pairs, kept sealed, opened again for signing (mail/senders.ts).
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Problem } from '../errors.ts';

@@ -1,5 +1,5 @@
 // Domains an account sends from: keys made when added, records to publish, checked through DNS at once and then daily.
-// Adding goes together with the identity (identities.ts); delivery signs with the keys (delivery/senders.ts).
+// Adding goes together with the identity (identities.ts); delivery signs with the keys (mail/senders.ts).
 import { randomBytes } from 'node:crypto';
 import type { Database, Queryable } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';

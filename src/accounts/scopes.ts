@@ -1,5 +1,4 @@
 // Scopes: what a key, a person's role or an operator may do. Operations name the one they need; this is the one list.
-import type { MemberRole } from './users.ts';
 
 /** The contract's two: sending, and reading the timeline of a message. */
 export const EMAIL_SCOPES = ['email:send', 'email:read'] as const;
@@ -54,6 +53,10 @@ const readable = [...EMAIL_SCOPES, ...RESOURCE_SCOPES].filter(
   (scope) => scope.endsWith(':read') && !OWNERS_ONLY.has(scope),
 );
 const workable = [...EMAIL_SCOPES, ...RESOURCE_SCOPES].filter((scope) => !OWNERS_ONLY.has(scope));
+
+/** What people of an account may be; each may all that those before it may. */
+export const MEMBER_ROLES = ['viewer', 'developer', 'owner'] as const;
+export type MemberRole = (typeof MEMBER_ROLES)[number];
 
 const SCOPES_OF: Record<MemberRole, ReadonlySet<Scope>> = {
   viewer: new Set(readable),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { Problem } from '../errors.ts';
-import { openEmbedded } from '../store/embedded.ts';
+import { openEmbedded } from '../store/embedded/open.ts';
 import { migrate } from '../store/migrate.ts';
 import { withPartitions } from '../store/partitions.ts';
 import { type Database, openDatabase } from '../store/pool.ts';

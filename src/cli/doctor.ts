@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { Command } from 'commander';
 import { createDns } from '../accounts/dns.ts';
 import { type Config, readConfig } from '../config.ts';
-import { createRelay } from '../delivery/relay.ts';
+import { createRelay } from '../smtp/relay.ts';
 import { print, withJson } from './command.ts';
 import { checkDatabase } from './doctor-database.ts';
 import { checkService } from './doctor-service.ts';

@@ -23,9 +23,9 @@ import type { Config } from '../config.ts';
 import { Problem } from '../errors.ts';
 import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
+import { sendVerificationMail } from '../notices/verification-mail.ts';
 import { openSecret } from '../secrets.ts';
 import { openBatcher } from '../sending/batch.ts';
-import { sendVerificationMail } from '../sending/verification-mail.ts';
 import type { Database } from '../store/pool.ts';
 import { accountNumber, print, table, withDatabase, withJson } from './command.ts';
 

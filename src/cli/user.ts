@@ -1,24 +1,24 @@
 // sandmartin user: who can sign in to the dashboard.
+
 import type { Command } from 'commander';
 import { getAccount } from '../accounts/accounts.ts';
-import { createInvitation, INVITATION_DAYS, invitationLink } from '../accounts/invitations.ts';
-import { generatePassword } from '../accounts/passwords.ts';
-import { endSessions } from '../accounts/sessions.ts';
+import { MEMBER_ROLES, type MemberRole } from '../accounts/scopes.ts';
+import { systemClock } from '../clock.ts';
+import { Problem } from '../errors.ts';
+import { createInvitation, INVITATION_DAYS, invitationLink } from '../people/invitations.ts';
+import { generatePassword } from '../people/passwords.ts';
+import { endSessions } from '../people/sessions.ts';
 import {
   addUser,
   findUser,
   listUsers,
-  MEMBER_ROLES,
-  type MemberRole,
   prepareUser,
   removeUser,
   setMember,
   setOperator,
   setPassword,
   type User,
-} from '../accounts/users.ts';
-import { systemClock } from '../clock.ts';
-import { Problem } from '../errors.ts';
+} from '../people/users.ts';
 import type { Queryable } from '../store/pool.ts';
 import { accountNumber, print, readTextFile, table, withDatabase, withJson } from './command.ts';
 

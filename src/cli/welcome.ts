@@ -3,12 +3,12 @@
 import { createAccount } from '../accounts/accounts.ts';
 import { addIdentity } from '../accounts/identities.ts';
 import { createKey } from '../accounts/keys.ts';
-import { generatePassword } from '../accounts/passwords.ts';
 import { EMAIL_SCOPES } from '../accounts/scopes.ts';
-import { addUser, noUsersYet, prepareUser, setMember } from '../accounts/users.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Service } from '../main.ts';
+import { generatePassword } from '../people/passwords.ts';
+import { addUser, noUsersYet, prepareUser, setMember } from '../people/users.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
 export interface Welcome {

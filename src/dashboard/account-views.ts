@@ -4,9 +4,9 @@ import { listPauses, type Pause } from '../accounts/pause.ts';
 import { PLANS, quotaOn } from '../accounts/plans.ts';
 import { asSentence, listSuspensions, type Suspension } from '../accounts/suspension.ts';
 import { nextMidnight, readUsage } from '../accounts/usage.ts';
-import { countMembers } from '../accounts/users.ts';
+import { ownSender } from '../notices/own-sender.ts';
+import { countMembers } from '../people/users.ts';
 import type { DashboardDeps } from './deps.ts';
-import { ownSender } from './own-sender.ts';
 import type { AccountView, OperatorAccount } from './views/account.ts';
 import type { Quota } from './views/overview.ts';
 

@@ -2,9 +2,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/directory.ts';
 import { scopesOfPerson } from '../accounts/scopes.ts';
-import { readSession, type Session } from '../accounts/sessions.ts';
-import { includesRole } from '../accounts/users.ts';
 import { Problem } from '../errors.ts';
+import { readSession, type Session } from '../people/sessions.ts';
+import { includesRole } from '../people/users.ts';
 import { DASHBOARD_HEADER, type Route } from './contract.ts';
 import type { DashboardDeps } from './deps.ts';
 import { secure } from './security-headers.ts';

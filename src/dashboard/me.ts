@@ -1,5 +1,5 @@
 // Who is signed in and where, as every page knows it.
-import { listOwnAccounts, readSession } from '../accounts/sessions.ts';
+import { listOwnAccounts, readSession } from '../people/sessions.ts';
 import type { DashboardDeps } from './deps.ts';
 import type { Me } from './views/session.ts';
 

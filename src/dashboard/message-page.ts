@@ -1,6 +1,6 @@
 // One message as its page shows it: timeline, what became of each recipient, content, key, relay and webhooks.
 // Before it: routes/messages.ts finds the message in the session's account.
-import type { Session } from '../accounts/sessions.ts';
+
 import { addressKey, formatMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import { listAttempts } from '../events/attempts.ts';
@@ -8,6 +8,7 @@ import { readTimeline, type TimelineEvent } from '../events/timeline.ts';
 import { readUuid, showUuid } from '../ids.ts';
 import { findOwnMessage, type Message } from '../messages/message.ts';
 import { type MessageStatus, STATUSES } from '../messages/status.ts';
+import type { Session } from '../people/sessions.ts';
 import { hiddenRecipients, readContent, type StoredContent } from '../sending/stored-content.ts';
 import type { Database } from '../store/pool.ts';
 import { isSealed } from './sealed-mail.ts';

@@ -1,10 +1,10 @@
 // How a route is written: schemas of what comes in, and what is done. The contract says the rest, and its types hold here.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Session } from '../accounts/sessions.ts';
-import type { MemberRole } from '../accounts/users.ts';
+import type { MemberRole } from '../accounts/scopes.ts';
 import { Problem } from '../errors.ts';
 import { requireModest } from '../operations/read-input.ts';
+import type { Session } from '../people/sessions.ts';
 import type { Api, ROUTES, RouteName } from './contract.ts';
 import type { DashboardDeps } from './deps.ts';
 

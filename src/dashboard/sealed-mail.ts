@@ -1,7 +1,8 @@
 // Mails of the service itself carry links that act for their reader: join, verify, choose a password. They stand in the lists of
 // the account that sent them, but its people must not read them: only operators, who could do as much by command.
-import type { Session } from '../accounts/sessions.ts';
+
 import { Problem } from '../errors.ts';
+import type { Session } from '../people/sessions.ts';
 
 export const isSealed = (door: string, { user }: Session): boolean =>
   door === 'system' && !user.operator;

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { Session } from '../accounts/sessions.ts';
+import type { Session } from '../people/sessions.ts';
 import { admit } from './admission.ts';
 import { serveAssets } from './assets.ts';
 import { API_PREFIX, PREVIEW_FRAME, ROUTES, type Route, type RouteName } from './contract.ts';

@@ -2,9 +2,9 @@
 import type { NewEvent } from '../events/record.ts';
 import { classify } from '../feedback/classify.ts';
 import { showId } from '../ids.ts';
+import type { StoredMail } from '../mail/stored-mail.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
-import type { RecipientOutcome } from './smtp-transaction.ts';
-import type { StoredMail } from './stored-mail.ts';
+import type { RecipientOutcome } from '../smtp/transaction.ts';
 
 /** The attempt is its identity: what the relay took is told once, by whomever and however late. */
 export function sentEvent(

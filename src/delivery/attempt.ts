@@ -4,15 +4,15 @@ import type { NewAttempt, TriedRecipient } from '../events/attempts.ts';
 import type { NewEvent } from '../events/record.ts';
 import { returnPath } from '../feedback/return-path.ts';
 import { idTimeMs, showId } from '../ids.ts';
+import { type Copy, copiesFor, type MakingDeps, makeCopy } from '../mail/making.ts';
+import type { Sender } from '../mail/senders.ts';
+import type { StoredMail } from '../mail/stored-mail.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
+import type { Relay } from '../smtp/relay.ts';
+import type { HandOver, RecipientOutcome } from '../smtp/transaction.ts';
 import { suppressionKey } from '../suppressions/suppressions.ts';
 import { bouncedEvent, contentGoneEvent, sentEvent, suppressedEvent } from './attempt-events.ts';
-import { type Copy, copiesFor, type MakingDeps, makeCopy } from './making.ts';
-import type { Relay } from './relay.ts';
 import { isExpired, nextAttemptDelayMs } from './retry.ts';
-import type { Sender } from './senders.ts';
-import type { HandOver, RecipientOutcome } from './smtp-transaction.ts';
-import type { StoredMail } from './stored-mail.ts';
 import type { Turns } from './turns.ts';
 
 export interface Way {

@@ -3,11 +3,11 @@
 import { isConnectionFault } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid } from '../ids.ts';
+import { loadMails, type StoredMail, type UnreadableMail } from '../mail/stored-mail.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { Database } from '../store/pool.ts';
 import { SecretChanged } from '../store/vault.ts';
 import { suppressedAmong } from '../suppressions/suppressions.ts';
-import { loadMails, type StoredMail, type UnreadableMail } from './stored-mail.ts';
 
 export interface Loaded {
   claimed: ClaimedMessage;

@@ -10,6 +10,9 @@ import { createNap } from '../nap.ts';
 import { type Claim, type ClaimedMessage, claimDue } from '../queue/due.ts';
 import type { Leases } from '../queue/leases.ts';
 import { recurringFault } from '../recurring-fault.ts';
+import type { Relay } from '../smtp/relay.ts';
+import type { RelayHealth } from '../smtp/relay-health.ts';
+import { isUnbegun } from '../smtp/transaction.ts';
 import type { Database } from '../store/pool.ts';
 import {
   type AttemptDeps,
@@ -24,9 +27,6 @@ import {
 import { createInHand } from './in-hand.ts';
 import { isOwnFault, type Loaded, loadGroup } from './loading.ts';
 import { recordOutcomes } from './outcomes.ts';
-import type { Relay } from './relay.ts';
-import type { RelayHealth } from './relay-health.ts';
-import { isUnbegun } from './smtp-transaction.ts';
 import { createTurns } from './turns.ts';
 
 const POLL_EVERY_MS = 200;

@@ -7,7 +7,7 @@ import type { Matcher } from '../feedback/match.ts';
 import type { ReportRecorder } from '../feedback/record.ts';
 import { readSes, type SesEvent } from '../feedback/ses.ts';
 import { subscribeUrl, verifySns } from '../feedback/sns.ts';
-import type { Bodies } from '../http-body.ts';
+import type { Bodies } from '../http/body.ts';
 import { showId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { STATUS_OF } from '../operations/refusal.ts';

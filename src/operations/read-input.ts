@@ -34,7 +34,7 @@ export function readInput<Schema extends z.ZodObject>(
 
 /**
  * Before the schema looks at each of them: 95,000 unknown fields took it and their description 2 s.
- * What variables hold further down is counted by json-bytes.ts alone: no schema looks there.
+ * What variables hold further down is counted by http/json-bytes.ts alone: no schema looks there.
  */
 export function requireModest(raw: unknown): void {
   if (typeof raw !== 'object' || raw === null) return;

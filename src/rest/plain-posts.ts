@@ -4,7 +4,7 @@
 // HTTP, this only has to know what it does not know. tests/rest/plain-posts.test.ts compares the two.
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HttpServer } from '../http-server.ts';
+import type { HttpServer } from '../http/server.ts';
 
 const HEAD_END = '\r\n\r\n';
 const MOST_HEAD_BYTES = 8 * 1024;

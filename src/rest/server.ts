@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
-import type { Bodies } from '../http-body.ts';
-import { type BareHandler, createHttpServer, type HttpServerOptions } from '../http-server.ts';
-import { closeAnswered } from '../http-stop.ts';
-import { readJson } from '../json-bytes.ts';
+import type { Bodies } from '../http/body.ts';
+import { readJson } from '../http/json-bytes.ts';
+import { type BareHandler, createHttpServer, type HttpServerOptions } from '../http/server.ts';
+import { closeAnswered } from '../http/stop.ts';
 import { type Refusal, refusalOf, refuse } from '../operations/refusal.ts';
 import { answerNoRequest, asProblem } from './errors.ts';
 import { answerHealth, type Exposure, HEALTH_PATHS, type HealthDeps } from './health.ts';

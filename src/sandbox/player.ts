@@ -1,10 +1,11 @@
 // The simulator's player: works off what is still to be played for captured mails. A step that fails is tried again later, and
 // what was begun survives a restart, for the steps stand in the database (sandbox_acts) since the mail was captured.
-import type { Relay } from '../delivery/relay.ts';
+
 import { createGroupCommit } from '../group-commit.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';
+import type { Relay } from '../smtp/relay.ts';
 import type { Database } from '../store/pool.ts';
 import { composeComplaint } from './arf.ts';
 import { composeDsn, type DsnRecipient } from './dsn.ts';

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
-import { createRelay } from '../delivery/relay.ts';
 import type { Log } from '../log.ts';
+import { createRelay } from '../smtp/relay.ts';
 import type { Database } from '../store/pool.ts';
 import { capture } from './inbox.ts';
 import { type Player, SANDBOX_HOST, startPlayer } from './player.ts';

@@ -1,6 +1,7 @@
 // The jobs on templates, as plain functions: a template and variables → subject, HTML and text; and whether a source is Jinja2.
 // Before it: making.ts gives an order. After it: the same, with bytes ready to be stored. Runs in a thread where a service runs.
 import { Problem } from '../errors.ts';
+import { htmlToPlainText } from '../html/plain-text.ts';
 import { TemplateError } from '../jinja/index.ts';
 import type { BrandingContext } from './branding.ts';
 import type { Catalog } from './catalog.ts';
@@ -11,7 +12,6 @@ import {
   renderMail,
   renderText,
 } from './mail-template.ts';
-import { htmlToPlainText } from './plain-text.ts';
 import { type CompiledTemplate, compileContent, type TemplateContent } from './template-draft.ts';
 
 /** What is compiled of a template. */

@@ -1,5 +1,5 @@
 // Links of a mail led through the click redirect: only the values of href in <a> and <area> change, all else byte for byte.
-// delivery/compose.ts calls it with a function that makes the tracking URL. A tokenizer with source positions is enough:
+// mail/compose.ts calls it with a function that makes the tracking URL. A tokenizer with source positions is enough:
 // it reads 50 KB in about 1 ms, a tree would take ten and could not give back the very same bytes.
 import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 import { MAX_URL_BYTES } from './token.ts';

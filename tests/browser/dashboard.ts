@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { MemberRole } from '../../src/accounts/users.ts';
+import type { MemberRole } from '../../src/accounts/scopes.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { announceSkip, openBrowser } from '../support/browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';

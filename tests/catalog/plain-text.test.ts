@@ -1,7 +1,7 @@
 // Plain text from HTML: what people would have written, from our own templates and from whatever accounts bring.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { htmlToPlainText } from '../../src/templates/plain-text.ts';
+import { htmlToPlainText } from '../../src/html/plain-text.ts';
 
 const text = (html: string) => htmlToPlainText(html).trimEnd();
 

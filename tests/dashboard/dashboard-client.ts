@@ -1,9 +1,11 @@
 // A browser without pages for the tests of the dashboard: calls routes by their names in the contract and keeps the cookie.
-import { openSession } from '../../src/accounts/sessions.ts';
-import { addUser, type MemberRole, prepareUser, setMember } from '../../src/accounts/users.ts';
+
+import type { MemberRole } from '../../src/accounts/scopes.ts';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
 import { systemClock } from '../../src/clock.ts';
 import { API_PREFIX, type Api, ROUTES, type RouteName } from '../../src/dashboard/contract.ts';
+import { openSession } from '../../src/people/sessions.ts';
+import { addUser, prepareUser, setMember } from '../../src/people/users.ts';
 import type { Database } from '../../src/store/pool.ts';
 
 export const PASSWORD = 'three unrelated words';

@@ -1,8 +1,8 @@
 // Signing in: cookies, rotation, throttling, passwords, the first owner, invitations. Over the real server and database.
 import { createHash, scryptSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hashPassword, isPassword } from '../../src/accounts/passwords.ts';
-import { countTry } from '../../src/accounts/sign-in-throttle.ts';
+import { hashPassword, isPassword } from '../../src/people/passwords.ts';
+import { countTry } from '../../src/people/sign-in-throttle.ts';
 import { mailedInvitation } from '../support/invitation.ts';
 import { freePort } from '../support/process.ts';
 import { startTestService, type TestService } from '../support/service.ts';

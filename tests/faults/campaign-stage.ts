@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbedded } from '../../src/store/embedded.ts';
+import { openEmbedded } from '../../src/store/embedded/open.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
 import { type Database, openDatabase } from '../../src/store/pool.ts';

@@ -1,6 +1,6 @@
 // The database goes away under a running service: the log stays readable, and everything goes on when it is back.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type EmbeddedDatabase, openEmbedded } from '../../src/store/embedded.ts';
+import { type EmbeddedDatabase, openEmbedded } from '../../src/store/embedded/open.ts';
 import { openDatabase } from '../../src/store/pool.ts';
 import { newFolder } from '../store/embedded-support.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUuid } from '../../src/ids.ts';
 import { PATIENCE } from '../../src/store/connection.ts';
-import { type EmbeddedDatabase, openEmbedded } from '../../src/store/embedded.ts';
+import { type EmbeddedDatabase, openEmbedded } from '../../src/store/embedded/open.ts';
 import { type Database, openDatabase } from '../../src/store/pool.ts';
 import { newFolder } from '../store/embedded-support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -15,8 +15,8 @@ import {
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { claim, type Lock } from '../../src/store/embedded-lock.ts';
-import { serverUser } from '../../src/store/embedded-user.ts';
+import { claim, type Lock } from '../../src/store/embedded/lock.ts';
+import { serverUser } from '../../src/store/embedded/user.ts';
 import {
   commandOf,
   hasEnded,

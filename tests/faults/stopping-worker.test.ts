@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { openEmbedded } from '../../src/store/embedded.ts';
+import { openEmbedded } from '../../src/store/embedded/open.ts';
 import { openDatabase } from '../../src/store/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';

@@ -1,9 +1,9 @@
 // Request bodies: who is asking is judged before a byte is kept, memory is taken as bytes arrive, and nobody's bodies keep
 // another's out.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createBodyRoom, type Place } from '../../src/body-room.ts';
-import { BODY_LIMITS } from '../../src/http-body.ts';
-import { HTTP_LIMITS } from '../../src/http-server.ts';
+import { BODY_LIMITS } from '../../src/http/body.ts';
+import { createBodyRoom, type Place } from '../../src/http/body-room.ts';
+import { HTTP_LIMITS } from '../../src/http/server.ts';
 import { mail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { head, type Line, openLine } from './sockets.ts';

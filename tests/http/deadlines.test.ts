@@ -1,7 +1,7 @@
 // Deadlines of HTTP on every path, with short limits: heads, bodies, silence and crowds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BODY_LIMITS } from '../../src/http-body.ts';
-import { HTTP_LIMITS } from '../../src/http-server.ts';
+import { BODY_LIMITS } from '../../src/http/body.ts';
+import { HTTP_LIMITS } from '../../src/http/server.ts';
 import { mail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { head, openLine } from './sockets.ts';

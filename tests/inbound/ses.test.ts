@@ -7,7 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { createMatcher } from '../../src/feedback/match.ts';
 import { openReportRecorder } from '../../src/feedback/record.ts';
 import { canonicalString, type SnsMessage } from '../../src/feedback/sns.ts';
-import { createBodies } from '../../src/http-body.ts';
+import { createBodies } from '../../src/http/body.ts';
 import { answerSes } from '../../src/inbound/ses.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';

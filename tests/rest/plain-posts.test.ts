@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HTTP_LIMITS } from '../../src/http-server.ts';
+import { HTTP_LIMITS } from '../../src/http/server.ts';
 import { type Fields, takePlainPosts } from '../../src/rest/plain-posts.ts';
 import { until } from '../support/until.ts';
 

@@ -1,7 +1,7 @@
 // SECRET_KEY over a running service: set late, mail of a domain goes out signed and what was sent before is still understood.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { addDomain } from '../../src/accounts/domains.ts';
-import { openSenders } from '../../src/delivery/senders.ts';
+import { openSenders } from '../../src/mail/senders.ts';
 import { openSecret, rotateSecret } from '../../src/secrets.ts';
 import { SecretChanged } from '../../src/store/vault.ts';
 import { captured, hrefs } from '../support/captured.ts';

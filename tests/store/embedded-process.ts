@@ -1,6 +1,6 @@
 // A process that opens the embedded database of a folder and holds it until its stdin ends or SIGTERM; embedded-support.ts starts it.
 
-import { openEmbedded } from '../../src/store/embedded.ts';
+import { openEmbedded } from '../../src/store/embedded/open.ts';
 
 const [dataDir = '', as] = process.argv.slice(2);
 const say = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);

@@ -19,7 +19,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
-import { type EmbeddedOptions, openEmbedded } from '../../src/store/embedded.ts';
+import { type EmbeddedOptions, openEmbedded } from '../../src/store/embedded/open.ts';
 
 export const isRoot = process.getuid?.() === 0;
 

@@ -1,9 +1,9 @@
 // The catalogue as its tests see it: loaded once per file, rendered with samples and a branding that sets everything.
 import { fileURLToPath } from 'node:url';
+import { htmlToPlainText } from '../../src/html/plain-text.ts';
 import { type Branding, brandingContext, defaultBranding } from '../../src/templates/branding.ts';
 import { loadCatalog, type SystemTemplate } from '../../src/templates/catalog.ts';
 import { mailContext, renderMail } from '../../src/templates/mail-template.ts';
-import { htmlToPlainText } from '../../src/templates/plain-text.ts';
 
 export const catalogFolder = fileURLToPath(new URL('../../catalog', import.meta.url));
 export const catalog = loadCatalog(catalogFolder);

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { openEmbedded } from '../../src/store/embedded.ts';
+import { openEmbedded } from '../../src/store/embedded/open.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
 import { openDatabase } from '../../src/store/pool.ts';

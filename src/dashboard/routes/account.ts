@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { changeAccount, createAccount } from '../../accounts/accounts.ts';
 import { resumeAccount, suspendAccount } from '../../accounts/suspension.ts';
-import { readEmail } from '../../accounts/users.ts';
 import { Problem } from '../../errors.ts';
+import { inviteAsOperator } from '../../notices/invitation-mail.ts';
+import { readEmail } from '../../people/users.ts';
 import { listSetAside, releaseSetAside } from '../../queue/quarantine.ts';
 import { listOperatorAccounts, readAccountView, readOperatorAccount } from '../account-views.ts';
-import { inviteAsOperator } from '../invitation-mail.ts';
 import { messageUuid } from '../message-page.ts';
 import type { Works } from '../route.ts';
 

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { type ApiKey, createKey, listKeys, revokeKey } from '../../accounts/keys.ts';
 import { ALL_SCOPES, beyond, type Scope, scopesOfPerson } from '../../accounts/scopes.ts';
-import type { Session } from '../../accounts/sessions.ts';
 import { Problem } from '../../errors.ts';
+import type { Session } from '../../people/sessions.ts';
 import type { Works } from '../route.ts';
 import type { KeyRow } from '../views/keys.ts';
 

@@ -1,11 +1,11 @@
 // Messages: the list with its search, one message, its live timeline, its files, and sending it once more.
 import { z } from 'zod';
-import { isOpen, type Session } from '../../accounts/sessions.ts';
 import { Problem } from '../../errors.ts';
 import { idTimeMs, readUuid, showUuid, uuidToBytes } from '../../ids.ts';
 import { findOwnMessage, listMessages, type Message } from '../../messages/message.ts';
 import { searchMessages } from '../../messages/search.ts';
 import { STATUSES } from '../../messages/status.ts';
+import { isOpen, type Session } from '../../people/sessions.ts';
 import { acceptSend } from '../../sending/accept.ts';
 import {
   readAttachment,

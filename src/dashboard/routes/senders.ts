@@ -8,7 +8,7 @@ import {
   removeIdentity,
 } from '../../accounts/identities.ts';
 import { Problem } from '../../errors.ts';
-import { sendVerificationMail } from '../../sending/verification-mail.ts';
+import { sendVerificationMail } from '../../notices/verification-mail.ts';
 import type { DashboardDeps } from '../deps.ts';
 import type { Works } from '../route.ts';
 import { listSenderViews, readAddressView, readDomainView } from '../sender-views.ts';

@@ -2,22 +2,19 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { type Account, createAccount, listAccounts } from '../../accounts/accounts.ts';
-import { acceptInvitation, findInvitation } from '../../accounts/invitations.ts';
-import { findReset, resetPassword } from '../../accounts/password-reset.ts';
+import { Problem } from '../../errors.ts';
+import { mailResetLink } from '../../notices/reset-mail.ts';
+import { acceptInvitation, findInvitation } from '../../people/invitations.ts';
+import { findReset, resetPassword } from '../../people/password-reset.ts';
 import {
   endSession,
   endSessions,
   openSession,
   renewSession,
   switchAccount,
-} from '../../accounts/sessions.ts';
-import { noteSignIn } from '../../accounts/sign-in-places.ts';
-import {
-  countReset,
-  countTry,
-  forgiveTry,
-  type SignInTry,
-} from '../../accounts/sign-in-throttle.ts';
+} from '../../people/sessions.ts';
+import { noteSignIn } from '../../people/sign-in-places.ts';
+import { countReset, countTry, forgiveTry, type SignInTry } from '../../people/sign-in-throttle.ts';
 import {
   addUser,
   checkCredentials,
@@ -26,12 +23,10 @@ import {
   prepareUser,
   setMember,
   setPassword,
-} from '../../accounts/users.ts';
-import { Problem } from '../../errors.ts';
+} from '../../people/users.ts';
 import type { Queryable } from '../../store/pool.ts';
 import type { DashboardDeps } from '../deps.ts';
 import { meBehind, toMe } from '../me.ts';
-import { mailResetLink } from '../reset-mail.ts';
 import type { Call, Works } from '../route.ts';
 import { dropCookie, setCookie } from '../session-cookie.ts';
 import type { Me } from '../views/session.ts';

@@ -1,8 +1,9 @@
 // Team: who belongs to the account, in which role, and who is invited.
 import { z } from 'zod';
-import { listInvitations, withdrawInvitation } from '../../accounts/invitations.ts';
-import { changeRole, listMembers, MEMBER_ROLES, removeMember } from '../../accounts/users.ts';
-import { invite } from '../invitation-mail.ts';
+import { MEMBER_ROLES } from '../../accounts/scopes.ts';
+import { invite } from '../../notices/invitation-mail.ts';
+import { listInvitations, withdrawInvitation } from '../../people/invitations.ts';
+import { changeRole, listMembers, removeMember } from '../../people/users.ts';
 import type { Works } from '../route.ts';
 
 const role = z.enum(MEMBER_ROLES);

@@ -1,6 +1,7 @@
 // Templates: the gallery, one with its versions, previews, and everything that changes an account's own.
 import { z } from 'zod';
 import { Problem } from '../../errors.ts';
+import { ownSender } from '../../notices/own-sender.ts';
 import { acceptSend } from '../../sending/accept.ts';
 import { readBranding } from '../../templates/account-branding.ts';
 import {
@@ -13,7 +14,6 @@ import {
 import { categories } from '../../templates/catalog.ts';
 import { listTemplateVersions, readAccountTemplate } from '../../templates/stored-templates.ts';
 import { variableSchema, variableValues } from '../../templates/variables.ts';
-import { ownSender } from '../own-sender.ts';
 import type { Works } from '../route.ts';
 import { faultsIn, previewOf, renderPreview } from '../template-preview.ts';
 import { listTemplateRows, readTemplateDetail } from '../template-views.ts';

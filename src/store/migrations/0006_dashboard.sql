@@ -6,7 +6,7 @@ CREATE TABLE users (
   id uuid PRIMARY KEY,
   email text NOT NULL UNIQUE,             -- normalised
   name text NOT NULL,
-  password text NOT NULL,                 -- scrypt with its parameters and salt (src/accounts/passwords.ts)
+  password text NOT NULL,                 -- scrypt with its parameters and salt (src/people/passwords.ts)
   operator boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL DEFAULT now()
 );

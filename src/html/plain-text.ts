@@ -1,0 +1,400 @@
+// Plain text from HTML, as a person would write it. Used when a template is sent and `text` is blank.
+// Before it: a rendered mail. After it: the text part. Tables say what they mean by `data-text` (see docs/templates.md).
+import { attribute, decode, type Element, parseHtml } from './tree.ts';
+
+const lineWidth = 76;
+/** Quotes and lists inside one another move to the right up to here, so that words still have room beside them. */
+const indentMax = 32;
+
+/** In time linear in the HTML; the text is at most three times as long, whatever stands in it. */
+export function htmlToPlainText(html: string): string {
+  const page = new Page(html.length + 4096);
+  // `\v` means a line break here; somebody's own is white space like any other.
+  writeChildren(page, parseHtml(html.includes('\v') ? html.replaceAll('\v', ' ') : html));
+  return page.finish();
+}
+
+// ---- What each element becomes ----------------------------------------------------------------------------------
+
+function write(page: Page, element: Element): void {
+  const { name, meaning } = element;
+  if (meaning === 'skip') return;
+  const writer = (meaning === undefined ? undefined : meanings.get(meaning)) ?? elements.get(name);
+  if (writer) writer(page, element);
+  else writeChildren(page, element);
+}
+
+function writeChildren(page: Page, element: Element): void {
+  for (const child of element.children) {
+    if (typeof child === 'string') page.words(decode(child));
+    else write(page, child);
+  }
+}
+
+type Writer = (page: Page, element: Element) => void;
+
+const block =
+  (blankLines: number): Writer =>
+  (page, element) => {
+    page.separate(blankLines);
+    writeChildren(page, element);
+    page.separate(blankLines);
+  };
+
+const underlined =
+  (mark: string): Writer =>
+  (page, element) => {
+    const lines = wrap(inner(element), lineWidth);
+    page.separate(1);
+    if (lines.length > 0)
+      page.lines([...lines, page.ornament(mark, Math.min(longest(lines), lineWidth))]);
+    page.separate(1);
+  };
+
+const list =
+  (prefixOf: (index: number) => string, items: (element: Element) => Element[]): Writer =>
+  (page, element) => {
+    page.separate(1);
+    for (const [index, item] of items(element).entries()) {
+      const prefix = prefixOf(index);
+      page.separate(0);
+      page.indented(prefix, ' '.repeat(prefix.length), () => writeChildren(page, item));
+      page.separate(0);
+    }
+    page.separate(1);
+  };
+
+const elements = new Map<string, Writer>(
+  Object.entries({
+    p: block(1),
+    div: block(0),
+    table: block(1),
+    tr: row,
+    li: block(0),
+    h1: underlined('='),
+    h2: underlined('-'),
+    h3: block(1),
+    h4: block(1),
+    pre: (page, element) => {
+      page.separate(1);
+      page.lines(inner(element).replace(/^\n/, '').trimEnd().split(/\n|\v/));
+      page.separate(1);
+    },
+    ul: list(
+      () => '- ',
+      (element) => named(element, 'li'),
+    ),
+    ol: list(
+      (index) => `${index + 1}. `,
+      (element) => named(element, 'li'),
+    ),
+    blockquote: quote,
+    a: link,
+    br: (page) => page.words('\v'),
+    hr: (page) => rule(page, 20),
+    img: (page, element) => page.words(attribute(element, 'alt') ?? ''),
+  }),
+);
+
+const meanings = new Map<string, Writer>(
+  Object.entries({
+    break: (page) => page.words('\v'),
+    button,
+    code: (page, element) => {
+      page.separate(1);
+      const code = inner(element).trim().split('\v');
+      page.lines(code.map((line) => `    ${line.trim()}`));
+      page.separate(1);
+    },
+    divider: (page) => rule(page, 20),
+    rule: (page) => rule(page, 2),
+    quote,
+    list: list(() => '- ', rows),
+    steps: list((index) => `${index + 1}. `, rows),
+    pairs: (page, element) => {
+      page.separate(1);
+      for (const pair of rows(element)) {
+        const [key, ...values] = cells(pair).map((cell) => inner(cell).trim());
+        page.lines(wrap(`${key}: ${values.join(' ')}`, lineWidth));
+      }
+      page.separate(1);
+    },
+    items,
+    stats: (page, element) => {
+      page.separate(1);
+      for (const figure of named(element, 'td')) {
+        const [value = '', label, ...rest] = inner(figure)
+          .split('\v')
+          .map((line) => line.trim())
+          .filter((line) => line !== '');
+        page.lines(wrap([`${value} ${label ?? ''}`.trim(), ...rest].join(', '), lineWidth));
+      }
+      page.separate(1);
+    },
+    rating: (page, element) => {
+      page.separate(1);
+      for (const choice of named(element, 'a')) {
+        page.lines([`${inner(choice).trim()}: ${attribute(choice, 'href') ?? ''}`]);
+      }
+      page.separate(1);
+    },
+  }),
+);
+
+/** A row of a table that says nothing about itself: cells with blocks in them stack, others stand side by side. */
+function row(page: Page, element: Element): void {
+  page.separate(0);
+  let first = true;
+  for (const cell of cells(element)) {
+    if (cell.children.some((child) => typeof child !== 'string' && isBlock(child))) {
+      page.separate(0);
+      write(page, { ...cell, name: '' });
+      page.separate(0);
+      first = true;
+      continue;
+    }
+    const text = inner(cell);
+    if (text.trim() === '') continue;
+    if (!first) page.words(' | ');
+    page.words(text);
+    first = false;
+  }
+  page.separate(0);
+}
+
+/** Names to the left, amounts to the right in one column, details indented below their name, sums apart from items. */
+function items(page: Page, element: Element): void {
+  const table = rows(element).map((item) => {
+    const [left = '', ...right] = cells(item).map((cell) => inner(cell).trim());
+    const [name = '', ...details] = left.split('\v').flatMap((line) => wrap(line, lineWidth - 20));
+    const isSum = item.meaning === 'sum';
+    return { name, details, amount: right.join('  '), isSum };
+  });
+  // A name or an amount longer than a line stands out of its column; the others are not moved for it.
+  const names = Math.min(lineWidth, longest(table.map((item) => item.name)));
+  const amounts = Math.min(lineWidth, longest(table.map((item) => item.amount)));
+  page.separate(1);
+  for (const [index, { name, details, amount, isSum }] of table.entries()) {
+    if (isSum && index > 0 && !table[index - 1]!.isSum) page.separate(1);
+    const space = names + 4 + amounts - width(name) - width(amount);
+    const line = amount === '' ? name : `${name}${page.ornament(' ', Math.max(4, space))}${amount}`;
+    page.lines([line, ...details.map((detail) => `  ${detail}`)]);
+  }
+  page.separate(1);
+}
+
+function quote(page: Page, element: Element): void {
+  page.separate(1);
+  page.indented('> ', '> ', () => writeChildren(page, element));
+  page.separate(1);
+}
+
+function button(page: Page, element: Element): void {
+  page.separate(1);
+  page.words(`${inner(element).trim()}: ${attribute(element, 'href') ?? ''}`);
+  page.separate(1);
+}
+
+function link(page: Page, element: Element): void {
+  const text = inner(element);
+  const address = (attribute(element, 'href') ?? attribute(element, 'HREF') ?? '')
+    .trim()
+    .replace(/^(?:mailto|tel):/i, '');
+  const label = text.trim();
+  const known = address === '' || address.startsWith('#') || same(label, address);
+  if (known) page.words(text);
+  else page.words(label === '' ? ` ${address} ` : `${text.trimEnd()} (${address})`);
+}
+
+function rule(page: Page, dashes: number): void {
+  page.separate(1);
+  page.lines([page.ornament('-', dashes)]);
+  page.separate(1);
+}
+
+function same(label: string, address: string): boolean {
+  const bare = (text: string) => text.replace(/^https?:\/\//i, '').replace(/\/$/, '');
+  return bare(label).toLowerCase() === bare(address).toLowerCase();
+}
+
+// ---- Looking into the tree ----------------------------------------------------------------------------------------
+
+/** The words of an element on one line; `\v` stands for a line break that was written as one. */
+function inner(element: Element): string {
+  let text = '';
+  for (const child of element.children) {
+    if (typeof child === 'string') text += decode(child);
+    else if (child.name === 'br') text += '\v';
+    else if (child.name === 'img') text += attribute(child, 'alt') ?? '';
+    else if (child.meaning !== 'skip') text += inner(child);
+  }
+  return text;
+}
+
+/** The rows of a table, or of the table inside it, without those that say "skip". */
+function rows(element: Element): Element[] {
+  const found = named(element, 'tr');
+  const [only] = found;
+  const nested = found.length === 1 && only ? named(only, 'table') : [];
+  return nested.length > 0 ? nested.flatMap((table) => named(table, 'tr')) : found;
+}
+
+function cells(element: Element): Element[] {
+  return element.children.filter(
+    (child): child is Element =>
+      typeof child !== 'string' &&
+      (child.name === 'td' || child.name === 'th') &&
+      child.meaning !== 'skip',
+  );
+}
+
+/** The outermost elements of a name below an element. */
+function named(element: Element, name: string, found: Element[] = []): Element[] {
+  for (const child of element.children) {
+    if (typeof child === 'string' || child.meaning === 'skip') continue;
+    if (child.name === name) found.push(child);
+    else named(child, name, found);
+  }
+  return found;
+}
+
+function isBlock(element: Element): boolean {
+  return (
+    (elements.has(element.name) && !['a', 'br', 'img'].includes(element.name)) ||
+    element.meaning !== undefined ||
+    element.children.some((child) => typeof child !== 'string' && isBlock(child))
+  );
+}
+
+// ---- The page -----------------------------------------------------------------------------------------------------
+
+/** Collects words into paragraphs, wraps them, and keeps at most the blank lines that were asked for. */
+class Page {
+  private text = '';
+  private paragraph = '';
+  private blankLines = 0;
+  private firstPrefix = '';
+  private prefix = '';
+  /** The prefix of blank lines: what comes before an indented part is not in it yet. */
+  private gapPrefix = '';
+  /** Characters that may still be written around what somebody wrote: prefixes, rules, columns. */
+  private ornaments: number;
+
+  constructor(ornaments: number) {
+    this.ornaments = ornaments;
+  }
+
+  words(text: string): void {
+    this.paragraph += text;
+  }
+
+  /** Ends the paragraph; what follows stands at least this many blank lines below. */
+  separate(blankLines: number): void {
+    if (this.paragraph !== '') {
+      const lines = wrap(this.paragraph, lineWidth - this.prefix.length);
+      this.paragraph = '';
+      this.lines(lines);
+    }
+    if (blankLines > this.blankLines) this.blankLines = blankLines;
+  }
+
+  /** Lines that are ready. */
+  lines(lines: string[]): void {
+    if (lines.length === 0) return;
+    if (this.text !== '') {
+      this.text += `\n${`${this.paid(this.gapPrefix).trimEnd()}\n`.repeat(this.blankLines)}`;
+    }
+    for (const [index, line] of lines.entries()) {
+      this.text += `${index === 0 ? '' : '\n'}${`${this.paid(this.firstPrefix)}${line}`.trimEnd()}`;
+      this.firstPrefix = this.prefix;
+    }
+    this.gapPrefix = this.prefix;
+    this.blankLines = 0;
+  }
+
+  /** Everything written by `body` stands behind a prefix, its first line behind one of its own. */
+  indented(first: string, following: string, body: () => void): void {
+    const outer = this.prefix;
+    this.firstPrefix = (this.firstPrefix + first).slice(0, indentMax);
+    this.prefix = (this.prefix + following).slice(0, indentMax);
+    body();
+    this.separate(0);
+    this.firstPrefix = outer;
+    this.prefix = outer;
+    this.gapPrefix = outer;
+  }
+
+  /** A mark so many times, or once when there was too much of that: the text must not outgrow the mail. */
+  ornament(mark: string, times: number): string {
+    const wanted = mark.repeat(times);
+    return this.paid(wanted) === '' ? mark : wanted;
+  }
+
+  private paid(ornament: string): string {
+    if (ornament.length > this.ornaments) return '';
+    this.ornaments -= ornament.length;
+    return ornament;
+  }
+
+  finish(): string {
+    this.separate(0);
+    return this.text === '' ? '' : `${this.text.replaceAll('\u00a0', ' ')}\n`;
+  }
+}
+
+/** Words to lines. A word longer than a line, such as an address, stays whole. `\v` is a line break. */
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const part of text.includes('\v') ? text.split('\v') : [text]) {
+    const whole = part.trim();
+    if (!uneven.test(whole) && width(whole, columns) <= columns) {
+      lines.push(whole);
+      continue;
+    }
+    let line = '';
+    let used = 0;
+    for (const word of part.replace(invisible, '').split(/[ \t\r\n\f]+/)) {
+      if (word === '') continue;
+      const size = width(word, columns);
+      if (used > 0 && used + 1 + size > columns) {
+        lines.push(line);
+        line = word;
+        used = size;
+      } else {
+        line = used === 0 ? word : `${line} ${word}`;
+        used += used === 0 ? size : size + 1;
+      }
+    }
+    lines.push(line);
+  }
+  while (lines.at(-1) === '') lines.pop();
+  const first = lines.findIndex((line) => line !== '');
+  return first > 0 ? lines.slice(first) : lines;
+}
+
+/** Characters that only steer layout: zero-width space, soft hyphen, combining grapheme joiner, byte order mark. */
+const invisible = /\u200b|\u00ad|\u034f|\ufeff/g;
+
+/** White space to be made even, or such a character. */
+const uneven = /[\t\r\n\f\u200b\u00ad\ufeff]|\u034f| {2}/;
+
+/** Columns a text takes, counted up to `enough`; characters of East Asian scripts and emoji take two. */
+function width(text: string, enough = lineWidth): number {
+  if (/^[\x00-\u02ff]*$/.test(text)) return text.length;
+  let columns = 0;
+  for (const character of text) {
+    if (columns > enough) break;
+    if (/\p{M}/u.test(character)) continue;
+    columns +=
+      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u.test(
+        character,
+      )
+        ? 2
+        : 1;
+  }
+  return columns;
+}
+
+function longest(lines: string[]): number {
+  return lines.reduce((most, line) => Math.max(most, width(line)), 0);
+}

@@ -1,0 +1,151 @@
+// The room for large request bodies: how much memory they may take together, taken as their bytes arrive and shared fairly.
+// Before it: http/body.ts, which stops reading a body that has to wait. After it: the body is answered and leaves.
+//
+//   total ──┬─ the lane, for one body as large as they come: whoever has it can always go on, so no two wait for each other
+//           └─ the common room, of which nobody (no key, no address) gets so much that no large body of another would fit
+//
+// When bodies wait, the lane is for who goes on: one that hardly moves has to leave. Next comes who holds least.
+
+export interface BodyRoom {
+  /** `giveWay` is called when the body is too slow for those that wait. */
+  enter(party: Party, giveWay: () => void): Place;
+}
+
+/** Whose body it is. Either is left out where it is not known, such as an address behind a proxy that does not tell. */
+export interface Party {
+  key?: string | undefined;
+  address?: string | undefined;
+}
+
+export interface Place {
+  /** For bytes that have arrived. True: go on reading. Else the promise says when, and nothing may be taken until then. */
+  take(bytes: number): true | Promise<void>;
+  /** All bytes are here: it cannot be slow any more. */
+  complete(): void;
+  leave(): void;
+}
+
+export interface BodyRoomSize {
+  totalBytes: number;
+  /** The largest that a single body can be. */
+  largestBytes: number;
+  /** Who has the lane while others wait must bring this much … */
+  leastBytes: number;
+  /** … in this time. */
+  leastBytesEveryMs: number;
+}
+
+interface Body extends Place {
+  party: Party;
+  held: number;
+  /** Bytes that arrived and do not fit yet. */
+  wanted: number;
+  go: (() => void) | undefined;
+  giveWay: () => void;
+  arriving: boolean;
+}
+
+export function createBodyRoom(size: BodyRoomSize): BodyRoom {
+  const common = size.totalBytes - size.largestBytes;
+  const mostOfOne = common - size.largestBytes;
+  let commonUsed = 0;
+  const heldBy = new Map<string, number>();
+  let inLane: Body | undefined;
+  const waiting = new Set<Body>();
+  let watch: NodeJS.Timeout | undefined;
+  let broughtBefore = 0;
+
+  function fits(body: Body): boolean {
+    if (body === inLane) return true;
+    return (
+      commonUsed + body.wanted <= common &&
+      namesOf(body.party).every((name) => (heldBy.get(name) ?? 0) + body.wanted <= mostOfOne)
+    );
+  }
+
+  /** For what is taken from the common room, or with a minus given back to it. */
+  function charge(party: Party, bytes: number): void {
+    commonUsed += bytes;
+    for (const name of namesOf(party)) {
+      const held = (heldBy.get(name) ?? 0) + bytes;
+      if (held === 0) heldBy.delete(name);
+      else heldBy.set(name, held);
+    }
+  }
+
+  function admit(body: Body): boolean {
+    if (!fits(body)) {
+      if (inLane !== undefined) return false;
+      charge(body.party, -body.held);
+      inLane = body;
+      broughtBefore = body.held;
+    }
+    if (body !== inLane) charge(body.party, body.wanted);
+    body.held += body.wanted;
+    body.wanted = 0;
+    return true;
+  }
+
+  function admitWaiting(): void {
+    const holds = ({ party }: Body) =>
+      Math.max(0, ...namesOf(party).map((name) => heldBy.get(name) ?? 0));
+    for (const body of [...waiting].sort((one, other) => holds(one) - holds(other))) {
+      if (!admit(body)) continue;
+      waiting.delete(body);
+      body.go?.();
+    }
+    if (waiting.size > 0) return;
+    clearInterval(watch);
+    watch = undefined;
+  }
+
+  function hurry(): void {
+    if (inLane === undefined) return;
+    const brought = inLane.held - broughtBefore;
+    broughtBefore = inLane.held;
+    if (!inLane.arriving || brought >= size.leastBytes) return;
+    // Who sends several over a slow line only waits for himself.
+    const its = new Set(namesOf(inLane.party));
+    const others = [...waiting].some(({ party }) => !namesOf(party).some((name) => its.has(name)));
+    if (others) inLane.giveWay();
+  }
+
+  return {
+    enter(party, giveWay) {
+      const body: Body = {
+        party,
+        held: 0,
+        wanted: 0,
+        go: undefined,
+        giveWay,
+        arriving: true,
+        take(bytes) {
+          body.wanted = bytes;
+          if (admit(body)) return true;
+          waiting.add(body);
+          watch ??= setInterval(hurry, size.leastBytesEveryMs);
+          return new Promise((resolve) => {
+            body.go = resolve;
+          });
+        },
+        complete() {
+          body.arriving = false;
+        },
+        leave() {
+          waiting.delete(body);
+          if (body === inLane) inLane = undefined;
+          else charge(party, -body.held);
+          body.held = 0;
+          admitWaiting();
+        },
+      };
+      return body;
+    },
+  };
+}
+
+/** Of both kinds in one table. */
+const namesOf = ({ key, address }: Party): string[] => [
+  ...(key === undefined ? [] : [`key ${key}`]),
+  ...(address === undefined ? [] : [`from ${address}`]),
+];

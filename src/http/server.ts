@@ -1,0 +1,157 @@
+// The HTTP servers of every door: deadlines for heads, a ceiling for connections, and answers that reach who is still sending.
+// Before it: TCP. After it: rest/server.ts and mcp/http.ts, whose handlers are put behind `guard`.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { MOST_BODY_BYTES } from './body.ts';
+
+export interface HttpLimits {
+  /** A request's head, or on the short way the whole small request, must be here within this time. */
+  headMs: number;
+  /** An answered connection is kept this long for the next request. */
+  keepAliveMs: number;
+  /** Who is answered before his body was read gets this long to read the answer. */
+  lingerMs: number;
+  mostConnections: number;
+  /** From one address that is none of a proxy. */
+  mostFromOne: number;
+  /** The same, of those that brought no whole request yet: the oldest has to go. */
+  mostUnprovenFromOne: number;
+}
+
+export const HTTP_LIMITS: HttpLimits = {
+  headMs: 10_000,
+  keepAliveMs: 75_000,
+  lingerMs: 5000,
+  mostConnections: 10_000,
+  mostFromOne: 2500,
+  mostUnprovenFromOne: 500,
+};
+
+export interface HttpServerOptions {
+  limits?: HttpLimits;
+  /** Proxies bring the requests of many. */
+  isProxy: (address: string) => boolean;
+}
+
+export type BareHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface HttpServer {
+  server: Server;
+  limits: HttpLimits;
+  guard(handler: BareHandler): BareHandler;
+  /** The connection brought a whole request that was answered. */
+  prove(socket: Socket): void;
+}
+
+export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOptions): HttpServer {
+  const server = createServer({
+    keepAliveTimeout: limits.keepAliveMs,
+    headersTimeout: limits.headMs,
+    // Bodies have a clock of their own (http/body.ts): it stands still while they wait for room.
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.min(1000, limits.headMs / 2),
+  });
+  const connections = limitConnections(server, limits, isProxy);
+
+  function guard(handler: BareHandler): BareHandler {
+    const lingering = new WeakSet<Socket>();
+    return (request, response) => {
+      const { socket } = request;
+      // Behind an answer that closes the connection nothing counts any more.
+      if (lingering.has(socket)) return;
+      response.once('finish', () => {
+        if (request.complete && response.statusCode < 400) connections.prove(socket);
+      });
+      if (hasBody(request)) lingerUnlessRead(request, response);
+      handler(request, response);
+    };
+
+    /** An answer given before the body was read closes the connection, but not in the face of who is still sending. */
+    function lingerUnlessRead(request: IncomingMessage, response: ServerResponse): void {
+      const { socket } = request;
+      const { shouldKeepAlive } = response;
+      const closeSoon = socket.destroySoon;
+      response.shouldKeepAlive = false;
+      socket.destroySoon = () => {
+        lingering.add(socket);
+        linger(socket, request, limits.lingerMs);
+      };
+      request.once('end', () => {
+        response.shouldKeepAlive = shouldKeepAlive;
+        socket.destroySoon = closeSoon;
+        if (lingering.has(socket)) socket.destroySoon();
+      });
+    }
+  }
+
+  return { server, limits, guard, prove: connections.prove };
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/**
+ * A socket that is closed while bytes lie in it unread is reset, and the other side may never see the answer.
+ * So: no more is written, what comes is thrown away, for a while.
+ */
+function linger(socket: Socket, request: IncomingMessage, forMs: number): void {
+  const { bytesRead } = socket;
+  const end = () => socket.destroy();
+  const timer = setTimeout(end, forMs);
+  socket.once('close', () => clearTimeout(timer)).once('end', end);
+  request.on('data', () => {
+    if (socket.bytesRead - bytesRead > MOST_BODY_BYTES) end();
+  });
+  request.resume();
+  socket.end();
+}
+
+function limitConnections(
+  server: Server,
+  limits: HttpLimits,
+  isProxy: HttpServerOptions['isProxy'],
+): { prove(socket: Socket): void } {
+  /** The oldest first. */
+  const unproven = new Map<Socket, Peer>();
+  const peers = new Map<string, Peer>();
+  let connections = 0;
+
+  function prove(socket: Socket): void {
+    unproven.get(socket)?.unproven.delete(socket);
+    unproven.delete(socket);
+  }
+
+  /** The oldest of those that nobody would miss. */
+  function makeRoomAmong(sockets: { keys(): Iterator<Socket> }): void {
+    const oldest = sockets.keys().next().value as Socket;
+    prove(oldest);
+    oldest.destroy();
+  }
+
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress ?? '';
+    const peer = peers.get(address) ?? { connections: 0, unproven: new Set() };
+    peers.set(address, peer);
+    peer.connections++;
+    connections++;
+    unproven.set(socket, peer);
+    peer.unproven.add(socket);
+    socket.once('close', () => {
+      prove(socket);
+      connections--;
+      if (--peer.connections === 0) peers.delete(address);
+    });
+    const ofMany = isProxy(address);
+    if (!ofMany && peer.connections > limits.mostFromOne) socket.destroy();
+    else if (!ofMany && peer.unproven.size > limits.mostUnprovenFromOne) {
+      makeRoomAmong(peer.unproven);
+    } else if (connections > limits.mostConnections) makeRoomAmong(unproven);
+  });
+  return { prove };
+}
+
+/** An address that connections come from. */
+interface Peer {
+  connections: number;
+  unproven: Set<Socket>;
+}

@@ -1,0 +1,92 @@
+// The mail that invites somebody. Its link makes a login for their address, so only they get to see it: who invites does not.
+import type { MemberRole } from '../accounts/scopes.ts';
+import { Problem } from '../errors.ts';
+import {
+  createInvitation,
+  INVITATION_DAYS,
+  type Invitation,
+  invitationLink,
+  withdrawInvitation,
+} from '../people/invitations.ts';
+import { type NoticeDeps, sendSystemMail } from './system-mail.ts';
+
+export interface Invite {
+  accountId: number;
+  email: string;
+  role: MemberRole;
+  by: { name: string; email: string };
+}
+
+type ShownInvitation = Omit<Invitation, 'accountId' | 'accountName'>;
+
+export interface Invited {
+  invitation: ShownInvitation;
+  /** There is no relay: the mail is in the sandbox, where operators can open it. */
+  captured: boolean;
+}
+
+/** What operators are told, who could make a login by command as well. */
+export interface InvitedByOperator {
+  invitation: ShownInvitation;
+  /** Only where no mail could be sent, which `note` explains. */
+  link: string | null;
+  note: string | null;
+}
+
+/** By an owner. An invitation whose mail cannot go out is none. */
+export async function invite(deps: NoticeDeps, wish: Invite): Promise<Invited> {
+  const { invitation, token } = await make(deps, wish);
+  try {
+    await mail(deps, invitation, token, wish);
+    return { invitation: shown(invitation), captured: deps.inSandbox() };
+  } catch (error) {
+    await withdrawInvitation(deps.database, wish.accountId, invitation.id);
+    if (!(error instanceof Problem)) throw error;
+    throw new Problem(
+      'unavailable',
+      `${invitation.email} was not invited: ${error.detail} An operator can make a link by command: npx sandmartin user invite.`,
+    );
+  }
+}
+
+/** By an operator, who gets the link where no mail can be sent. */
+export async function inviteAsOperator(deps: NoticeDeps, wish: Invite): Promise<InvitedByOperator> {
+  const { invitation, token } = await make(deps, wish);
+  try {
+    await mail(deps, invitation, token, wish);
+    return { invitation: shown(invitation), link: null, note: null };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const link = invitationLink(deps.baseUrl(), token);
+    return { invitation: shown(invitation), link, note: `No mail was sent: ${error.detail}` };
+  }
+}
+
+const make = ({ database, clock }: NoticeDeps, { by, ...wish }: Invite) =>
+  createInvitation(database, clock, { ...wish, invitedBy: by.name });
+
+async function mail(
+  deps: NoticeDeps,
+  invitation: Invitation,
+  token: string,
+  { by }: Invite,
+): Promise<void> {
+  await sendSystemMail(deps, {
+    to: invitation.email,
+    template: 'team-invitation',
+    variables: {
+      inviter_name: invitation.invitedBy,
+      inviter_email: by.email,
+      team_name: invitation.accountName,
+      accept_url: invitationLink(deps.baseUrl(), token),
+      role: invitation.role,
+      expires_in: `${INVITATION_DAYS} days`,
+    },
+    tag: 'invitation',
+    accountIds: [invitation.accountId],
+  });
+}
+
+function shown({ accountId: _, accountName: __, ...invitation }: Invitation): ShownInvitation {
+  return invitation;
+}

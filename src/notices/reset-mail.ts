@@ -1,0 +1,32 @@
+// The mail with the link to a new password. Sent after the answer, which is the same whether or not anybody has the address.
+
+import { Problem } from '../errors.ts';
+import { makeResetToken, type ResetDeps } from '../people/password-reset.ts';
+import { listOwnAccounts } from '../people/sessions.ts';
+import { mayMailReset } from '../people/sign-in-throttle.ts';
+import { findUser } from '../people/users.ts';
+import { type NoticeDeps, sendSystemMail } from './system-mail.ts';
+
+export async function mailResetLink(deps: NoticeDeps & ResetDeps, email: string): Promise<void> {
+  try {
+    const user = await findUser(deps.database, email);
+    if (user === undefined || !(await mayMailReset(deps.database, user.email))) return;
+    const accounts = await listOwnAccounts(deps.database, user.id);
+    const token = await makeResetToken(deps, user);
+    await sendSystemMail(deps, {
+      to: user.email,
+      template: 'password-reset',
+      variables: {
+        name: user.name,
+        reset_url: `${deps.baseUrl()}/new-password#${token}`,
+        expires_in: 'one hour',
+      },
+      tag: 'password-reset',
+      accountIds: accounts.map(({ id }) => id),
+    });
+  } catch (error) {
+    // Nobody waits for it any more, so the log is where it can be told.
+    if (error instanceof Problem && error.code === 'invalid') return;
+    deps.log.warn({ err: error }, 'a link for a new password could not be mailed');
+  }
+}

@@ -1,0 +1,77 @@
+// Mails of the service itself to its people: invitations, links for a new password, notices. From SYSTEM_SENDER, else from an account of
+// theirs. Always by the catalogue's own template: one that an account changed could carry the link to somebody else.
+import { findSandboxSender } from '../accounts/identities.ts';
+import { formatMailbox, type Mailbox } from '../addresses.ts';
+
+import type { Clock } from '../clock.ts';
+import { Problem } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { acceptSend } from '../sending/accept.ts';
+import type { Catalog } from '../templates/catalog.ts';
+import type { Making } from '../templates/making.ts';
+import { createRenderer } from '../templates/rendering.ts';
+import { openSystemResolution } from '../templates/resolution.ts';
+import { ownSender } from './own-sender.ts';
+import { accountOfSender, type VerificationDeps } from './verification-mail.ts';
+
+export interface NoticeDeps extends VerificationDeps {
+  clock: Clock;
+  log: Log;
+  catalog: Catalog;
+  making: Making;
+}
+
+export interface SystemMail {
+  to: string;
+  template: string;
+  variables: Record<string, unknown>;
+  tag: string;
+  /** Accounts whose sender will do where SYSTEM_SENDER is not set. */
+  accountIds: readonly number[];
+  /** The mail goes once, however often it is tried. */
+  idempotencyKey?: string;
+}
+
+/** A Problem when no sender is there, or the sending account may not send. */
+export async function sendSystemMail(deps: NoticeDeps, mail: SystemMail): Promise<void> {
+  const { from, accountId } = await senderOf(deps, mail.accountIds);
+  const caller = await deps.directory.member(accountId);
+  const render = createRenderer(openSystemResolution(deps.catalog), deps.making);
+  const request = {
+    from_email: from,
+    to: [mail.to],
+    template: mail.template,
+    variables: mail.variables,
+    tags: [mail.tag],
+  };
+  await acceptSend({ ...deps, render }, caller, request, {
+    door: 'system',
+    idempotencyKey: mail.idempotencyKey,
+  });
+}
+
+interface Sender {
+  from: string;
+  accountId: number;
+}
+
+async function senderOf(deps: NoticeDeps, accountIds: readonly number[]): Promise<Sender> {
+  const asking = accountIds[0] ?? 0;
+  if (deps.systemSender !== undefined) return await sentBy(deps, deps.systemSender, asking);
+  for (const accountId of accountIds) {
+    const own = await ownSender(deps.database, accountId);
+    if (own !== undefined) return { from: own, accountId };
+  }
+  // No mail leaves the sandbox, so any verified sender will do.
+  const any = deps.inSandbox() ? await findSandboxSender(deps.database, asking) : undefined;
+  if (any !== undefined) return await sentBy(deps, any, asking);
+  throw new Problem(
+    'forbidden',
+    'neither SYSTEM_SENDER nor a verified sender of the account is there.',
+  );
+}
+
+async function sentBy(deps: NoticeDeps, sender: Mailbox, asking: number): Promise<Sender> {
+  const accountId = await accountOfSender(deps.database, sender, asking);
+  return { from: formatMailbox(sender), accountId };
+}

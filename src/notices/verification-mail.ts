@@ -1,0 +1,77 @@
+// The mail that proves an address: a one-time link, sent through our own path by the account that SYSTEM_SENDER belongs to.
+// Asked for by the CLI and the dashboard when an address is added; inbound/verify.ts is where the link leads.
+import { makeAddressToken, VERIFY_PATH } from '../accounts/address-verification.ts';
+import { findSandboxSender, normaliseIdentity } from '../accounts/identities.ts';
+import { addressKey, formatMailbox, type Mailbox } from '../addresses.ts';
+import { Problem } from '../errors.ts';
+import { type AcceptDeps, acceptSend } from '../sending/accept.ts';
+import type { Database } from '../store/pool.ts';
+
+export interface VerificationDeps extends AcceptDeps {
+  database: Database;
+  /** SYSTEM_SENDER. */
+  systemSender: Mailbox | undefined;
+  /** No mail leaves, so any verified sender will do where SYSTEM_SENDER is not set. */
+  inSandbox: () => boolean;
+  baseUrl: () => string;
+}
+
+/** Answers the id of the mail that carries the link. */
+export async function sendVerificationMail(
+  deps: VerificationDeps,
+  accountId: number,
+  text: string,
+): Promise<string> {
+  const address = normaliseIdentity(text);
+  const sender = await chooseSender(deps, accountId);
+  const link = `${deps.baseUrl()}${VERIFY_PATH}${await makeAddressToken(deps.database, accountId, address)}`;
+  const caller = await deps.directory.member(
+    await accountOfSender(deps.database, sender, accountId),
+  );
+  const { answer } = await acceptSend(
+    deps,
+    caller,
+    {
+      from_email: formatMailbox(sender),
+      to: [address],
+      subject: `Verify ${address}`,
+      text: `Somebody asked to send mail from ${address}.\n\nIf that was you, open this link and confirm:\n${link}\n\nIt works once, for two days. If it was not you, do nothing.\n`,
+      html: `<p>Somebody asked to send mail from ${address}.</p><p>If that was you, <a href="${link}" data-sm-track="off">open this link and confirm</a>.</p><p>It works once, for two days. If it was not you, do nothing.</p>`,
+    },
+    { door: 'system' },
+  );
+  return answer.id;
+}
+
+async function chooseSender(deps: VerificationDeps, accountId: number): Promise<Mailbox> {
+  const sandboxSender = () =>
+    deps.inSandbox() ? findSandboxSender(deps.database, accountId) : undefined;
+  const sender = deps.systemSender ?? (await sandboxSender());
+  if (sender !== undefined) return sender;
+  throw new Problem(
+    'unavailable',
+    'No verification mail was sent: SYSTEM_SENDER is not set. Set it to an address the service may write from, or mark the address as verified with "npx sandmartin identity verify".',
+  );
+}
+
+/**
+ * The account that sends what SYSTEM_SENDER writes; also asked for invitations. Several can share a domain: then it is the one
+ * that asks, so that its mails do not stand in the lists of another.
+ */
+export async function accountOfSender(
+  database: Database,
+  sender: Mailbox,
+  asking: number,
+): Promise<number> {
+  const [row] = await database.query<{ id: number }>(
+    `SELECT a.id FROM accounts a JOIN identities i ON i.account_id = a.id
+     WHERE i.value IN ($1, $2) AND i.verified_at IS NOT NULL AND a.plan = 'paid'
+     ORDER BY a.id <> $3, a.id LIMIT 1`,
+    [addressKey(sender.address), sender.domain, asking],
+  );
+  if (row !== undefined) return row.id;
+  throw new Problem(
+    'unavailable',
+    `No verification mail was sent: SYSTEM_SENDER is ${sender.address}, which is no verified identity of a paying account. Verify it first.`,
+  );
+}

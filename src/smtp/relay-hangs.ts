@@ -1,0 +1,221 @@
+// Silence in a pool's dialogues: sessions that hang lose their place, and the relay's health is told. Before: relay.ts has
+// sessions that talk and connections that open. After: it gives the freed places to mails that wait.
+
+import type { Envelope } from './envelope.ts';
+import { BEAT_MS } from './patience.ts';
+import type { RelayPulse } from './relay-health.ts';
+import type { SmtpSession } from './session.ts';
+import type { HandOver } from './transaction.ts';
+
+export interface Job {
+  envelope: Envelope;
+  chunks: readonly Buffer[];
+  /** Asked when a session takes it: the worker's lease may have ended meanwhile. */
+  stillWanted: () => boolean;
+  settle: (handOver: HandOver) => void;
+  reject: (bug: unknown) => void;
+}
+
+export interface Line {
+  session: SmtpSession;
+  /** Undefined while it rests. */
+  job: Job | undefined;
+  /** What had moved at the last beat. */
+  replies: number;
+  unsent: number;
+  /** Beats without a sign, now and at most during this mail. */
+  silent: number;
+  longest: number;
+  /** Mails the pool had answered when the silence began. */
+  answeredThen: number;
+  /** Its mail was counted as hanging. */
+  counted: boolean;
+  /** It has no place any more. */
+  hung: boolean;
+}
+
+export interface Opening {
+  silent: number;
+  abort: AbortController;
+}
+
+/** Silent for so long, a session loses its place. */
+const PLACE_BEATS = 10;
+const HUNG_PER_PLACE = 3;
+/** So many mails of one destination may hang before it has to leave places to others. */
+const DESTINATION_HANGS = 3;
+/** A relay needs time for the content before it can answer: one beat more for every 25 KB. */
+const BYTES_A_BEAT = 25_000;
+
+export type HangWatch = ReturnType<typeof watchForHangs>;
+
+export function watchForHangs(
+  pool: {
+    lines: ReadonlySet<Line>;
+    openings: ReadonlySet<Opening>;
+    places: number;
+    onPlaceFree: () => void;
+  },
+  health: RelayPulse | undefined,
+) {
+  const { lines, openings } = pool;
+  const mostHung = pool.places * HUNG_PER_PLACE;
+  /** Mails that hung since the last one to the same destination went well. */
+  const hangsTo = new Map<string, number>();
+  let hung = 0;
+  let answered = 0;
+  let answeredToldOf = 0;
+  let quietBeats = 0;
+  let beating: NodeJS.Timeout | undefined;
+  let stopping = false;
+
+  /** What moves is not looked at while it moves: a mail that goes through pays nothing for this. */
+  function beat(): void {
+    let heard = false;
+    let talking = false;
+    for (const line of lines) {
+      if (line.job === undefined) continue;
+      talking = true;
+      const replies = line.session.wire.replies();
+      const unsent = line.session.wire.unsent();
+      if (replies !== line.replies || unsent !== line.unsent) {
+        heard ||= replies !== line.replies;
+        line.replies = replies;
+        line.unsent = unsent;
+        line.silent = 0;
+        setHung(line, false);
+      } else noteSilence(line, line.job);
+    }
+    quietBeats = heard ? 0 : quietBeats + 1;
+    for (const opening of openings) opening.silent++;
+    if (health !== undefined) tell(health);
+    if (!talking && openings.size === 0) end();
+  }
+  function tell(to: RelayPulse): void {
+    const patience = to.openings.beats();
+    if (answered !== answeredToldOf) to.worked();
+    else if (!anyWorks() && [...openings].some(({ silent }) => silent >= patience)) to.silent();
+    answeredToldOf = answered;
+  }
+  function end(): void {
+    clearInterval(beating);
+    beating = undefined;
+  }
+
+  function noteSilence(line: Line, job: Job): void {
+    if (line.silent++ === 0) line.answeredThen = answered;
+    line.longest = Math.max(line.longest, line.silent);
+    if (line.silent >= PLACE_BEATS && !line.hung) takePlaceFrom(line, job);
+    if (health === undefined || line.counted) return;
+    const doubtBeats = health.answers.doubtBeats();
+    if (line.silent === doubtBeats && quietBeats + 1 >= doubtBeats) health.doubt();
+    const extra = line.session.bodyBegun ? sizeOf(job) / BYTES_A_BEAT : 0;
+    if (line.silent < health.answers.beats() + extra) return;
+    line.counted = true;
+    // Where others are answered meanwhile, it is the mail that hangs and not the relay.
+    if (line.answeredThen === answered) health.hung();
+  }
+  function takePlaceFrom(line: Line, job: Job): void {
+    if (stopping) cutUnlessBegun(line);
+    else if (hung < mostHung || cutLongestHung()) {
+      const destination = destinationOf(job);
+      hangsTo.set(destination, (hangsTo.get(destination) ?? 0) + 1);
+      setHung(line, true);
+      pool.onPlaceFree();
+    }
+  }
+  function cutLongestHung(): boolean {
+    const [longest] = [...lines]
+      .filter((line) => line.hung && !line.session.bodyBegun)
+      .sort((one, other) => other.silent - one.silent);
+    longest?.session.wire.destroy();
+    return longest !== undefined;
+  }
+  /** The relay cannot have a mail whose content it was not sent: that one is tried again without a doubt. */
+  function cutUnlessBegun({ session }: Line): void {
+    if (!session.bodyBegun) session.wire.destroy();
+  }
+  function setHung(line: Line, isHung: boolean): void {
+    if (line.hung === isHung) return;
+    line.hung = isHung;
+    hung += isHung ? 1 : -1;
+    if (hung === 0) hangsTo.clear();
+    health?.countHung(hung);
+  }
+  /** Rests, or talks and was not silent for long. */
+  function anyWorks(): boolean {
+    for (const line of lines) if (line.silent < PLACE_BEATS) return true;
+    return false;
+  }
+
+  return {
+    anyWorks,
+    /** Sessions without a place. */
+    count: () => hung,
+    beginToBeat() {
+      beating ??= setInterval(beat, BEAT_MS);
+    },
+    end,
+    mailBegins(line: Line, job: Job): void {
+      line.job = job;
+      line.replies = line.session.wire.replies();
+      line.silent = 0;
+      line.longest = 0;
+      line.counted = false;
+      beating ??= setInterval(beat, BEAT_MS);
+    },
+    mailEnds(line: Line, job: Job, wasAnswered: boolean): void {
+      line.job = undefined;
+      setHung(line, false);
+      if (!wasAnswered) return;
+      answered++;
+      health?.answers.learn(line.longest);
+      if (hangsTo.size > 0) hangsTo.delete(destinationOf(job));
+    },
+    /** What was answered before an outage must not be told after it, nor what hung before it. */
+    forget() {
+      answeredToldOf = answered;
+      for (const line of lines) if (line.silent > 0) line.counted = true;
+    },
+    /** Where mails of one destination hang, it has half of the places until one of them is answered. */
+    whoFits(): (job: Job) => boolean {
+      const talks = new Map<string, number>();
+      for (const { job, hung } of lines) {
+        if (job && !hung) talks.set(destinationOf(job), (talks.get(destinationOf(job)) ?? 0) + 1);
+      }
+      return (job) => {
+        const destination = destinationOf(job);
+        const hangs = hangsTo.get(destination) ?? 0;
+        return hangs < DESTINATION_HANGS || (talks.get(destination) ?? 0) < pool.places / 2;
+      };
+    },
+    /** Ends what hangs before its content was sent. */
+    cutUnbegun() {
+      for (const line of lines) if (line.hung) cutUnlessBegun(line);
+    },
+    /** From now on no such mail waits for its answer. */
+    stop() {
+      stopping = true;
+    },
+  };
+}
+
+export const newLine = (session: SmtpSession): Line => ({
+  session,
+  job: undefined,
+  replies: 0,
+  unsent: 0,
+  silent: 0,
+  longest: 0,
+  answeredThen: 0,
+  counted: false,
+  hung: false,
+});
+
+const sizeOf = (job: Job): number => job.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+
+/** Where a mail goes: the domain of its first recipient. */
+function destinationOf({ envelope }: Job): string {
+  const [recipient = ''] = envelope.recipients;
+  return recipient.slice(recipient.lastIndexOf('@') + 1);
+}

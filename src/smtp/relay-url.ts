@@ -1,0 +1,44 @@
+// RELAY_URL, read. Before: config.ts has the text. After: session.ts opens sessions to what it names.
+import { isIP } from 'node:net';
+import type { RelayEndpoint } from './session.ts';
+
+/**
+ * `smtp://user:password@host:port?tls=required|opportunistic|off&insecure`, or `smtps://` for TLS from the first byte.
+ * Ports default to 465 (smtps), 587 (smtp with a login) and 25. TLS is required where a login goes to another machine,
+ * else used when offered. `insecure` takes any certificate and lets the login go without TLS.
+ */
+export function parseRelayUrl(text: string): RelayEndpoint {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
+    throw new Error('the relay must be given as smtp://host:port or smtps://host:port');
+  }
+  const unknown = [...url.searchParams.keys()].find((key) => key !== 'tls' && key !== 'insecure');
+  if (unknown !== undefined)
+    throw new Error(`the relay's address has an unknown option "${unknown}"`);
+  const host = decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1');
+  const loopback =
+    host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+  const insecure = url.searchParams.has('insecure');
+  const credentials =
+    url.username === ''
+      ? undefined
+      : { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
+  const implicitTls = url.protocol === 'smtps:';
+  const tls =
+    url.searchParams.get('tls') ??
+    (credentials && !loopback && !insecure ? 'required' : 'opportunistic');
+  if (tls !== 'required' && tls !== 'opportunistic' && tls !== 'off') {
+    throw new Error(`the relay's option tls is "${tls}": use required, opportunistic or off`);
+  }
+  const usualPort = implicitTls ? 465 : credentials ? 587 : 25;
+  return {
+    host,
+    port: url.port === '' ? usualPort : Number(url.port),
+    implicitTls,
+    tls,
+    // Without the demand for TLS anybody in between could remove it, so a check of the certificate would protect nothing.
+    verify: !insecure && (implicitTls || tls === 'required'),
+    credentials,
+    plaintextAuth: loopback || insecure,
+  };
+}

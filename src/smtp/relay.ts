@@ -1,0 +1,272 @@
+// The relay: a pool of SMTP sessions that takes one mail after another. Before: attempt.ts composed and signed a mail.
+// After: the outcome of each recipient, as a value. relay-health.ts is told what is reached, fails and hangs, and decides.
+//
+// A session that is silent for a second keeps its mail (the relay may be about to take it: RFC 5321 4.5.3.2 gives it
+// ten minutes) but no longer a place: the next mail gets a new connection. Sockets are at most four times the places.
+
+import type { Envelope } from './envelope.ts';
+import { type Job, type Line, newLine, type Opening, watchForHangs } from './relay-hangs.ts';
+import type { RelayPulse } from './relay-health.ts';
+import { parseRelayUrl } from './relay-url.ts';
+import { DEFAULT_TIMEOUTS, openSession, quitSession, type SmtpTimeouts } from './session.ts';
+import { brokenOff, type HandOver, sendMail } from './transaction.ts';
+import { SmtpFault } from './wire.ts';
+
+export type { Envelope } from './envelope.ts';
+export type { HandOver, RecipientOutcome } from './transaction.ts';
+
+export interface RelayConfig {
+  /** See parseRelayUrl. */
+  url: string;
+  /** Our name in EHLO. */
+  name: string;
+  /** Default 10. */
+  maxConnections?: number;
+  /** Default 1000; then a fresh connection, so that load balancers and certificates get their turn. */
+  maxMailsPerConnection?: number;
+  /** Default 30 s. */
+  idleMs?: number;
+  timeouts?: Partial<SmtpTimeouts>;
+  /** Who judges the relay. Without: waiting mails are given up when no connection can be had. */
+  health?: RelayPulse;
+}
+
+export interface Relay {
+  /**
+   * Hands one mail over. Never rejects because of the relay; a fault is an outcome. `stillWanted` is asked when a session takes
+   * the mail, right before MAIL: false drops it, and it was as if nobody had asked.
+   */
+  hand(
+    envelope: Envelope,
+    chunks: readonly Buffer[],
+    stillWanted?: () => boolean,
+  ): Promise<HandOver>;
+  /** Connects, greets, logs in and says goodbye: is the relay there for us? */
+  probe(): Promise<
+    { connection: 'ok' } | { connection: 'unreachable'; fault: { stage: string; text: string } }
+  >;
+  /** Gives back what is not begun or hangs before its content was sent, and takes nothing new. */
+  stopTaking(): void;
+  /** Finishes what is in hand; what is not done after `graceMs` ends as lost (deferred). */
+  close(graceMs?: number): Promise<void>;
+}
+
+// A relay that refuses one connection more while others work has a limit: ask again after this, not at every mail.
+const LIMIT_HOLD_MS = 5_000;
+/** Mails at a time while the relay is on trial. */
+const TRIAL_MAILS = 3;
+
+export function createRelay(config: RelayConfig): Relay {
+  const endpoint = parseRelayUrl(config.url);
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...config.timeouts };
+  const { name, maxConnections = 10, maxMailsPerConnection = 1000, idleMs = 30_000 } = config;
+  const { health } = config;
+  const waiting: Job[] = [];
+  const idle: Line[] = [];
+  const lines = new Set<Line>();
+  const openings = new Set<Opening>();
+  const hangs = watchForHangs(
+    { lines, openings, places: maxConnections, onPlaceFree: pump },
+    health,
+  );
+  /** Nothing works and an opening failed: only the probe knocks now. */
+  let blocked = false;
+  let holdUntil = 0;
+  let taking = true;
+  let closing = false;
+  let finish = () => {};
+  const done = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  health?.join({
+    giveUp,
+    goOn() {
+      blocked = false;
+      pump();
+    },
+  });
+
+  /** Gives waiting mails to idle sessions and opens more sessions while both are short. */
+  function pump(): void {
+    while (waiting.length > 0 && idle.length > 0 && hasRoom(openings.size + 1)) {
+      const job = nextJob();
+      if (job === undefined) break;
+      if (job.stillWanted()) void run(takeIdle(), job);
+      else job.settle(stopping(job.envelope));
+    }
+    while (mayOpen()) void open();
+    if (!closing || waiting.length > 0 || lines.size > idle.length) return;
+    for (const line of [...idle]) drop(line, true);
+    for (const { abort } of openings) abort.abort();
+    finish();
+  }
+  /** On trial the relay gets few mails at a time; `more` are about to be added. */
+  const hasRoom = (more: number): boolean =>
+    !health?.isOnTrial() || lines.size - idle.length - hangs.count() + more <= TRIAL_MAILS;
+  const mayOpen = (): boolean =>
+    !blocked &&
+    idle.length === 0 &&
+    openings.size < waiting.length &&
+    lines.size - hangs.count() + openings.size < maxConnections &&
+    hasRoom(openings.size + 1) &&
+    (performance.now() >= holdUntil || !hangs.anyWorks());
+  /** The oldest that fits. On trial the newest, for the oldest are those that hung before. */
+  function nextJob(): Job | undefined {
+    if (hangs.count() === 0) return waiting.shift();
+    const fits = hangs.whoFits();
+    const at = health?.isOnTrial() ? waiting.findLastIndex(fits) : waiting.findIndex(fits);
+    return at < 0 ? undefined : waiting.splice(at, 1)[0];
+  }
+
+  async function open(): Promise<void> {
+    const opening: Opening = { silent: 0, abort: new AbortController() };
+    openings.add(opening);
+    hangs.beginToBeat();
+    try {
+      const session = await openSession(endpoint, name, timeouts, opening.abort.signal);
+      openings.delete(opening);
+      const line = newLine(session);
+      lines.add(line);
+      rest(line);
+      blocked = false;
+      health?.reached(opening.silent);
+    } catch (fault) {
+      openings.delete(opening);
+      if (!(fault instanceof SmtpFault)) throw fault;
+      // What we gave up ourselves says nothing of the relay.
+      if (!opening.abort.signal.aborted) noteFailure(fault);
+    }
+    pump();
+  }
+
+  /** As long as one session works the mails wait for it. Otherwise every further try would fail like this one. */
+  function noteFailure(fault: SmtpFault): void {
+    if (hangs.anyWorks()) {
+      holdUntil = performance.now() + LIMIT_HOLD_MS;
+      return;
+    }
+    blocked = true;
+    hangs.forget();
+    if (health !== undefined) health.failed(fault);
+    else if (openings.size === 0) {
+      giveUp(fault);
+      blocked = false;
+    }
+  }
+
+  /** Nothing is begun any more: what waits is told so, and nobody waits for a greeting. */
+  function giveUp(fault: SmtpFault): void {
+    hangs.forget();
+    for (const { abort } of openings) abort.abort();
+    for (const job of waiting.splice(0)) job.settle(unreachable(job.envelope, fault));
+    // Where it no longer greets either, an old session has nothing to wait for. Where only mails hang, it may be slow.
+    if (!health?.isOnTrial()) hangs.cutUnbegun();
+  }
+
+  async function run(line: Line, job: Job): Promise<void> {
+    const { session } = line;
+    hangs.mailBegins(line, job);
+    try {
+      const { handOver, stale } = await sendMail(session, job.envelope, job.chunks, timeouts);
+      hangs.mailEnds(line, job, handOver.connection === 'ok');
+      if (stale) take(job, 'first');
+      else job.settle(handOver);
+    } catch (bug) {
+      hangs.mailEnds(line, job, false);
+      session.wire.destroy();
+      job.reject(bug);
+    }
+    const tooMany = lines.size - hangs.count() > maxConnections;
+    if (!session.wire.isQuiet()) {
+      drop(line, false);
+      health?.doubt();
+    } else if (tooMany || session.mails >= maxMailsPerConnection) drop(line, true);
+    else rest(line);
+    pump();
+  }
+
+  const idleTimers = new Map<Line, NodeJS.Timeout>();
+  function rest(line: Line): void {
+    line.silent = 0;
+    idle.push(line);
+    line.session.wire.onDisturbed = () => {
+      drop(line, false);
+      health?.doubt();
+      pump();
+    };
+    if (waiting.length === 0) idleTimers.set(line, setTimeout(drop, idleMs, line, true));
+  }
+  function takeIdle(): Line {
+    const line = idle.pop()!;
+    line.session.wire.onDisturbed = undefined;
+    stopTimer(line);
+    return line;
+  }
+  function drop(line: Line, politely: boolean): void {
+    stopTimer(line);
+    lines.delete(line);
+    const place = idle.indexOf(line);
+    if (place >= 0) idle.splice(place, 1);
+    line.session.wire.onDisturbed = undefined;
+    if (politely) quitSession(line.session);
+    else line.session.wire.destroy();
+  }
+  function stopTimer(line: Line): void {
+    clearTimeout(idleTimers.get(line));
+    idleTimers.delete(line);
+  }
+
+  function take(job: Job, place: 'first' | 'last'): void {
+    if (!taking) job.settle(stopping(job.envelope));
+    else if (health?.isOpen()) job.settle(unreachable(job.envelope, HELD_BACK));
+    else if (place === 'first') waiting.unshift(job);
+    else waiting.push(job);
+  }
+
+  return {
+    hand: (envelope, chunks, stillWanted = () => true) =>
+      new Promise((settle, reject) => {
+        take({ envelope, chunks, stillWanted, settle, reject }, 'last');
+        pump();
+      }),
+    async probe() {
+      try {
+        quitSession(await openSession(endpoint, name, timeouts));
+        return { connection: 'ok' };
+      } catch (fault) {
+        if (!(fault instanceof SmtpFault)) throw fault;
+        return { connection: 'unreachable', fault: { stage: fault.stage, text: fault.message } };
+      }
+    },
+    stopTaking() {
+      taking = false;
+      for (const job of waiting.splice(0)) job.settle(stopping(job.envelope));
+      hangs.stop();
+      hangs.cutUnbegun();
+    },
+    async close(graceMs = 10_000) {
+      taking = false;
+      closing = true;
+      const timer = setTimeout(() => {
+        for (const job of waiting.splice(0)) job.settle(stopping(job.envelope));
+        for (const line of lines) line.session.wire.destroy();
+        pump();
+      }, graceMs);
+      pump();
+      await done;
+      clearTimeout(timer);
+      hangs.end();
+    },
+  };
+}
+
+const HELD_BACK = new SmtpFault('connect', 'the relay cannot be reached');
+
+function unreachable(envelope: Envelope, fault: SmtpFault): HandOver {
+  return brokenOff('unreachable', envelope, [], fault, false);
+}
+
+function stopping(envelope: Envelope): HandOver {
+  const fault = new SmtpFault('connect', 'the service is stopping');
+  return brokenOff('lost', envelope, [], fault, false);
+}

@@ -1,0 +1,227 @@
+// One mail over one session: MAIL, RCPT for each recipient, DATA, the mail, the final reply. Before: relay.ts picked a session.
+// After: attempt.ts reads the outcome of each recipient. Outcomes are values; only bugs throw.
+import { dataChunks } from './data.ts';
+import { type Envelope, mailCommand, needsUtf8, rcptCommand } from './envelope.ts';
+import { ownReply, type SmtpReply } from './reply.ts';
+import type { SmtpSession, SmtpTimeouts } from './session.ts';
+import { SmtpFault, type SmtpStage } from './wire.ts';
+
+export interface RecipientOutcome {
+  recipient: string;
+  /** accepted: the relay has it. deferred: try again later. refused: never. unknown: the final dot was sent and no reply came. */
+  result: 'accepted' | 'deferred' | 'refused' | 'unknown';
+  code: number;
+  enhanced: string;
+  /** `550 5.1.1 No such user`: the relay's words, or ours where it had none. */
+  text: string;
+}
+
+export interface HandOver {
+  /**
+   * ok: the dialogue ran to its end. unreachable: it never got as far as MAIL (connect, TLS, greeting, EHLO, AUTH), which is
+   * what the circuit counts. lost: it broke off in the middle.
+   */
+  connection: 'ok' | 'unreachable' | 'lost';
+  /** Where and why, unless ok. */
+  fault: { stage: SmtpStage; text: string } | undefined;
+  /** In the order of the envelope. */
+  recipients: RecipientOutcome[];
+  /** The relay's reply to the mail itself, '' when it did not come to that. */
+  response: string;
+  /** The relay's name for the mail, out of that reply. */
+  relayMessageId: string | undefined;
+  /** The final dot was sent and no reply came: the relay may or may not have the mail. */
+  unconfirmed: boolean;
+}
+
+export interface Transaction {
+  handOver: HandOver;
+  /** The connection was dead before it said anything: nothing happened, so the mail may go over another one at once. */
+  stale: boolean;
+}
+
+/** Sends one mail. Afterwards the session is usable again if its wire is. */
+export async function sendMail(
+  session: SmtpSession,
+  envelope: Envelope,
+  chunks: readonly Buffer[],
+  timeouts: SmtpTimeouts,
+): Promise<Transaction> {
+  const { wire, capabilities } = session;
+  const verdicts = new Array<SmtpReply | undefined>(envelope.recipients.length);
+  const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  refuseLocally(envelope, size, capabilities, verdicts);
+  const open = [...verdicts.keys()].filter((index) => verdicts[index] === undefined);
+  if (open.length === 0) return { handOver: finished(envelope, verdicts, undefined), stale: false };
+
+  const utf8 = envelope.smtputf8 || open.some((index) => needsUtf8(envelope.recipients[index]!));
+  const mail = mailCommand(envelope, size, utf8, capabilities);
+  const rcpts = open.map((index) => rcptCommand(envelope.recipients[index]!, capabilities));
+  // RFC 2920: everything up to DATA in one write, answers read in order. Without it, one by one.
+  const pipelined = capabilities.has('PIPELINING');
+  const reset = session.needsReset ? 'RSET\r\n' : '';
+  const reused = session.mails > 0;
+  let heard = false;
+  let dotSent = false;
+  const ask = async (stage: SmtpStage, command: string, timeoutMs: number): Promise<SmtpReply> => {
+    if (!pipelined) wire.write(command);
+    const reply = await wire.reply(stage, timeoutMs);
+    // RFC 5321 3.8: 421 may come at any point and ends the session.
+    if (reply.code === 421)
+      throw new SmtpFault(stage, `the relay closed: ${reply.text}`, { reply, hungUp: true });
+    heard = true;
+    return reply;
+  };
+
+  session.mails++;
+  session.needsReset = true;
+  session.bodyBegun = false;
+  try {
+    if (pipelined) wire.write(`${reset}${mail}${rcpts.join('')}DATA\r\n`);
+    if (reset !== '') await ask('mail', reset, timeouts.mailMs);
+    const sender = await ask('mail', mail, timeouts.mailMs);
+    if (!isOk(sender)) for (const index of open) verdicts[index] = sender;
+    if (!isOk(sender) && !pipelined)
+      return { handOver: finished(envelope, verdicts, undefined), stale: false };
+    const accepted: number[] = [];
+    for (const [position, index] of open.entries()) {
+      const reply = await ask('rcpt', rcpts[position]!, timeouts.rcptMs);
+      if (!isOk(sender)) continue;
+      if (isOk(reply)) accepted.push(index);
+      else verdicts[index] = reply;
+    }
+    if (accepted.length === 0 && !pipelined)
+      return { handOver: finished(envelope, verdicts, undefined), stale: false };
+    const go = await ask('data', 'DATA\r\n', timeouts.dataMs);
+    if (go.code === 354 && accepted.length === 0) {
+      // RFC 2920 3.1: the relay wants a mail for nobody. It gets an empty one, which goes nowhere.
+      wire.write('.\r\n');
+      await wire.reply('body', timeouts.finalMs);
+      return { handOver: finished(envelope, verdicts, undefined), stale: false };
+    }
+    if (isOk(go)) throw new SmtpFault('data', `the relay answered DATA with ${go.text}`);
+    let final = go;
+    if (go.code === 354) {
+      // A reply that is already there cannot be about the mail.
+      if (!wire.isQuiet())
+        throw new SmtpFault('data', 'the relay sent more replies than it was asked for');
+      const data = dataChunks(chunks);
+      let complete = true;
+      session.bodyBegun = true;
+      if (data.length === 1) wire.write(data[0]!);
+      else complete = await wire.writeAll(data, 'body', timeouts.blockMs);
+      dotSent = complete;
+      final = await wire.reply('body', timeouts.finalMs);
+      session.needsReset = !isOk(final);
+      if (!complete) {
+        if (isOk(final))
+          throw new SmtpFault('body', 'the relay accepted the mail before it had all of it');
+        wire.destroy();
+      }
+    }
+    for (const index of accepted) verdicts[index] = final;
+    if (final.code === 421) wire.destroy();
+    return {
+      handOver: finished(envelope, verdicts, go.code === 354 ? final : undefined),
+      stale: false,
+    };
+  } catch (fault) {
+    if (!(fault instanceof SmtpFault)) throw fault;
+    wire.destroy();
+    return {
+      handOver: brokenOff('lost', envelope, verdicts, fault, dotSent),
+      stale: reused && !heard && fault.hungUp,
+    };
+  }
+}
+
+/** The outcome when the dialogue broke off or never began: whoever has no verdict yet is deferred. */
+export function brokenOff(
+  connection: 'unreachable' | 'lost',
+  envelope: Envelope,
+  verdicts: readonly (SmtpReply | undefined)[],
+  fault: SmtpFault,
+  unconfirmed: boolean,
+): HandOver {
+  // RFC 3463: 4.4.1 no answer from host, 4.4.2 bad connection. A 5xx at the greeting or login is about us, not the recipient.
+  const told = fault.reply !== undefined && fault.reply.code < 500 ? fault.reply : undefined;
+  const own =
+    told ?? ownReply(421, connection === 'unreachable' ? '4.4.1' : '4.4.2', fault.message);
+  const all = envelope.recipients.map((_, index) => verdicts[index] ?? own);
+  const outcome = finished(envelope, all, undefined);
+  const isUnknown = (index: number) => unconfirmed && verdicts[index] === undefined;
+  return {
+    ...outcome,
+    recipients: outcome.recipients.map((recipient, index) =>
+      isUnknown(index) ? { ...recipient, result: 'unknown' } : recipient,
+    ),
+    connection,
+    fault: { stage: fault.stage, text: fault.message },
+    unconfirmed,
+  };
+}
+
+/** Nobody was accepted or refused and no dot was sent: as if it had not been tried. */
+export function isUnbegun({ connection, unconfirmed, recipients }: HandOver): boolean {
+  return (
+    connection !== 'ok' && !unconfirmed && recipients.every(({ result }) => result === 'deferred')
+  );
+}
+
+function finished(
+  envelope: Envelope,
+  verdicts: readonly (SmtpReply | undefined)[],
+  final: SmtpReply | undefined,
+): HandOver {
+  return {
+    connection: 'ok',
+    fault: undefined,
+    recipients: envelope.recipients.map((recipient, index) => {
+      const { code, enhanced, text } = verdicts[index]!;
+      const result = code < 300 ? 'accepted' : code < 500 ? 'deferred' : 'refused';
+      return { recipient, result, code, enhanced, text };
+    }),
+    response: final?.text ?? '',
+    relayMessageId: final !== undefined && isOk(final) ? queueId(final.text) : undefined,
+    unconfirmed: false,
+  };
+}
+
+/** What the relay has already said it cannot take, in EHLO. */
+function refuseLocally(
+  envelope: Envelope,
+  size: number,
+  offered: ReadonlyMap<string, string>,
+  verdicts: (SmtpReply | undefined)[],
+): void {
+  const limit = Number(offered.get('SIZE') ?? 0);
+  if (limit > 0 && size > limit) {
+    verdicts.fill(ownReply(552, '5.3.4', `the mail has ${size} bytes, the relay takes ${limit}`));
+  } else if (!offered.has('SMTPUTF8')) {
+    // RFC 6531 3.2: never send it to a server that does not offer it.
+    const reply = ownReply(
+      550,
+      '5.6.7',
+      'the address is not ASCII and the relay does not offer SMTPUTF8',
+    );
+    envelope.recipients.forEach((recipient, index) => {
+      if (envelope.smtputf8 || needsUtf8(recipient)) verdicts[index] = reply;
+    });
+  }
+}
+
+/** Postfix, Exim, Sendmail, Exchange, Amazon SES, Gmail and servers that imitate them. */
+export function queueId(response: string): string | undefined {
+  const words = response.replace(/^\d{3}\s+(?:\d\.\d{1,3}\.\d{1,3}\s+)?/, '');
+  return (
+    /queued(?:_| |-)as[ :]+<?([\w.@-]+)/i.exec(words)?.[1] ??
+    /\bid=<?([\w.@-]+)/i.exec(words)?.[1] ??
+    /^<([^<>\s]+)> .*queued/i.exec(words)?.[1] ??
+    /^([\w-]{10,}) message accepted/i.exec(words)?.[1] ??
+    /^ok:?\s+(?:\d+ )?([\w.-]{10,})(?: - gsmtp)?$/i.exec(words)?.[1]
+  );
+}
+
+function isOk(reply: SmtpReply): boolean {
+  return reply.code < 300;
+}

@@ -1,0 +1,129 @@
+// JSON from strangers: the same as JSON.parse where that is harmless, refused where it is not, and never long without a turn.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readJson } from '../../src/http/json-bytes.ts';
+import { expectLinearFor } from '../support/growth.ts';
+
+const read = async (text: string | Buffer): Promise<unknown> =>
+  await readJson(typeof text === 'string' ? Buffer.from(text) : text);
+const blanks = ' '.repeat(70_000);
+const MB = 1024 * 1024;
+
+it('gives what JSON.parse gives, small and large, with long texts anywhere', async () => {
+  const piece = fc.constantFrom(
+    'a',
+    '日本',
+    '😀',
+    '\\',
+    '"',
+    '\n',
+    '\\u00e4',
+    '\u{1f600}',
+    '/',
+    '',
+  );
+  const text = fc
+    .tuple(fc.array(piece, { maxLength: 8 }), fc.constantFrom(1, 1, 300, 20_000))
+    .map(([pieces, times]) => pieces.join('').repeat(times));
+  const value = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      text,
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.constant(null),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(fc.oneof(fc.string(), fc.constant('__proto__')), tie('value'), { maxKeys: 4 }),
+    ),
+  })).value;
+  await fc.assert(
+    fc.asyncProperty(value, fc.boolean(), fc.boolean(), async (value, large, ascii) => {
+      let json = JSON.stringify(value);
+      if (ascii) {
+        json = json.replace(
+          /[^\0-\x7f]/g,
+          (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        );
+      }
+      expect(await read(large ? blanks + json : json)).toEqual(JSON.parse(json));
+    }),
+    { numRuns: 150, interruptAfterTimeLimit: 8000, markInterruptAsFailure: false },
+  );
+});
+
+describe.each([
+  ['small', ''],
+  ['large', blanks],
+])('refused, %s', (_, before) => {
+  it.each([
+    ['brackets', '['.repeat(5000) + ']'.repeat(5000), 'levels deep'],
+    ['objects', `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`, 'levels deep'],
+    ['a NUL', '{"a":"\\u0000"}', 'NUL'],
+    ['a NUL in a name', '{"a\\u0000":1}', 'NUL'],
+    ['half a character', '{"a":"\\ud83d"}', 'surrogate'],
+    ['half a character in a name', '{"\\uDE00":{}}', 'surrogate'],
+    ['a control character', '{"a":"\n"}', 'not valid JSON'],
+    ['a long text with one', `{"a":"${'x'.repeat(3000)}\n"}`, 'not valid JSON'],
+    ['a text without end', `{"a":"${'x'.repeat(3000)}`, 'not valid JSON'],
+    ['no JSON', '{"a":1,}', 'not valid JSON'],
+  ])('%s', (_, json, why) => expect(read(before + json)).rejects.toThrow(why));
+
+  it('what is not UTF-8', () =>
+    expect(
+      read(Buffer.concat([Buffer.from(before), Buffer.from('{"a":"\xff"}', 'latin1')])),
+    ).rejects.toThrow('not UTF-8'));
+
+  it('but not what only looks like it', async () => {
+    for (const text of ['\\u0000', '\\\\u0000', '😀', '[[[{{{']) {
+      expect(await read(before + JSON.stringify([text]))).toEqual([text]);
+    }
+    expect(await read(`${before}["\\ud83d\\ude00"]`)).toEqual(['😀']);
+    expect(await read(before + '['.repeat(100) + ']'.repeat(100))).toBeDefined();
+  });
+});
+
+it.each([
+  ['brackets', () => Buffer.alloc(26_000_000, '[')],
+  ['commas', () => Buffer.alloc(26_000_000, ',')],
+  ['fields', () => Buffer.from(`{${Array.from({ length: 1_500_000 }, (_, n) => `"f${n}":1`)}}`)],
+  ['short texts', () => Buffer.from(`[${Array(60_000).fill(`"${'日本'.repeat(60)}"`)}]`)],
+])('26 MB of %s are refused at once', async (_, make) => {
+  const bytes = make();
+  const [before, cpu] = [process.memoryUsage().rss, process.cpuUsage()];
+  await expect(read(bytes)).rejects.toThrow('The body');
+  expect(process.cpuUsage(cpu).user).toBeLessThan(1_000_000);
+  expect(process.memoryUsage().rss - before).toBeLessThan(64 * MB);
+});
+
+it.each([
+  ['base64', 'AAAA'],
+  ['Japanese', '日本語'],
+  ['escapes', '\\u0041'],
+  ['quotes', '\\"'],
+  ['backslashes', '\\\\'],
+  ['pairs', '\\ud83d\\ude00'],
+])('25 MB of %s in one text: everybody else has turns', async (_, piece) => {
+  const bytes = Buffer.from(`{"html":"${piece.repeat((25 * MB) / Buffer.byteLength(piece))}"}`);
+  let turns = 0;
+  let done = false;
+  const count = () => {
+    turns++;
+    if (!done) setImmediate(count);
+  };
+  setImmediate(count);
+  await read(bytes);
+  done = true;
+  expect(turns).toBeGreaterThan(12);
+});
+
+it('takes time that grows with the bytes', () =>
+  expectLinearFor(
+    ['"', '\\', '\\"', '\\u0041', '[', ']', '{', '}', ',', ':', ' ', '1', 'a', '日'],
+    (text) => {
+      try {
+        void Promise.resolve(readJson(Buffer.from(text))).catch(() => undefined);
+      } catch {
+        // Refused: that too must be quick.
+      }
+    },
+    { timeMs: 4000 },
+  ));
