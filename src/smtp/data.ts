@@ -6,7 +6,7 @@ const LF = 10;
 const DOT = 46;
 const DOT_BYTES = Buffer.from('.');
 const LINE_DOT = Buffer.from('\r\n.');
-const END = Buffer.from('../delivery/.\r\n');
+const END = Buffer.from('.\r\n');
 const END_WITH_BREAK = Buffer.from('\r\n.\r\n');
 // One write of 4 KB costs 1 µs of copying; seven small writes cost 10 µs of stream machinery.
 const SMALL = 65_536;

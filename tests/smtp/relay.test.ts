@@ -13,7 +13,7 @@ const SHORT = {
   blockMs: 200,
   finalMs: 200,
 };
-const MAIL = [Buffer.from('Subject: hi\r\n\r\n'), Buffer.from('../delivery/.dot\r\nlast line')];
+const MAIL = [Buffer.from('Subject: hi\r\n\r\n'), Buffer.from('.dot\r\nlast line')];
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const thing of opened.splice(0).reverse()) await thing.close();
