@@ -43,25 +43,25 @@ export async function writeAudit(
   clock: Clock,
   { accountId, actor, door, action, requestId, changes }: NewAuditRow,
 ): Promise<void> {
-  for (const { target, before, after } of changes) {
-    await client.query(
-      `INSERT INTO audit (account_id, id, actor_kind, actor_id, actor_name, door, action, target, before, after, request_id)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-      [
-        accountId,
-        bytesToUuid(newIdBytes(clock.nowMs())),
-        actor.kind,
-        'id' in actor ? actor.id : null,
-        actor.kind === 'person' ? actor.email : null,
-        door,
-        action,
-        target.slice(0, 400),
-        before ?? null,
-        after ?? null,
-        requestId.slice(0, 200),
-      ],
-    );
-  }
+  if (changes.length === 0) return;
+  await client.query(
+    `INSERT INTO audit (account_id, actor_kind, actor_id, actor_name, door, action, request_id, id, target, before, after)
+     SELECT $1, $2, $3, $4, $5, $6, $7, c.*
+     FROM unnest($8::uuid[], $9::text[], $10::jsonb[], $11::jsonb[]) AS c (id, target, before, after)`,
+    [
+      accountId,
+      actor.kind,
+      'id' in actor ? actor.id : null,
+      actor.kind === 'person' ? actor.email : null,
+      door,
+      action,
+      requestId.slice(0, 200),
+      changes.map(() => bytesToUuid(newIdBytes(clock.nowMs()))),
+      changes.map(({ target }) => target.slice(0, 400)),
+      changes.map(({ before }) => before && JSON.stringify(before)),
+      changes.map(({ after }) => after && JSON.stringify(after)),
+    ],
+  );
 }
 
 export interface AuditQuery {

@@ -439,7 +439,7 @@ export interface Operations {
     list(input?: {
       /** A part of the address. */
       search?: string | undefined;
-      /** How many to return: 1 to 100, 25 by default. */
+      /** How many to return: 1 to 1000, 25 by default. */
       limit?: number | undefined;
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
@@ -454,6 +454,18 @@ export interface Operations {
       /** An email address. */
       address: string;
     }, options?: CallOptions): Promise<Suppression>;
+    /** Suppress many addresses. From now on the account writes no more to any of these addresses, such as those that bounced at another provider. Those on the list already stay there with their reason. All are added or, when one is no address, none. */
+    add(input: {
+      /** 1 to 1000 email addresses. */
+      addresses: string[];
+      /** Why nobody writes to them any more; `manual` by default. */
+      reason?: "bounce" | "complaint" | "unsubscribe" | "manual" | undefined;
+    }, options?: CallOptions): Promise<{
+      /** How many were not on the list yet. */
+      added: number;
+      /** How many were on it already, or were given twice. */
+      present: number;
+    }>;
     /** Allow an address again. Takes an address off the list: the account may write to it again. */
     remove(input: {
       /** An email address. */
@@ -523,6 +535,7 @@ export const ROUTES = {
   'suppressions.list': { method: 'GET', path: '/v1/suppressions', list: true },
   'suppressions.get': { method: 'GET', path: '/v1/suppressions/{address}' },
   'suppressions.put': { method: 'PUT', path: '/v1/suppressions/{address}' },
+  'suppressions.add': { method: 'POST', path: '/v1/suppressions' },
   'suppressions.remove': { method: 'DELETE', path: '/v1/suppressions/{address}' },
   'webhooks.list': { method: 'GET', path: '/v1/webhooks', list: true },
   'webhooks.create': { method: 'POST', path: '/v1/webhooks' },

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import {
   addSuppression,
+  addSuppressions,
   findSuppression,
   type ListedSuppression,
   listSuppressions,
@@ -26,6 +27,8 @@ const address = z
   .describe('An email address.')
   .meta({ example: 'ada@example.com' });
 
+const MOST_AT_ONCE = 1000;
+
 const show = ({ address, reason, messageId, createdAt }: ListedSuppression) => ({
   address,
   reason,
@@ -44,6 +47,13 @@ export const suppressionOperations = [
     input: z.strictObject({
       search: z.string().trim().max(320).optional().describe('A part of the address.'),
       ...page,
+      limit: z
+        .number()
+        .int()
+        .min(1)
+        .max(MOST_AT_ONCE)
+        .default(25)
+        .describe(`How many to return: 1 to ${MOST_AT_ONCE}, 25 by default.`),
     }),
     output: listOf('suppressions', suppression),
     rest: { method: 'GET', path: '/v1/suppressions' },
@@ -85,6 +95,37 @@ export const suppressionOperations = [
       const added = show(await addSuppression(database, accountId, wanted.address));
       via.note({ target: added.address, after: { reason: added.reason } });
       return added;
+    },
+  }),
+
+  operation({
+    name: 'add_suppressions',
+    title: 'Suppress many addresses',
+    summary:
+      'From now on the account writes no more to any of these addresses, such as those that bounced at another provider. Those on the list already stay there with their reason. All are added or, when one is no address, none.',
+    effect: 'changes',
+    scope: 'suppressions:write',
+    input: z.strictObject({
+      addresses: z
+        .array(address)
+        .min(1)
+        .max(MOST_AT_ONCE)
+        .describe(`1 to ${MOST_AT_ONCE} email addresses.`),
+      reason: z
+        .enum(SUPPRESSION_REASONS)
+        .default('manual')
+        .describe('Why nobody writes to them any more; `manual` by default.'),
+    }),
+    output: z.object({
+      added: z.number().int().describe('How many were not on the list yet.'),
+      present: z.number().int().describe('How many were on it already, or were given twice.'),
+    }),
+    rest: { method: 'POST', path: '/v1/suppressions' },
+    client: 'suppressions.add',
+    async run({ database }, { accountId }, { addresses, reason }, via) {
+      const added = await addSuppressions(database, accountId, addresses, reason);
+      for (const target of added) via.note({ target, after: { reason } });
+      return { added: added.length, present: addresses.length - added.length };
     },
   }),
 

@@ -1,7 +1,7 @@
 // Suppressions: addresses an account must not write to any more. Asked by delivery when a mail is handed over; written by
 // feedback, unsubscribes and people.
 import { addressKey, parseAddress } from '../addresses.ts';
-import { Problem } from '../errors.ts';
+import { type Fault, Problem } from '../errors.ts';
 import { showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
@@ -15,15 +15,18 @@ export interface Suppression {
   messageUuid: string | null;
 }
 
-/** Adds what is not there yet; the first reason stays. */
-export async function suppress(client: Queryable, entries: readonly Suppression[]): Promise<void> {
-  if (entries.length === 0) return;
-  await client.query(
+/** Adds what is not there yet and answers which; the first reason stays. */
+export async function suppress(
+  client: Queryable,
+  entries: readonly Suppression[],
+): Promise<string[]> {
+  if (entries.length === 0) return [];
+  const added = await client.query<{ address: string }>(
     `INSERT INTO suppressions (account_id, address, reason, message_id)
      SELECT DISTINCT ON (s.account_id, s.address) s.*
      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::uuid[]) AS s (account_id, address, reason, message_id)
      ORDER BY s.account_id, s.address
-     ON CONFLICT DO NOTHING`,
+     ON CONFLICT DO NOTHING RETURNING address`,
     [
       entries.map((entry) => entry.accountId),
       entries.map((entry) => addressKey(entry.address)),
@@ -31,6 +34,7 @@ export async function suppress(client: Queryable, entries: readonly Suppression[
       entries.map((entry) => entry.messageUuid),
     ],
   );
+  return added.map(({ address }) => address);
 }
 
 /** Which of the recipients are suppressed, as `account address` of their normalised form: see `suppressionKey`. */
@@ -103,6 +107,32 @@ export async function addSuppression(
   return await findSuppression(database, accountId, address);
 }
 
+/** Many by hand, all or none; answers those that were not there yet. */
+export async function addSuppressions(
+  database: Queryable,
+  accountId: number,
+  texts: readonly string[],
+  reason: SuppressionReason,
+): Promise<string[]> {
+  const addresses: string[] = [];
+  const faults: Fault[] = [];
+  for (const [index, text] of texts.entries()) {
+    const read = parseAddress(text.trim());
+    if (!('fault' in read)) addresses.push(read.address);
+    else faults.push({ path: `addresses[${index}]`, message: noAddress(text, read.fault) });
+  }
+  if (faults.length > 0) {
+    const others = faults.length === 1 ? '' : ` ${faults.length - 1} more are not either.`;
+    throw new Problem(
+      'invalid',
+      `${faults[0]!.path}: ${faults[0]!.message}${others} Nothing was added.`,
+      { faults },
+    );
+  }
+  const entries = addresses.map((address) => ({ accountId, address, reason, messageUuid: null }));
+  return await suppress(database, entries);
+}
+
 /** From now on the account may write to the address again. */
 export async function removeSuppression(
   database: Queryable,
@@ -138,10 +168,10 @@ const toListed = ({ uuid, createdAt, ...row }: SuppressionRow): ListedSuppressio
 function readAddress(text: string): string {
   const mailbox = parseAddress(text.trim());
   if ('fault' in mailbox) {
-    throw new Problem(
-      'invalid',
-      `"${text.slice(0, 200)}" is not an e-mail address: ${mailbox.fault}.`,
-    );
+    throw new Problem('invalid', noAddress(text, mailbox.fault));
   }
   return addressKey(mailbox.address);
 }
+
+const noAddress = (text: string, fault: string): string =>
+  `"${text.slice(0, 200)}" is not an email address: ${fault}.`;

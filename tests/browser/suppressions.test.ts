@@ -1,5 +1,6 @@
 // Suppressions: an address that complained is there by itself; one is added by hand, found, and let go after asking.
-import { afterAll, describe, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
 import { mail } from '../support/service.ts';
 import { look, openDashboard } from './dashboard.ts';
 
@@ -19,10 +20,19 @@ describe.skipIf(!dashboard)('Suppressions', () => {
     await page.getByRole('link', { name: 'Suppressions' }).click();
     await page.getByRole('cell', { name: 'complaint@simulator.test', exact: true }).waitFor();
 
-    await page.getByRole('button', { name: 'Add an address' }).click();
-    await page.getByRole('dialog').getByLabel('Address').fill('bo@example.net');
+    await page.getByRole('button', { name: 'Add addresses' }).click();
+    await page.getByRole('dialog').getByLabel('Addresses').fill('bo@example.net\ncy@@example.net');
+    await page.getByRole('button', { name: 'Suppress', exact: true }).click();
+    await page.getByRole('alert').getByText('"cy@@example.net" is not an email address').waitFor();
+    await page.getByRole('dialog').getByLabel('Addresses').fill('bo@example.net\ncy@example.net');
     await page.getByRole('button', { name: 'Suppress', exact: true }).click();
     await page.getByRole('cell', { name: 'bo@example.net', exact: true }).waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const exported = readFileSync(await (await downloading).path(), 'utf8');
+    expect(exported).toMatch(
+      /^address,reason,.*\nbo@example\.net,manual,,.*\ncomplaint@simulator\.test,complaint,msg_.*\ncy@/,
+    );
     await look(page, 'suppressions');
     await page.getByRole('searchbox').fill('bo@');
     await page

@@ -1,14 +1,30 @@
 // Suppressions: addresses that get nothing more, why, and the way back.
-import { ActionIcon, Badge, Button, Modal, Table, TextInput, Tooltip } from '@mantine/core';
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  Modal,
+  Table,
+  Textarea,
+  TextInput,
+  Tooltip,
+} from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Suppression } from '../../../../src/client/operations.ts';
-import { useChange, useRows } from '../../operations.ts';
+import { api, useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { ActionForm } from '../../parts/form.tsx';
-import { PlusIcon, SearchIcon, SuppressionsIcon, TrashIcon } from '../../parts/icons.tsx';
+import {
+  DownloadIcon,
+  PlusIcon,
+  SearchIcon,
+  SuppressionsIcon,
+  TrashIcon,
+} from '../../parts/icons.tsx';
 import { Empty, LoadingRows, Page, ShowMore, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
@@ -27,11 +43,14 @@ export function SuppressionsPage() {
       title="Suppressions"
       lead="Mail to these addresses is not handed to the relay; it is recorded as bounced. It keeps your reputation clean."
       actions={
-        may && (
-          <Button leftSection={<PlusIcon size={16} />} onClick={open}>
-            Add an address
-          </Button>
-        )
+        <>
+          {rows.length > 0 && <ExportButton />}
+          {may && (
+            <Button leftSection={<PlusIcon size={16} />} onClick={open}>
+              Add addresses
+            </Button>
+          )}
+        </>
       }
     >
       <TextInput
@@ -77,7 +96,7 @@ export function SuppressionsPage() {
         </TableBox>
       )}
       <ShowMore pages={pages} />
-      <AddSuppression opened={opened} onClose={close} />
+      <AddSuppressions opened={opened} onClose={close} />
     </Page>
   );
 }
@@ -137,27 +156,35 @@ function SuppressionLine({ row }: { row: Suppression }) {
   );
 }
 
-function AddSuppression({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const add = useChange('suppressions.put', {
+function AddSuppressions({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const add = useChange('suppressions.add', {
     changes: ['suppressions.list'],
-    onDone: ({ address }) => {
+    onDone: ({ added, present }) => {
       onClose();
-      tellDone(`${address} gets nothing more.`);
+      const already = present === 0 ? '' : ` ${present} ${present === 1 ? 'was' : 'were'} there.`;
+      tellDone(`${added === 1 ? 'One address gets' : `${added} addresses get`} no more.${already}`);
     },
   });
   return (
-    <Modal opened={opened} onClose={onClose} title="Suppress an address">
+    <Modal opened={opened} onClose={onClose} title="Suppress addresses">
       <ActionForm
         action={add}
         act="Suppress"
         onSend={(field) => {
-          add.mutate({ address: field('address').trim() });
+          add.mutate({
+            addresses: field('addresses')
+              .split(/[\s,;]+/)
+              .filter(Boolean),
+          });
         }}
       >
-        <TextInput
-          label="Address"
-          name="address"
-          type="email"
+        <Textarea
+          label="Addresses"
+          description="One a line, up to 1,000 at a time"
+          name="addresses"
+          autosize
+          minRows={3}
+          maxRows={12}
           required
           withAsterisk={false}
           data-autofocus
@@ -165,4 +192,33 @@ function AddSuppression({ opened, onClose }: { opened: boolean; onClose: () => v
       </ActionForm>
     </Modal>
   );
+}
+
+function ExportButton() {
+  const exporting = useMutation({ mutationFn: exportAll, onError: tellFault });
+  return (
+    <Button
+      variant="default"
+      leftSection={<DownloadIcon size={16} />}
+      loading={exporting.isPending}
+      onClick={() => exporting.mutate()}
+    >
+      Export
+    </Button>
+  );
+}
+
+/** No field can hold a comma or a quote. */
+async function exportAll(): Promise<void> {
+  const lines = ['address,reason,message_id,created_at'];
+  for await (const row of api.suppressions.list({ limit: 1000 })) {
+    lines.push([row.address, row.reason, row.message_id ?? '', row.created_at].join(','));
+  }
+  const file = URL.createObjectURL(new Blob([`${lines.join('\n')}\n`], { type: 'text/csv' }));
+  const link = Object.assign(document.createElement('a'), {
+    href: file,
+    download: 'suppressions.csv',
+  });
+  link.click();
+  URL.revokeObjectURL(file);
 }

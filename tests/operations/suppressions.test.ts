@@ -1,0 +1,111 @@
+// Suppressions in numbers: many added at once or none, everything read back page by page, the same by command.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerSuppression } from '../../src/cli/suppression.ts';
+import { Sandmartin } from '../../src/client/sandmartin.ts';
+import { runInProcess } from '../support/command.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({ ROLES: 'api' });
+});
+afterAll(() => service.stop());
+
+async function open() {
+  const account = await service.account({ scopes: ['admin'] });
+  const api = new Sandmartin({ baseUrl: service.url, apiKey: account.key, retries: 0 });
+  return { api, id: account.id };
+}
+
+describe('many at once', () => {
+  it('are added with their reason; those that are there stay as they are', async () => {
+    const { api } = await open();
+    await api.suppressions.put({ address: 'there@example.net' });
+    const addresses = ['New@Example.net', 'new@example.net', 'there@example.net'];
+    expect(await api.suppressions.add({ addresses, reason: 'bounce' })).toEqual({
+      added: 1,
+      present: 2,
+    });
+    const { data } = await api.suppressions.list();
+    expect(data.map(({ address, reason }) => [address, reason])).toEqual([
+      ['new@example.net', 'bounce'],
+      ['there@example.net', 'manual'],
+    ]);
+  });
+
+  it('a thousand in one call, each with its line in the audit; all come back in one page', async () => {
+    const { api } = await open();
+    const addresses = Array.from({ length: 1000 }, (_, n) => `n${n}@example.net`);
+    expect(await api.suppressions.add({ addresses })).toEqual({ added: 1000, present: 0 });
+    expect((await api.suppressions.list({ limit: 1000 })).data).toHaveLength(1000);
+    const all = [];
+    for await (const { address } of api.suppressions.list({ limit: 300 })) all.push(address);
+    expect(all.sort()).toEqual(addresses.sort());
+    const { data } = await api.audit.list({ target: 'n7@example.net' });
+    expect(data).toMatchObject([{ action: 'add_suppressions', after: { reason: 'manual' } }]);
+    await expect(
+      api.suppressions.add({ addresses: [...addresses, 'more@example.net'] }),
+    ).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('one that is no address: it is named, and none is added', async () => {
+    const { api } = await open();
+    const addresses = ['good@example.net', 'no address', 'b@@example.net'];
+    await expect(api.suppressions.add({ addresses })).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/^addresses\[1\]: "no address" .*1 more.*Nothing was added/),
+      faults: [{ path: 'addresses[1]' }, { path: 'addresses[2]' }],
+    });
+    expect((await api.suppressions.list()).data).toEqual([]);
+    await expect(api.suppressions.add({ addresses: [] })).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('are of one account', async () => {
+    const [ours, theirs] = [await open(), await open()];
+    await ours.api.suppressions.add({ addresses: ['a@example.net'] });
+    expect((await theirs.api.suppressions.list()).data).toEqual([]);
+  });
+});
+
+describe('by command', () => {
+  const run = (args: string[]) =>
+    runInProcess(registerSuppression, ['suppression', ...args], {
+      DATABASE_URL: service.databaseUrl,
+    });
+
+  it('what is exported from one account is imported into another', async () => {
+    const [from, to] = [await open(), await open()];
+    await from.api.suppressions.add({ addresses: ['a@example.net', 'b@example.net'] });
+    const { stdout } = await run(['export', '--account', `${from.id}`]);
+    expect(stdout).toMatch(/^address,reason,message_id,created_at\na@example\.net,manual,,.*\nb@/);
+    const file = join(mkdtempSync(join(tmpdir(), 'sm-suppressions-')), 'list.csv');
+    writeFileSync(file, stdout);
+    const done = await run(['import', file, '--account', `${to.id}`, '--reason', 'bounce']);
+    expect(done.stdout).toBe('2 were added; 0 were there already.\n');
+    expect((await to.api.suppressions.list()).data.map(({ reason }) => reason)).toEqual([
+      'bounce',
+      'bounce',
+    ]);
+  });
+
+  it('a change stands in the audit as a command’s', async () => {
+    const { api, id } = await open();
+    const added = await run(['add', 'Ada@Example.net', '--account', `${id}`]);
+    expect(added.stdout).toContain('ada@example.net is suppressed');
+    const listed = await run(['list', '--account', `${id}`, '--json']);
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { address: 'ada@example.net', message_id: null },
+    ]);
+    expect((await api.audit.list()).data).toMatchObject([
+      { actor: { kind: 'command' }, door: 'cli', target: 'ada@example.net' },
+    ]);
+    const unknown = await run(['add', 'ada@example.net', '--account', '999999']);
+    expect(unknown).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no account 999999'),
+    });
+  });
+});
