@@ -1,0 +1,247 @@
+// The role that people, programs and recipients talk to: REST, MCP, the dashboard and inbound HTTP, on one port.
+import type { AddressInfo } from 'node:net';
+import { openDirectory } from '../accounts/directory.ts';
+import { watchRates } from '../accounts/pause.ts';
+import { admitPerson } from '../dashboard/admission.ts';
+import type { DashboardDeps } from '../dashboard/deps.ts';
+import { mountDashboard, pagesFolder, setUpTokenOf } from '../dashboard/server.ts';
+import type { Worker } from '../delivery/worker.ts';
+import { type Bodies, type BodyLimits, createBodies } from '../http/body.ts';
+import type { HttpLimits, HttpServerOptions } from '../http/server.ts';
+import { type Requesters, readRequesters } from '../inbound/requester.ts';
+import { inboundRoutes } from '../inbound/routes.ts';
+import { createSnsFetch } from '../inbound/sns-fetch.ts';
+import { sourceOf } from '../mail/making.ts';
+import { loadMail } from '../mail/stored-mail.ts';
+import { type AnswerHttp, createMcpHttp, listenMcp } from '../mcp/http.ts';
+import { createMcpServer } from '../mcp/server.ts';
+import { startNotices } from '../notices/deliver-notices.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import { watchQueue } from '../queue/limit.ts';
+import { createRestServer } from '../rest/server.ts';
+import { type Batcher, openBatcher } from '../sending/batch.ts';
+import { type RelayWatch, watchRelay } from '../smtp/relay-state.ts';
+import { catalogFolder, loadCatalog } from '../templates/catalog.ts';
+import { openMaking } from '../templates/making.ts';
+import { createOffering } from '../templates/offering.ts';
+import { createRenderBudget } from '../templates/render-budget.ts';
+import { createRenderer } from '../templates/rendering.ts';
+import { openResolution } from '../templates/resolution.ts';
+import { openLinkSwitch } from '../tracking/link-switch.ts';
+import { openEngagementRecorder } from '../tracking/record.ts';
+import { VERSION } from '../version.ts';
+import type { Shared } from './shared.ts';
+
+export interface ApiLimits {
+  httpLimits?: HttpLimits;
+  bodyLimits?: BodyLimits;
+}
+
+export interface Api {
+  apiUrl: string;
+  /** Where MCP listens on a port of its own; undefined without MCP_PORT. */
+  mcpUrl: string | undefined;
+  /** Where the first owner sets the service up, while nobody can sign in. */
+  setUpUrl: string;
+}
+
+/** `worker`: that of this process, woken when a mail was accepted. */
+export async function startApi(
+  shared: Shared,
+  worker: Worker | undefined,
+  limits: ApiLimits,
+): Promise<Api> {
+  const { config, opened, address, secret } = shared;
+  const relayWatch = opened(await watchRelay(shared), (it) => it.close());
+  const batcher = await openAccepting(shared, relayWatch, worker);
+  const operations = operationDeps(shared, relayWatch, batcher);
+  const requesters = readRequesters(config.trustedProxies);
+  const { addressOf, isProxy } = requesters;
+  const http: HttpServerOptions = {
+    isProxy,
+    ...(limits.httpLimits && { limits: limits.httpLimits }),
+  };
+  const bodies = openBodies(requesters, limits.bodyLimits);
+  const answerMcp = openMcp(shared, operations, bodies, requesters);
+  const setUpToken = setUpTokenOf(secret.deriveKey('session'));
+  const dashboard = dashboardDeps(shared, operations, relayWatch, requesters, setUpToken);
+  const server = createRestServer({
+    ...operations,
+    ...{ bodies, http, addressOf, health: shared.health },
+    admitPerson: (request, reply) => admitPerson(dashboard, request, reply),
+    mounts: {
+      '/mcp': answerMcp,
+      '/v1/mcp': answerMcp,
+      ...openInbound(shared, bodies, requesters),
+    },
+    metricsExposure: config.isLoopback ? 'private' : 'public',
+  });
+  mountDashboard(server, dashboard);
+  opened(startNotices(dashboard), (it) => it.stop());
+  const { database, clock, log } = shared;
+  const rates = { database, clock, log, limits: config.pauseLimits };
+  opened(await watchRates(rates), (it) => it.close());
+
+  await server.listen({ host: config.host, port: config.port });
+  opened(server, (it) => it.close());
+  const { port } = server.server.address() as AddressInfo;
+  // PORT=0 takes a free port, known only now.
+  if (config.port === 0) address.baseUrl = address.baseUrl.replace(/:0$/, `:${port}`);
+  return {
+    apiUrl: address.baseUrl,
+    mcpUrl: await listenOnMcpPort(shared, answerMcp, http),
+    setUpUrl: `${address.baseUrl}/setup#${setUpToken}`,
+  };
+}
+
+/** What takes accepted mails into the database, as long as the queue has room and the relay is there. */
+async function openAccepting(
+  shared: Shared,
+  relayWatch: RelayWatch,
+  worker: Worker | undefined,
+): Promise<Batcher> {
+  const { config, database, upkeep, log, metrics, readiness, health, heartbeat, opened } = shared;
+  const queue = opened(
+    await watchQueue({ database: upkeep, log, limit: config.queueLimit }),
+    (it) => it.close(),
+  );
+  health.queueIsFull = () => queue.fullness() !== undefined;
+  health.require({ name: 'queue', check: queue.requireRoom });
+  const batcher = openBatcher({
+    database,
+    metrics,
+    relayIsDown: () => config.relayDown === 'refuse' && relayWatch.isDown(),
+    queueIsFull: health.queueIsFull,
+    databaseNowMs: heartbeat.nowMs,
+    onCommitted(sends) {
+      queue.grow(sends);
+      readiness.noteWrite();
+      worker?.wake(new Set(sends.map((send) => send.accountId)));
+    },
+    onFailed: readiness.noteWrite,
+  });
+  return opened(batcher, (it) => it.drain());
+}
+
+/** What operations work with, whichever door they are called through. */
+function operationDeps(shared: Shared, relayWatch: RelayWatch, batcher: Batcher): OperationDeps {
+  const { config, database, clock, log, threads, secret, opened, address } = shared;
+  const { metrics, loopWatch, dns } = shared;
+  const { vault } = secret;
+  const directory = opened(openDirectory({ database, clock, log }), (it) => it.close());
+  const catalog = loadCatalog(catalogFolder);
+  const resolve = openResolution({ database, catalog, perAccount: directory.perAccount });
+  const making = openMaking(
+    {
+      make: (order, as) => threads.run('make-mail', order, as),
+      check: (order, as) => threads.run('check-template', order, as),
+    },
+    createRenderBudget(clock),
+  );
+  const render = createRenderer(resolve, making);
+  return {
+    ...{
+      database,
+      directory,
+      clock,
+      log,
+      metrics,
+      loopWatch,
+      batcher,
+      catalog,
+      making,
+      dns,
+      vault,
+    },
+    templates: createOffering({ database, catalog, resolve, render }),
+    render,
+    relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
+    allowedHeaders: config.allowedHeaders,
+    bounceDomain: config.bounceDomain,
+    webhooks: { ...shared.webhooks, clock, vault },
+    systemSender: config.systemSender,
+    inSandbox: () => config.relayUrl === undefined,
+    baseUrl: () => address.baseUrl,
+    sourceOf: async (accountId, uuid) => {
+      const mail = await loadMail(database, accountId, uuid);
+      return mail && (await sourceOf(shared.making, mail));
+    },
+  };
+}
+
+function dashboardDeps(
+  { config, secret, address }: Shared,
+  operations: OperationDeps,
+  relayWatch: RelayWatch,
+  { read }: Requesters,
+  setUpToken: string,
+): DashboardDeps {
+  return {
+    ...operations,
+    ...{ setUpToken, pagesFolder },
+    resetKey: secret.deriveKey('password-reset'),
+    service: () => ({
+      version: VERSION,
+      baseUrl: address.baseUrl,
+      mcpUrl: `${address.baseUrl}/mcp`,
+      sandbox: config.relayUrl === undefined,
+      bounceDomain: config.bounceDomain,
+    }),
+    relayIsDown: () => relayWatch.isDown(),
+    requesterOf: read,
+    rampStart: config.rampStart,
+  };
+}
+
+/** Room for bodies is shared out by address; proxies speak for many. */
+const openBodies = ({ read, isProxy }: Requesters, limits: BodyLimits | undefined): Bodies =>
+  createBodies({
+    addressOf: (request) => {
+      const { ipAddress } = read(request);
+      return isProxy(ipAddress) ? undefined : ipAddress;
+    },
+    ...(limits && { limits }),
+  });
+
+function openMcp(
+  { config, opened, metrics, log }: Shared,
+  operations: OperationDeps,
+  bodies: Bodies,
+  { addressOf }: Requesters,
+): AnswerHttp {
+  const server = opened(createMcpServer({ ...operations, version: VERSION }), (it) => it.close());
+  const { directory } = operations;
+  return createMcpHttp({
+    ...{ server, directory, metrics, log, bodies, addressOf },
+    hosts: config.mcpHosts,
+  });
+}
+
+async function listenOnMcpPort(
+  { config, opened, address }: Shared,
+  answer: AnswerHttp,
+  http: HttpServerOptions,
+): Promise<string | undefined> {
+  if (config.mcpPort === undefined) return undefined;
+  const at = { host: config.host, port: config.mcpPort, http };
+  const listener = opened(await listenMcp(answer, at), (it) => it.stop());
+  const url = new URL('/mcp', address.baseUrl);
+  url.protocol = 'http:';
+  url.port = String(listener.port);
+  return url.href;
+}
+
+/** What recipients and relays call: opens, clicks, unsubscribing, notifications. */
+function openInbound(shared: Shared, bodies: Bodies, { read: readRequester }: Requesters) {
+  const { config, database, clock, log, metrics, secret, matcher, recorder, opened } = shared;
+  const engagements = opened(openEngagementRecorder({ database, clock, log, metrics }), (it) =>
+    it.drain(),
+  );
+  return inboundRoutes({
+    ...{ database, clock, log, engagements, matcher, recorder, bodies, readRequester },
+    trackingKeys: secret.tokenKeys('tracking'),
+    links: openLinkSwitch({ database, log }),
+    topics: config.sesTopics,
+    fetchText: createSnsFetch(),
+  });
+}

@@ -1,0 +1,102 @@
+// What the roles of a process share: database, clock, secret, threads, guards and caches, each opened once.
+// Before: main.ts. After: each role takes what it needs from here.
+import type { Agent } from 'undici';
+import { createDns, type Dns } from '../accounts/dns.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { createMatcher, type Matcher } from '../feedback/match.ts';
+import { openReportRecorder, type ReportRecorder } from '../feedback/record.ts';
+import type { Log } from '../log.ts';
+import { type LoopWatch, startLoopWatch } from '../loop-watch.ts';
+import type { MakingDeps } from '../mail/making.ts';
+import { openSenders } from '../mail/senders.ts';
+import { startMaintenance } from '../maintenance.ts';
+import { createMetrics, type Metrics } from '../metrics.ts';
+import { openSecret } from '../secrets.ts';
+import { type Secret, watchSecret } from '../store/installation.ts';
+import { createReadiness, type Readiness } from '../store/readiness.ts';
+import { openPool, type Pool } from '../threads/pool.ts';
+import type { ServiceJobs } from '../threads/worker.ts';
+import { WORKER_FILE } from '../threads/worker-file.ts';
+import { type AddressGuard, addressGuard, guardedAgent } from '../webhooks/address-guard.ts';
+import { openStore, type Store } from './database.ts';
+import { type ProcessHealth, watchHealth } from './health.ts';
+import type { Opened } from './opened.ts';
+
+export interface Shared extends Store {
+  config: Config;
+  log: Log;
+  opened: Opened;
+  clock: Clock;
+  metrics: Metrics;
+  loopWatch: LoopWatch;
+  secret: Secret;
+  threads: Pool<ServiceJobs>;
+  dns: Dns;
+  readiness: Readiness;
+  health: ProcessHealth;
+  /** Records what reports of mail servers and of receivers say. */
+  recorder: ReportRecorder;
+  matcher: Matcher;
+  /** What mails are made with. */
+  making: MakingDeps;
+  /** Where webhooks may go, and the connections on which they do. */
+  webhooks: { guard: AddressGuard; agent: Agent };
+  /** Under which address people reach the service; with PORT=0 it is known once the API listens. */
+  address: { baseUrl: string };
+  /** Settles when the process cannot go on as it is, with the reason: the secret was changed. */
+  unfit: Promise<string>;
+}
+
+export async function openShared(
+  config: Config,
+  log: Log,
+  opened: Opened,
+  testClock: Clock | undefined,
+): Promise<Shared> {
+  const metrics = createMetrics();
+  const loopWatch = opened(startLoopWatch({ metrics, log }), async (it) => it.stop());
+  const store = await openStore(config, log, opened);
+  const { database, upkeep } = store;
+  const clock = testClock ?? store.heartbeat;
+  // First of all: with a wrong SECRET_KEY nothing is touched.
+  const secret = await openSecret(database, config.secretKey, 'start');
+  const unfit = new Promise<string>((resolve) => {
+    opened(watchSecret(database, secret, resolve), (it) => it.close());
+  });
+  const threads = opened(
+    openPool<ServiceJobs>({ file: WORKER_FILE, threads: config.threads, log, metrics }),
+    (it) => it.close(),
+  );
+  const { bounceDomain } = config;
+  const dns = createDns(config.dnsServers);
+  opened(
+    await startMaintenance({ database: upkeep, clock, log, retention: config, dns, bounceDomain }),
+    (it) => it.stop(),
+  );
+  const readiness = createReadiness(database);
+  const returnPathKeys = secret.tokenKeys('return-path');
+  const guard = addressGuard(config.webhookAllow);
+  const address = { baseUrl: config.baseUrl };
+  return {
+    ...store,
+    ...{ config, log, opened, clock, metrics, loopWatch, secret, unfit, threads, dns, readiness },
+    health: watchHealth({ config, database, clock, log, metrics, readiness, secret }),
+    recorder: opened(openReportRecorder({ database, metrics, nowMs: () => clock.nowMs() }), (it) =>
+      it.drain(),
+    ),
+    matcher: createMatcher({ database, clock, returnPathKeys }),
+    making: {
+      returnPathKey: returnPathKeys[0],
+      senders: openSenders({ database, vault: secret.vault, bounceDomain }),
+      tracker: {
+        key: secret.tokenKeys('tracking')[0],
+        url: () => config.trackingUrl ?? address.baseUrl,
+      },
+      // The sandbox follows links on this machine.
+      isPublic: config.isPublic || config.relayUrl === undefined,
+    },
+    webhooks: { guard, agent: opened(guardedAgent(guard), (it) => it.close()) },
+    address,
+  };
+}
