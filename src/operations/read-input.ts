@@ -79,7 +79,7 @@ function describe(schema: z.ZodObject, issue: z.core.$ZodIssue): Fault[] {
     case 'unrecognized_keys': {
       const known = Object.keys(shapeAt(schema, issue.path));
       return issue.keys.slice(0, MOST_FAULTS_SHOWN).map((key) => ({
-        path,
+        path: showPath([...issue.path, key]),
         message: unknownField(path, key.slice(0, LONGEST_QUOTE), known),
       }));
     }

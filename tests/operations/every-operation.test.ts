@@ -1,0 +1,163 @@
+// Every operation, called through REST, MCP and the typed client: it answers what it says, it asks for its scope, it keeps
+// accounts apart, it names what is wrong with its input, and its changes stand in the audit. The calls are in samples/.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { TOOLS } from '../../src/mcp/tools.ts';
+import { OPERATIONS } from '../../src/operations/all.ts';
+import { changes } from '../../src/operations/perform.ts';
+import { howToAdd, readSamples } from './samples.ts';
+import {
+  type Answered,
+  type Fields,
+  isOperators,
+  scopesWithout,
+  startWorld,
+  viaClient,
+  viaRest,
+  viaTool,
+  type World,
+} from './world.ts';
+import { wrongInputs } from './wrong-inputs.ts';
+
+const samples = await readSamples();
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world?.stop());
+
+it('every sample is one of an operation', () => {
+  const names = OPERATIONS.map(({ name }) => name);
+  expect(Object.keys(samples).filter((name) => !names.includes(name))).toEqual([]);
+});
+
+describe.each(OPERATIONS.map((operation) => ({ name: operation.name, operation })))(
+  '$name',
+  ({ name, operation }) => {
+    const sample = samples[name];
+    if (sample === undefined) {
+      it('has a sample', () => expect.fail(howToAdd(operation)));
+      return;
+    }
+    const tool = TOOLS.find((one) => one.operation.name === name);
+    const asAda = () => (isOperators(operation) ? world.operator : world.ada);
+    const good = () => sample.input(world, world.ada);
+    const rest = async (input: Fields, who = asAda()) =>
+      await viaRest(world.service, operation, input, who);
+
+    it('REST answers what it says', async () => {
+      const { status, body } = await rest(await good());
+      expect({ status, body }).toMatchObject({ status: operation.rest.status ?? 200 });
+      expectShape(operation.output, body);
+    });
+
+    it('the client answers the same', async () => {
+      const { status, body } = await viaClient(world.service, operation, await good(), asAda());
+      expect({ status, body }).toMatchObject({ status: operation.rest.status ?? 200 });
+      expectShape(operation.output, body);
+      const refused = await viaClient(world.service, operation, await withUnknown(), asAda());
+      expectFault(refused, 'no_such_field');
+    });
+
+    const withUnknown = async () => ({ ...(await good()), no_such_field: 'x' });
+
+    it.runIf(tool !== undefined)('MCP answers what its tool says', async () => {
+      expect(isOperators(operation), 'no key has operators’ scopes').toBe(false);
+      const { status, body } = await viaTool(world.service, operation, await good(), world.ada);
+      expect({ status, body }).toMatchObject({ status: 200 });
+      expectShape(z.fromJSONSchema(tool!.listed.outputSchema as never), body);
+    });
+
+    it('is only for paying accounts with a key', async () => {
+      const input = await good();
+      expect((await rest(input, { headers: {} })).status).toBe(401);
+      expect((await rest(input, world.free)).status).toBe(402);
+    });
+
+    it.runIf(operation.scope !== null)('is refused without its scope', async () => {
+      const scope = operation.scope!;
+      const input = await good();
+      const lesser = await world.keyWith(world.ada.accountId, scopesWithout(scope));
+      const { status, body } = await rest(input, lesser);
+      expect({ status, body }).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+      expect(body.detail).toContain(scope);
+      if (tool === undefined) return;
+      const told = await viaTool(world.service, operation, input, lesser);
+      expect(told).toMatchObject({ status: 403, body: { detail: body.detail } });
+    });
+
+    it('another account gets nothing of it', async () => {
+      for (const via of tool === undefined ? [viaRest] : [viaRest, viaTool]) {
+        const input = await good();
+        expectNothingOfAda(await via(world.service, operation, input, world.bob), input);
+        // What it was about is still there for its own account.
+        expect((await rest(input)).status).toBeLessThan(300);
+      }
+    });
+
+    function expectNothingOfAda({ status, body }: Answered, input: Fields): void {
+      const expected =
+        sample!.inAnotherAccount ?? (operation.rest.path.includes('{') ? 'not-found' : 'own');
+      const done = operation.rest.status ?? 200;
+      const statuses = isOperators(operation) ? [403] : expected === 'own' ? [done, 200] : [404];
+      expect(statuses, JSON.stringify(body)).toContain(status);
+      if (status >= 400) return;
+      const own = JSON.stringify(input);
+      const others = textsIn(body).filter(
+        (text) => text.includes(world.ada.mark) && !own.includes(JSON.stringify(text)),
+      );
+      expect(others).toEqual([]);
+    }
+
+    it('names what is wrong with its input', async () => {
+      const input = await good();
+      for (const { field, wrong, byQuery } of wrongInputs(operation, input)) {
+        if (byQuery !== 'never') expectFault(await rest(wrong), field);
+        if (tool !== undefined) {
+          expectFault(await viaTool(world.service, operation, wrong, world.ada), field);
+        }
+      }
+      for (const wrong of sample.refused ?? []) {
+        const { status, body } = await rest({ ...input, ...wrong });
+        expect({ status, body, wrong }).toMatchObject({ status: 400, body: { code: 'invalid' } });
+      }
+    });
+
+    it.runIf(changes(operation))('leaves a row in the audit, without secrets', async () => {
+      const input = await good();
+      const before = await auditRows(name);
+      const { body } = await rest(input);
+      const rows = (await auditRows(name)).slice(before.length);
+      if (sample.leavesNoAudit) return;
+      expect(rows.length).toBeGreaterThan(0);
+      for (const secret of [body.secret, body.key].filter((it) => typeof it === 'string')) {
+        expect(JSON.stringify(rows)).not.toContain(secret);
+      }
+    });
+  },
+);
+
+const auditRows = (action: string) =>
+  world.service.database.query('SELECT * FROM audit WHERE action = $1 ORDER BY id', [action]);
+
+/** By the schema that is published, to which nothing may be added unsaid. */
+function expectShape(schema: z.ZodType, body: unknown): void {
+  const strict = z.fromJSONSchema(z.toJSONSchema(schema, { io: 'output' }) as never);
+  expect(strict.safeParse(body).error?.issues, JSON.stringify(body)).toBeUndefined();
+}
+
+function expectFault({ status, body }: Answered, field: string): void {
+  expect({ status, body }).toMatchObject({ status: 400 });
+  expect(typeof body.detail).toBe('string');
+  const paths = (body.faults ?? []).map(({ path }: { path: string }) => path);
+  expect(paths, `${field}: ${JSON.stringify(body)}`).toContainEqual(
+    expect.stringMatching(new RegExp(`^${field}($|[.[])`)),
+  );
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}
