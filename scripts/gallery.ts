@@ -4,8 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { htmlToPlainText } from '../src/html/plain-text.ts';
-import { brandingContext, changeBranding, defaultBranding } from '../src/templates/branding.ts';
-import { categories, loadCatalog } from '../src/templates/catalog.ts';
+import { brandingContext, changeBranding } from '../src/templates/branding.ts';
+import { defaultBranding } from '../src/templates/branding-fields.ts';
+import { loadCatalog } from '../src/templates/catalog.ts';
+import { categories } from '../src/templates/categories.ts';
 import { mailContext, renderMail } from '../src/templates/mail-template.ts';
 
 const brandings = {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { getAccount } from '../accounts/accounts.ts';
 import { Problem } from '../errors.ts';
 import { type AccountBranding, readBranding, setBranding } from '../templates/account-branding.ts';
-import { brandingFields } from '../templates/branding.ts';
+import { brandingFields } from '../templates/branding-fields.ts';
 import { collect, ofAccount, print, table, withDatabase } from './command.ts';
 
 interface BrandingOptions {

@@ -9,7 +9,8 @@ import {
   putTemplate,
   rollBackTemplate,
 } from '../templates/account-templates.ts';
-import { type Catalog, catalogFolder, categories, loadCatalog } from '../templates/catalog.ts';
+import { type Catalog, catalogFolder, loadCatalog } from '../templates/catalog.ts';
+import { categories } from '../templates/categories.ts';
 import type { AccountTemplate } from '../templates/stored-templates.ts';
 import {
   ofAccount,

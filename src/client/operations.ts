@@ -251,7 +251,7 @@ export interface Operations {
         /** How final it is, and who decided. */
         bounce_type: "permanent" | "transient" | "suppressed" | "expired";
         /** Why, from a closed list. */
-        reason: string;
+        reason: "user-unknown" | "mailbox-full" | "mailbox-disabled" | "moved" | "host-unknown" | "spam" | "policy" | "authentication" | "rate-limited" | "greylisted" | "too-large" | "content" | "suppressed" | "expired" | "network" | "relay-denied" | "loop" | "protocol" | "system" | "other";
         /** What the receiving server said. */
         smtp_response: string;
         /** Host name of the mail server that reported it. */

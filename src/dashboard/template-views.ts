@@ -1,7 +1,8 @@
 // Templates as the pages show them: the system's and the account's own in one list, one with the source of a version.
 import { Problem } from '../errors.ts';
 import { unknownTemplate } from '../templates/account-templates.ts';
-import { categories, type SystemTemplate } from '../templates/catalog.ts';
+import type { SystemTemplate } from '../templates/catalog.ts';
+import { categories } from '../templates/categories.ts';
 import {
   type AccountTemplate,
   findAccountTemplate,

@@ -1,12 +1,14 @@
 // Event kinds: the ONE list. What each is called in the timeline and in webhooks, and which fields it carries.
 // A kind is also the status it raises its message to (messages/status.ts).
 import { z } from 'zod';
+import { REASONS } from './reasons.ts';
 
 const smtpResponse = z.string().describe('What the receiving server said.');
 const reportingMta = z.string().describe('Host name of the mail server that reported it.');
 const recipients = z.array(z.string()).describe('The recipients this event is about.');
 
 export const BOUNCE_TYPES = ['permanent', 'transient', 'suppressed', 'expired'] as const;
+export type BounceType = (typeof BOUNCE_TYPES)[number];
 
 interface EventKind {
   /** The webhook event type; `sent` has none. */
@@ -55,7 +57,7 @@ export const EVENT_KINDS = {
     fields: {
       recipients,
       bounce_type: z.enum(BOUNCE_TYPES).describe('How final it is, and who decided.'),
-      reason: z.string().describe('Why, from a closed list.'),
+      reason: z.enum(REASONS).describe('Why, from a closed list.'),
       smtp_response: smtpResponse,
       reporting_mta: reportingMta,
     },
@@ -73,3 +75,13 @@ export const EVENT_KINDS = {
 export type EventKindName = keyof typeof EVENT_KINDS;
 
 export type HookType = NonNullable<(typeof EVENT_KINDS)[EventKindName]['hook']>;
+
+/** What is kept of an event beside its recipients: the fields of its kind. */
+export type EventDetail<Kind extends EventKindName> = Omit<
+  {
+    [Field in keyof (typeof EVENT_KINDS)[Kind]['fields']]: z.infer<
+      (typeof EVENT_KINDS)[Kind]['fields'][Field]
+    >;
+  },
+  'recipients'
+>;

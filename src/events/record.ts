@@ -3,15 +3,17 @@
 import { createHash } from 'node:crypto';
 import { newIdBytes } from '../ids.ts';
 import { arrayLiteral, int8Array, textArray, uuidArray } from '../store/binary.ts';
-import { EVENT_KINDS, type EventKindName } from './kinds.ts';
+import { EVENT_KINDS, type EventDetail, type EventKindName } from './kinds.ts';
 
-export interface NewEvent {
+/** Each kind with its own fields. */
+export type NewEvent = {
+  [Kind in EventKindName]: EventFrame & { kind: Kind; detail: EventDetail<Kind> };
+}[EventKindName];
+
+interface EventFrame {
   accountId: number;
   messageId: Buffer;
-  kind: EventKindName;
   recipients: readonly string[];
-  /** The kind's further fields. */
-  detail: Record<string, unknown>;
   /** What makes the event the same event when it is told again, such as a report's identity. Without it each is new. */
   identity?: string;
   /** False when it must not raise the status, as with a click by a scanner. */
@@ -38,7 +40,7 @@ export function recordEventsValues(events: readonly NewEvent[], nowMs: number): 
   ];
 }
 
-function detailJson(detail: Record<string, unknown>): string {
+function detailJson(detail: NewEvent['detail']): string {
   const json = JSON.stringify(detail);
   // Only characters that are written as escapes can be the ones that jsonb refuses.
   if (!json.includes('\\u')) return json;

@@ -1,14 +1,18 @@
 // Why a mail came back and whether it is for good. dsn.ts, bounce-text.ts and sns.ts ask; reasons.ts and text-rules.ts know.
 // Order (RFC 3463 codes, then words, then RFC 5321 codes): strong words, a specific enhanced code, weak words,
 // a generic enhanced code, the bare reply code.
-import { enhancedVerdict, type Reason, replyReason } from './reasons.ts';
+
+import type { BounceType } from '../events/kinds.ts';
+import type { Reason } from '../events/reasons.ts';
+import { enhancedVerdict, replyReason } from './reasons.ts';
 import { TEXT_RULES } from './text-rules.ts';
 
-export type BounceType = 'permanent' | 'transient';
+/** What a report can say; the other two types are our own doing. */
+export type Finality = Extract<BounceType, 'permanent' | 'transient'>;
 
 export interface Verdict {
   reason: Reason;
-  bounceType: BounceType;
+  bounceType: Finality;
 }
 
 /** Longer replies repeat themselves; the rules cost 0.1 ms on this many characters. */
@@ -53,7 +57,7 @@ function decideReason(code: string | null, reply: string | null, words: string):
 }
 
 /** No code at all: what comes back in words alone. */
-function byWords(reason: Reason, words: string): BounceType {
+function byWords(reason: Reason, words: string): Finality {
   if (
     /permanent(?:ly)? (?:error|fail|fatal|reject)|fail(?:ed|ure)?:? permanent|fatal error/.test(
       words,

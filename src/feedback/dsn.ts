@@ -1,9 +1,10 @@
 // Delivery status notifications: RFC 3464 and, for addresses that are not ASCII, RFC 6533. One result per recipient block.
 // report.ts calls it; classify.ts judges what failed.
-import { type BounceType, classify, hasVerdict, replyCode } from './classify.ts';
+
+import type { Reason } from '../events/reasons.ts';
+import { classify, type Finality, hasVerdict, replyCode } from './classify.ts';
 import { type Headers, headerText, type Mail, type Part, partText, readHeaders } from './mime.ts';
 import { parseDate } from './original.ts';
-import type { Reason } from './reasons.ts';
 import { decodeXtext, namedIn, typedAddress } from './report-address.ts';
 
 export const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;
@@ -14,7 +15,7 @@ export interface RecipientResult {
   address: string | null;
   action: Action | null;
   status: string | null;
-  bounce_type: BounceType | null;
+  bounce_type: Finality | null;
   reason: Reason | null;
   smtp_response: string | null;
   reporting_mta: string | null;

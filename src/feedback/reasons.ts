@@ -1,29 +1,5 @@
-// The closed list of reasons why a mail came back, and what status codes say about them. classify.ts decides with it;
-// events, webhooks and the dashboard show nothing that is not in this list.
-export const REASONS = [
-  'user-unknown', // no such mailbox at the domain
-  'mailbox-full', // over quota
-  'mailbox-disabled', // exists, but takes no mail: disabled, suspended, closed
-  'moved', // the person has another address now
-  'host-unknown', // the domain does not exist or takes no mail
-  'spam', // judged spam, or the sending address is on a blocklist
-  'policy', // the receiver's rules: not allowed, TLS or reverse DNS demanded, members only
-  'authentication', // SPF, DKIM, DMARC or a log-in is missing or failed
-  'rate-limited', // too much, too fast
-  'greylisted', // asked to come again, and the queue ended before
-  'too-large', // the mail is bigger than the receiver takes
-  'content', // an attachment, a virus, a malformed mail
-  'suppressed', // the relay's own suppression list held it back
-  'expired', // tried until the queue's end
-  'network', // the receiving host could not be reached
-  'relay-denied', // the host does not take mail for this domain
-  'loop', // the mail went round in circles
-  'protocol', // the SMTP dialogue failed
-  'system', // trouble inside the receiving server
-  'other',
-] as const;
-
-export type Reason = (typeof REASONS)[number];
+// What status codes say about why a mail came back, in the words of events/reasons.ts. classify.ts decides with it.
+import type { Reason } from '../events/reasons.ts';
 
 export interface CodeVerdict {
   reason: Reason;

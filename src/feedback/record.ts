@@ -13,6 +13,7 @@ import { bytesToUuid } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { type Suppression, suppress } from '../suppressions/suppressions.ts';
+import type { Finality } from './classify.ts';
 import type { Report, ReportedRecipient } from './report.ts';
 import type { About, MailReference, Subject } from './return-path.ts';
 
@@ -312,7 +313,8 @@ async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<
   }
 }
 
-const isBounce = (recipient: OurRecipient): boolean => recipient.bounce_type !== null;
+const isBounce = (recipient: OurRecipient): recipient is OurRecipient & { bounce_type: Finality } =>
+  recipient.bounce_type !== null;
 
 const addressesOf = (reported: readonly OurRecipient[]): string[] => [
   ...new Set(reported.map(({ ours }) => ours)),

@@ -2,10 +2,10 @@
 // (`notificationType`) and event publishing of a configuration set (`eventType`). sns.ts has checked who speaks.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
+import type { Reason } from '../events/reasons.ts';
 import { classify } from './classify.ts';
 import { hostOf, type RecipientResult, recipientResult } from './dsn.ts';
 import { type Original, OUR_HEADER, TOKEN_HEADER } from './original.ts';
-import type { Reason } from './reasons.ts';
 import { fingerprint, makeReport, type Report } from './report.ts';
 
 export type SesKind = 'delivery' | 'delay' | 'bounce' | 'complaint' | 'reject' | 'open' | 'click';

@@ -2,7 +2,7 @@
 // so a reply that both names DMARC and praises its spam filter is about DMARC. Sources: the postmaster pages of Gmail,
 // Outlook, Yahoo, iCloud, GMX and mail.ru, the sources of Postfix, Exim, sendmail and qmail, and published bounce corpora.
 // Texts arrive in lower case, addresses taken out, white space single, at most a few thousand characters long.
-import type { Reason } from './reasons.ts';
+import type { Reason } from '../events/reasons.ts';
 
 export interface TextRule {
   reason: Reason;

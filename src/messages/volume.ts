@@ -12,6 +12,7 @@ const COUNTED_AGAIN_AFTER_MS = 10_000;
 /** …or when this share of its age has passed since the last count: late opens are few. */
 const COUNTED_AGAIN_AFTER_SHARE = 0.05;
 
+/** By name: what was counted stays true when a status is added. */
 export type StatusCounts = Record<MessageStatus, number>;
 
 export interface HourVolume {
@@ -28,7 +29,8 @@ export interface Volume {
 
 interface KeptHour {
   hourMs: number;
-  counts: number[];
+  /** Only the statuses that occurred. */
+  counts: Partial<StatusCounts>;
   countedAtMs: number;
 }
 
@@ -52,9 +54,9 @@ export async function readVolume(
     }
   }
   const hours = [...kept.values()]
-    .filter(({ counts }) => counts.some((count) => count > 0))
+    .filter(({ counts }) => Object.keys(counts).length > 0)
     .sort((one, other) => one.hourMs - other.hourMs)
-    .map(({ hourMs, counts }) => ({ hourMs, counts: byStatus(counts) }));
+    .map(({ hourMs, counts }) => ({ hourMs, counts: { ...NONE, ...counts } }));
   return { hours, complete };
 }
 
@@ -89,8 +91,8 @@ async function readKept(
   accountId: number,
   period: Span,
 ): Promise<Map<number, KeptHour>> {
-  const rows = await database.query<{ hour: Date; counts: number[]; countedAt: Date }>(
-    `SELECT hour, counts::float8[] AS counts, counted_at AS "countedAt" FROM message_hours
+  const rows = await database.query<{ hour: Date; counts: Partial<StatusCounts>; countedAt: Date }>(
+    `SELECT hour, counts, counted_at AS "countedAt" FROM message_hours
      WHERE account_id = $1 AND hour >= $2 AND hour < $3`,
     [accountId, new Date(period.fromMs), new Date(period.untilMs)],
   );
@@ -118,27 +120,25 @@ async function countHours(
   );
   const hours: KeptHour[] = [];
   for (let hourMs = span.fromMs; hourMs < span.untilMs; hourMs += HOUR_MS) {
-    const counts = STATUSES.map(
-      (status) => rows.find((row) => row.hourMs === hourMs && row.status === status)?.count ?? 0,
-    );
+    const seen = rows.filter((row) => row.hourMs === hourMs);
+    const counts = Object.fromEntries(seen.map(({ status, count }) => [status, count]));
     hours.push({ hourMs, counts, countedAtMs: nowMs });
   }
   await database.query(
     `INSERT INTO message_hours (account_id, hour, counts, counted_at)
-     SELECT $1, h.hour, h.counts::bigint[], $4 FROM unnest($2::timestamptz[], $3::text[]) AS h (hour, counts)
+     SELECT $1, h.hour, h.counts::jsonb, $4 FROM unnest($2::timestamptz[], $3::text[]) AS h (hour, counts)
      ON CONFLICT (account_id, hour) DO UPDATE SET counts = excluded.counts, counted_at = excluded.counted_at`,
     [
       accountId,
       hours.map(({ hourMs }) => new Date(hourMs)),
-      hours.map(({ counts }) => `{${counts.join(',')}}`),
+      hours.map(({ counts }) => JSON.stringify(counts)),
       new Date(nowMs),
     ],
   );
   return hours;
 }
 
-const byStatus = (counts: readonly number[]): StatusCounts =>
-  Object.fromEntries(STATUSES.map((status, index) => [status, counts[index] ?? 0])) as StatusCounts;
+const NONE = Object.fromEntries(STATUSES.map((status) => [status, 0])) as StatusCounts;
 
 /** Hours of messages that are gone; called by maintenance. */
 export async function pruneVolume(database: Database, retentionDays: number): Promise<void> {

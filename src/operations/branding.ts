@@ -1,26 +1,13 @@
 // Branding: how every template of the account looks.
 import { z } from 'zod';
 import { type AccountBranding, readBranding, setBranding } from '../templates/account-branding.ts';
-import type { Branding } from '../templates/branding.ts';
+import { BRANDING_FIELDS, type Branding } from '../templates/branding-fields.ts';
 import { operation } from './operation.ts';
-
-const fields = {
-  brand_name: z.string().describe('Sender name in the footer.'),
-  logo_url: z.string().describe('Header logo. Without it the header is text.'),
-  primary_color: z.string().describe('Buttons and accents, hex. #00a071 by default.'),
-  accent_color: z.string().describe('Second accent, hex. #00e5a0 by default.'),
-  support_email: z.string().describe('Footer contact.'),
-  support_url: z.string().describe('Footer help link.'),
-  footer_html: z.string().describe('HTML in the footer, such as a postal address.'),
-  button_radius: z.number().int().describe('Corners of buttons, 0 to 24 px. 8 by default.'),
-  privacy_policy_url: z.string().describe('Adds a Privacy Policy link to every footer.'),
-  terms_url: z.string().describe('Adds a Terms & Conditions link to every footer.'),
-} satisfies Record<keyof Branding, z.ZodType>;
 
 const branding = z
   .object({
     version: z.number().int().describe('Raised by every change; 0: nothing was ever set.'),
-    branding: z.object(fields).partial().describe('The fields that have a value.'),
+    branding: z.object(BRANDING_FIELDS).partial().describe('The fields that have a value.'),
   })
   .meta({ id: 'Branding' });
 
@@ -49,7 +36,7 @@ export const brandingOperations = [
     effect: 'changes',
     scope: 'branding:write',
     input: z.strictObject({
-      ...nullable(fields),
+      ...nullable(BRANDING_FIELDS),
       base_version: z
         .number()
         .int()

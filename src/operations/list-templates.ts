@@ -1,6 +1,6 @@
 // list-templates: what an account can send, without the details. MCP: list_templates.
 import { z } from 'zod';
-import { categories } from '../templates/catalog.ts';
+import { categories } from '../templates/categories.ts';
 import { listed, listOf } from './lists.ts';
 import { operation } from './operation.ts';
 

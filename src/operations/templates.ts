@@ -1,7 +1,7 @@
 // Templates of the account's own: copies of system templates and new ones, edited in versions.
 import { z } from 'zod';
 import { cloneTemplate, publishTemplate, putTemplate } from '../templates/account-templates.ts';
-import { categories } from '../templates/catalog.ts';
+import { categories } from '../templates/categories.ts';
 import { type AccountTemplate, listAccountTemplates } from '../templates/stored-templates.ts';
 import { variableSchema } from '../templates/variables.ts';
 import { listed, listOf } from './lists.ts';

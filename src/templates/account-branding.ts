@@ -3,7 +3,8 @@
 import { lockAccount } from '../accounts/accounts.ts';
 import { Problem } from '../errors.ts';
 import type { Database, Queryable } from '../store/pool.ts';
-import { type Branding, changeBranding, defaultBranding } from './branding.ts';
+import { changeBranding } from './branding.ts';
+import { type Branding, defaultBranding } from './branding-fields.ts';
 
 export interface AccountBranding {
   /** 0: nothing was ever set, the defaults are in force. */

@@ -2,23 +2,17 @@
 // Before it: the dashboard or the CLI changes a field. After it: rendering.ts puts the context into every render.
 import { parseMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
-
-/** What an account has set. Colours and radius always have a value; the rest is absent until it is set. */
-export interface Branding {
-  brand_name?: string;
-  logo_url?: string;
-  primary_color: string;
-  accent_color: string;
-  support_email?: string;
-  support_url?: string;
-  footer_html?: string;
-  button_radius: number;
-  privacy_policy_url?: string;
-  terms_url?: string;
-}
+import {
+  type Branding,
+  type BrandingField,
+  brandingFields,
+  defaultBranding,
+} from './branding-fields.ts';
 
 /** `branding` as templates see it: the ten fields and colours derived from them, so that text stays readable. */
-export interface BrandingContext extends Branding {
+export type BrandingContext = Branding & DerivedColours;
+
+interface DerivedColours {
   /** Text on `primary_color`: white, near-black or black, whichever first reaches WCAG AA (4.5:1). */
   button_text_color: string;
   /** `primary_color`, or darker when a button would not stand out from the white card. */
@@ -33,18 +27,12 @@ export interface BrandingContext extends Branding {
   accent_text_color: string;
 }
 
-export const defaultBranding: Branding = {
-  primary_color: '#00a071',
-  accent_color: '#00e5a0',
-  button_radius: 8,
-};
-
 const urlMaxChars = 2048;
 const brandNameMaxChars = 200;
 // A mail above 102 KB is clipped by Gmail; a footer of this size leaves room for every template.
 const footerMaxChars = 20_000;
 
-const checks: Record<keyof Branding, (value: unknown) => string | number> = {
+const checks: Record<BrandingField, (value: unknown) => string | number> = {
   brand_name: (value) => {
     const name = text(value);
     if (/[\u0000-\u001f\u007f]/.test(name)) throw new Error('must not contain control characters');
@@ -65,8 +53,6 @@ const checks: Record<keyof Branding, (value: unknown) => string | number> = {
   terms_url: webAddress,
 };
 
-export const brandingFields = Object.keys(checks) as (keyof Branding)[];
-
 /**
  * The branding after some fields were set. `null` and `''` take a field back to its default.
  * Throws a Problem that names the first field at fault.
@@ -85,7 +71,7 @@ export function changeBranding(current: Branding, changes: Record<string, unknow
       continue;
     }
     try {
-      next[field] = checks[field as keyof Branding](value);
+      next[field] = checks[field as BrandingField](value);
     } catch (fault) {
       throw new Problem('invalid', `branding.${field} ${(fault as Error).message}`);
     }

@@ -6,22 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import type { Environment } from '../jinja/index.ts';
+import { type Category, categories } from './categories.ts';
 import { compileMail, type MailTemplate, mailEnvironment } from './mail-template.ts';
 import { missingVariables, type Variable, variableSchema } from './variables.ts';
-
-export const categories = [
-  'authentication',
-  'security',
-  'account',
-  'team',
-  'billing',
-  'orders',
-  'bookings',
-  'support',
-  'notifications',
-] as const;
-
-export type Category = (typeof categories)[number];
 
 export interface SystemTemplate {
   slug: string;

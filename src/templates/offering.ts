@@ -2,7 +2,8 @@
 // Before it: operations/list-templates.ts and get-template.ts, whose TemplateCatalog this is. After it: resolution and rendering.
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
-import { type Catalog, type Category, categories } from './catalog.ts';
+import type { Catalog } from './catalog.ts';
+import { type Category, categories } from './categories.ts';
 import type { RenderTemplate } from './rendering.ts';
 import type { Resolve } from './resolution.ts';
 import type { Variable } from './variables.ts';

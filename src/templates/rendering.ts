@@ -1,7 +1,7 @@
 // Rendering: a slug and variables → subject, html and text, as an account sees them.
 // Before it: sending/content.ts with a checked request. After it: what comes out is stored, and is exactly what will be sent.
 import { Problem } from '../errors.ts';
-import type { Category } from './catalog.ts';
+import type { Category } from './categories.ts';
 import type { Making } from './making.ts';
 import type { Resolve, ResolvedTemplate } from './resolution.ts';
 import { missingVariables } from './variables.ts';

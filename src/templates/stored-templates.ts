@@ -2,7 +2,7 @@
 // may be saved; read by resolution.ts for sends.
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
-import type { Category } from './catalog.ts';
+import type { Category } from './categories.ts';
 import type { TemplateContent, TemplateDraft } from './template-draft.ts';
 
 export interface AccountTemplate {

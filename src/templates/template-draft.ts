@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import type { Environment, Template } from '../jinja/index.ts';
-import { type Category, categories } from './catalog.ts';
+import { type Category, categories } from './categories.ts';
 import { compileMail, compileText, type MailTemplate } from './mail-template.ts';
 import { type Variable, variableSchema, variableValues } from './variables.ts';
 

@@ -121,26 +121,21 @@ async function withRecipients(
 
 const MINUTE_MS = 60_000;
 
-interface SeenEvent extends NewEvent {
-  place: number | null;
-}
+type SeenEvent = Extract<NewEvent, { kind: Engagement['kind'] }> & { place: number | null };
 
 export function toEvent(engagement: Engagement, nowMs: number): SeenEvent {
   const { accountId, messageId, kind, userAgent, ipAddress, machine, url, index, place } =
     engagement;
+  const reader = { user_agent: userAgent, ip_address: ipAddress, machine };
   const whose = place === null ? index : `${place}/${index}`;
   return {
     place,
     accountId,
     messageId,
-    kind,
+    ...(kind === 'clicked'
+      ? { kind, detail: { url: url ?? '', ...reader } }
+      : { kind, detail: reader }),
     recipients: [],
-    detail: {
-      ...(url === undefined ? {} : { url }),
-      user_agent: userAgent,
-      ip_address: ipAddress,
-      machine,
-    },
     // Mail programs load an image twice and people click twice: the same copy in the same program counts once a minute.
     identity:
       engagement.identity ?? `${whose} ${userAgent} ${ipAddress} ${Math.floor(nowMs / MINUTE_MS)}`,

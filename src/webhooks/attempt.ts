@@ -2,6 +2,7 @@
 // After: outcomes.ts records it. Nothing of the database is held while the network talks.
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
+import type { DeliveryState } from './delivery-state.ts';
 import type { OpenSecret } from './endpoint-secrets.ts';
 import { bodyOf, eventIdOf, type StoredEvent } from './event-body.ts';
 import type { DueDelivery, LeasedEndpoint } from './leases.ts';
@@ -17,8 +18,6 @@ export interface AttemptDeps {
   /** For all of a POST; 15 s unless told. */
   timeoutMs?: number;
 }
-
-export type DeliveryState = 'pending' | 'delivered' | 'abandoned';
 
 export interface Outcome {
   delivery: DueDelivery;

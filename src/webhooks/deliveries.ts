@@ -2,7 +2,7 @@
 import { Problem } from '../errors.ts';
 import { firstUuidAt, idTimeMs, readUuid, showUuid, uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
-import type { DeliveryState } from './attempt.ts';
+import type { DeliveryState } from './delivery-state.ts';
 import { bodyOf, eventIdOf, loadEvents, nameOf } from './event-body.ts';
 
 export interface Delivery {

@@ -2,13 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
-import {
-  brandingContext,
-  brandingFields,
-  changeBranding,
-  contrast,
-  defaultBranding,
-} from '../../src/templates/branding.ts';
+import { brandingContext, changeBranding, contrast } from '../../src/templates/branding.ts';
+import { brandingFields, defaultBranding } from '../../src/templates/branding-fields.ts';
 
 describe('setting branding', () => {
   it('starts with the documented defaults and nothing else', () => {

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { describeCatalog } from '../../scripts/describe-catalog.ts';
-import { brandingContext, brandingFields, defaultBranding } from '../../src/templates/branding.ts';
+import { brandingContext } from '../../src/templates/branding.ts';
+import { brandingFields, defaultBranding } from '../../src/templates/branding-fields.ts';
 import { catalog, catalogFolder } from '../support/catalog.ts';
 
 const docs = readFileSync(new URL('../../docs/templates.md', import.meta.url), 'utf8');

@@ -1,7 +1,11 @@
 // Every system template: renders with its sample, is refused without a required variable, shows the branding that is set and
 // leaves no trace of what is not. Golden files hold the HTML and text; `npx vitest run tests/catalog -u` renews them.
 import { describe, expect, it } from 'vitest';
-import { type Branding, brandingFields, defaultBranding } from '../../src/templates/branding.ts';
+import {
+  type Branding,
+  brandingFields,
+  defaultBranding,
+} from '../../src/templates/branding-fields.ts';
 import { missingVariables } from '../../src/templates/variables.ts';
 import {
   bareBranding,

@@ -1,8 +1,8 @@
 // The classifier against 600 labelled diagnostics. The labels are what a person reading the reply would say.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { REASONS, type Reason } from '../../src/events/reasons.ts';
 import { classify } from '../../src/feedback/classify.ts';
-import { REASONS, type Reason } from '../../src/feedback/reasons.ts';
 
 interface Sample {
   type: string;

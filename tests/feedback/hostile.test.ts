@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { REASONS } from '../../src/events/reasons.ts';
 import { ACTIONS } from '../../src/feedback/dsn.ts';
-import { REASONS } from '../../src/feedback/reasons.ts';
 import { parseReport, type Report } from '../../src/feedback/report.ts';
 
 const fixtures = ['dsn', 'arf', 'bounces'].flatMap((name) => {

@@ -1,7 +1,7 @@
 // Section 3: states and transitions. Whatever order events arrive in, status is the highest rank seen and never goes down.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_KINDS, type EventKindName } from '../../src/events/kinds.ts';
-import { RECORD_EVENTS_SQL, recordEventsValues } from '../../src/events/record.ts';
+import { type NewEvent, RECORD_EVENTS_SQL, recordEventsValues } from '../../src/events/record.ts';
 import { readId } from '../../src/ids.ts';
 import { STATUSES } from '../../src/messages/status.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -31,7 +31,7 @@ async function record(id: string, kind: EventKindName, identity?: string) {
           recipients: ['ada@example.net'],
           detail: {},
           ...(identity === undefined ? {} : { identity }),
-        },
+        } as unknown as NewEvent,
       ],
       Date.now(),
     ),

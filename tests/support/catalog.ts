@@ -1,7 +1,8 @@
 // The catalogue as its tests see it: loaded once per file, rendered with samples and a branding that sets everything.
 import { fileURLToPath } from 'node:url';
 import { htmlToPlainText } from '../../src/html/plain-text.ts';
-import { type Branding, brandingContext, defaultBranding } from '../../src/templates/branding.ts';
+import { brandingContext } from '../../src/templates/branding.ts';
+import { type Branding, defaultBranding } from '../../src/templates/branding-fields.ts';
 import { loadCatalog, type SystemTemplate } from '../../src/templates/catalog.ts';
 import { mailContext, renderMail } from '../../src/templates/mail-template.ts';
 

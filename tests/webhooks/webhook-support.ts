@@ -117,7 +117,7 @@ export function event(
     recipients: ['ada@example.net'],
     detail: DETAILS[kind],
     ...changes,
-  };
+  } as NewEvent;
 }
 
 /** Answers how many were new. */

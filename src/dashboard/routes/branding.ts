@@ -6,13 +6,8 @@ import {
   readBranding,
   setBranding,
 } from '../../templates/account-branding.ts';
-import {
-  type Branding,
-  brandingContext,
-  changeBranding,
-  contrast,
-  defaultBranding,
-} from '../../templates/branding.ts';
+import { brandingContext, changeBranding, contrast } from '../../templates/branding.ts';
+import { type Branding, defaultBranding } from '../../templates/branding-fields.ts';
 import type { Works } from '../route.ts';
 import { previewOf } from '../template-preview.ts';
 import type { BrandingContrast, BrandingView } from '../views/branding.ts';

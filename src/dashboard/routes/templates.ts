@@ -11,7 +11,7 @@ import {
   putTemplate,
   rollBackTemplate,
 } from '../../templates/account-templates.ts';
-import { categories } from '../../templates/catalog.ts';
+import { categories } from '../../templates/categories.ts';
 import { listTemplateVersions, readAccountTemplate } from '../../templates/stored-templates.ts';
 import { variableSchema, variableValues } from '../../templates/variables.ts';
 import type { Works } from '../route.ts';

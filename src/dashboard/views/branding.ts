@@ -1,18 +1,8 @@
 // Branding. Types only, so that web/ reads them too.
 
-/** The ten fields of the specification; absent: not set. */
-export interface Branding {
-  brand_name?: string;
-  logo_url?: string;
-  primary_color: string;
-  accent_color: string;
-  support_email?: string;
-  support_url?: string;
-  footer_html?: string;
-  button_radius: number;
-  privacy_policy_url?: string;
-  terms_url?: string;
-}
+import type { Branding } from '../../templates/branding-fields.ts';
+
+export type { Branding };
 
 /** Null takes a field back to its default. */
 export type BrandingChange = { [Field in keyof Branding]?: Branding[Field] | null };

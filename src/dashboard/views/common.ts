@@ -1,27 +1,13 @@
 // Words that several pages share. Types only, so that web/ reads them too; ../contract.ts says which route answers which.
 // Times are ISO 8601 in UTC with Z, unless said otherwise.
-import type { Scope } from '../../accounts/scopes.ts';
+import type { Plan } from '../../accounts/plans.ts';
+import type { MemberRole as Role, Scope } from '../../accounts/scopes.ts';
+import type { HookType } from '../../events/kinds.ts';
+import type { Door } from '../../messages/door.ts';
+import type { MessageStatus } from '../../messages/status.ts';
 import type { TemplateFault } from './templates.ts';
 
-export type { Scope };
-
-export type Role = 'viewer' | 'developer' | 'owner';
-
-export type Plan = 'free' | 'paid';
-
-export type MessageStatus =
-  | 'queued'
-  | 'sent'
-  | 'delivered'
-  | 'opened'
-  | 'clicked'
-  | 'bounced'
-  | 'complained';
-
-export type HookType = 'delivery' | 'bounce' | 'open' | 'click' | 'complaint';
-
-/** `system`: the service itself, such as a link that verifies an address. */
-export type Door = 'rest' | 'mcp' | 'dashboard' | 'system';
+export type { Door, HookType, MessageStatus, Plan, Role, Scope };
 
 /** A list that is read page by page: `next` goes into `before` of the next call; null: that was all. */
 export interface Page<Item> {

@@ -1,15 +1,8 @@
 // Templates: rows, sources, versions, faults. Types only, so that web/ reads them too.
 
-export type Category =
-  | 'authentication'
-  | 'security'
-  | 'account'
-  | 'team'
-  | 'billing'
-  | 'orders'
-  | 'bookings'
-  | 'support'
-  | 'notifications';
+import type { Category } from '../../templates/categories.ts';
+
+export type { Category };
 
 export interface TemplateRow {
   slug: string;

@@ -1,4 +1,5 @@
 // Webhooks: endpoints, deliveries, test events, replays. Types only, so that web/ reads them too.
+import type { DeliveryState } from '../../webhooks/delivery-state.ts';
 import type { HookType } from './common.ts';
 
 export interface WebhookEndpoint {
@@ -48,7 +49,7 @@ export interface DeliveryRow {
   messageId: string;
   eventId: string;
   eventType: HookType;
-  state: 'pending' | 'delivered' | 'abandoned';
+  state: DeliveryState;
   attempts: number;
   createdAt: string;
   attemptedAt: string | null;

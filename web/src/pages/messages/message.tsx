@@ -147,6 +147,7 @@ const doors: Record<Door, string> = {
   rest: 'REST API',
   mcp: 'MCP',
   dashboard: 'Dashboard',
+  cli: 'Command line',
   system: 'This service itself',
 };
 

@@ -1,0 +1,34 @@
+// The branding fields: the ONE list, with what each is for. branding.ts checks what is put into them, operations take and
+// answer them, pages and templates show them.
+import { z } from 'zod';
+
+export const BRANDING_FIELDS = {
+  brand_name: z.string().describe('Sender name in the footer.'),
+  logo_url: z.string().describe('Header logo. Without it the header is text.'),
+  primary_color: z.string().describe('Buttons and accents, hex. #00a071 by default.'),
+  accent_color: z.string().describe('Second accent, hex. #00e5a0 by default.'),
+  support_email: z.string().describe('Footer contact.'),
+  support_url: z.string().describe('Footer help link.'),
+  footer_html: z.string().describe('HTML in the footer, such as a postal address.'),
+  button_radius: z.number().int().describe('Corners of buttons, 0 to 24 px. 8 by default.'),
+  privacy_policy_url: z.string().describe('Adds a Privacy Policy link to every footer.'),
+  terms_url: z.string().describe('Adds a Terms & Conditions link to every footer.'),
+};
+
+export type BrandingField = keyof typeof BRANDING_FIELDS;
+
+export const brandingFields = Object.keys(BRANDING_FIELDS) as BrandingField[];
+
+type Values = { [Field in BrandingField]: z.infer<(typeof BRANDING_FIELDS)[Field]> };
+
+/** These always have a value; the rest is absent until it is set. */
+type Always = 'primary_color' | 'accent_color' | 'button_radius';
+
+/** What an account has set. */
+export type Branding = Partial<Values> & Pick<Values, Always>;
+
+export const defaultBranding: Branding = {
+  primary_color: '#00a071',
+  accent_color: '#00e5a0',
+  button_radius: 8,
+};
