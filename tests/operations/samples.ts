@@ -21,6 +21,8 @@ export interface Sample {
   refused?: Fields[];
   /** Where a change of nothing leaves no row in the audit, though the operation `changes` or `talks`. */
   leavesNoAudit?: true;
+  /** What it is about comes into being only when mail is delivered; not called where nothing is. */
+  needsDelivery?: true;
 }
 
 export type Samples = Record<string, Sample>;

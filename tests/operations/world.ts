@@ -53,13 +53,14 @@ export interface World {
   stop(): Promise<void>;
 }
 
-export async function startWorld(): Promise<World> {
+export async function startWorld(env: Record<string, string> = {}): Promise<World> {
   const dns = await startDns();
   const receiver = await startReceiver();
   const service = await startTestService({
     WEBHOOK_ALLOW: '127.0.0.0/8',
     DNS_SERVERS: dns.address,
     SYSTEM_SENDER: 'Sandmartin <service@example.com>',
+    ...env,
   });
   const keyWith = async (accountId: number, scopes: readonly Scope[]): Promise<Who> => {
     const { key } = await createKey(service.database, systemClock, { accountId, scopes });
