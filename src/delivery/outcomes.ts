@@ -3,17 +3,54 @@
 //
 // A due row is changed only by its latest claim (`claims`): who lost it to others changes nothing of it. Events are facts and are
 // recorded all the same: what the relay took, it took.
-import { keepAttemptsSql, keepAttemptsValues } from '../events/attempts.ts';
-import { RECORD_EVENTS_SQL, recordEventsValues, storable } from '../events/record.ts';
-import { arrayLiteral, int4Array, int8Array, textArray, uuidArray } from '../store/binary.ts';
+import { ATTEMPT_COLUMNS, keepAttemptsSql } from '../events/attempts.ts';
+import {
+  EVENT_COLUMNS,
+  RECORD_EVENTS_SQL,
+  recordEventsValues,
+  storable,
+} from '../events/record.ts';
+import { arrayLiteral } from '../store/binary.ts';
+import { columnList } from '../store/columns.ts';
 import type { Database } from '../store/pool.ts';
 import type { Next, Outcome } from './attempt.ts';
 
+interface LeftOver {
+  claimed: Outcome['claimed'];
+  next: Exclude<Next, { state: 'finished' }>;
+}
+
+const FINISHED_COLUMNS = columnList<Outcome>({
+  account_id: { type: 'bigint', of: ({ claimed }) => claimed.accountId },
+  message_id: { type: 'uuid', of: ({ claimed }) => claimed.messageId },
+  claims: { type: 'integer', of: ({ claimed }) => claimed.claims },
+});
+
+const LEFT_OVER_COLUMNS = columnList<LeftOver>({
+  account_id: { type: 'bigint', of: ({ claimed }) => claimed.accountId },
+  message_id: { type: 'uuid', of: ({ claimed }) => claimed.messageId },
+  claims: { type: 'integer', of: ({ claimed }) => claimed.claims },
+  state: { type: 'text', of: ({ next }) => next.state },
+  after_ms: { type: 'integer', of: ({ next }) => (next.state === 'waiting' ? next.afterMs : null) },
+  unbegun: { type: 'integer', of: ({ next }) => (next.left.begun ? 0 : 1) },
+  remaining: { type: 'text', of: ({ next }) => listOf(next.left.remaining) },
+  unknown: { type: 'text', of: ({ next }) => listOf(next.left.unknown) },
+  response: { type: 'text', of: ({ next }) => responseOf(next) },
+  reason: {
+    type: 'text',
+    of: ({ next }) => (next.state === 'set aside' ? bounded(next.reason) : null),
+  },
+});
+
+const firstAttempt = EVENT_COLUMNS.length + 1;
+const firstFinished = firstAttempt + ATTEMPT_COLUMNS.length;
+const firstLeftOver = firstFinished + FINISHED_COLUMNS.length;
+
 const RECORD_SQL = `
   WITH recorded AS (${RECORD_EVENTS_SQL}),
-  kept AS (${keepAttemptsSql(10)}),
+  kept AS (${keepAttemptsSql(firstAttempt)}),
   finished AS (
-    DELETE FROM due_messages d USING unnest($17::bigint[], $18::uuid[], $19::integer[]) AS f (account_id, message_id, claims)
+    DELETE FROM due_messages d USING ${FINISHED_COLUMNS.asRows('f', firstFinished)}
     WHERE d.account_id = f.account_id AND d.message_id = f.message_id AND d.claims = f.claims
   ), left_over AS (
     UPDATE due_messages d SET
@@ -27,9 +64,7 @@ const RECORD_SQL = `
       last_response = coalesce(r.response, d.last_response),
       reason = r.reason,
       set_aside_at = CASE WHEN r.reason IS NOT NULL THEN now() END
-    FROM unnest($20::bigint[], $21::uuid[], $22::integer[], $23::text[], $24::integer[], $25::integer[], $26::text[], $27::text[],
-                $28::text[], $29::text[])
-      AS r (account_id, message_id, claims, state, after_ms, unbegun, remaining, unknown, response, reason)
+    FROM ${LEFT_OVER_COLUMNS.asRows('r', firstLeftOver)}
     WHERE d.account_id = r.account_id AND d.message_id = r.message_id AND d.claims = r.claims
   )
   SELECT count(*) FROM recorded`;
@@ -48,22 +83,9 @@ export async function recordOutcomes(
       outcomes.flatMap((outcome) => outcome.events),
       nowMs,
     ),
-    ...keepAttemptsValues(outcomes.flatMap(({ kept }) => kept ?? [])),
-    int8Array(finished.map(({ claimed }) => claimed.accountId)),
-    uuidArray(finished.map(({ claimed }) => claimed.messageId)),
-    int4Array(finished.map(({ claimed }) => claimed.claims)),
-    int8Array(leftOver.map(({ claimed }) => claimed.accountId)),
-    uuidArray(leftOver.map(({ claimed }) => claimed.messageId)),
-    int4Array(leftOver.map(({ claimed }) => claimed.claims)),
-    textArray(leftOver.map(({ next }) => next.state)),
-    int4Array(leftOver.map(({ next }) => (next.state === 'waiting' ? next.afterMs : null))),
-    int4Array(leftOver.map(({ next }) => (next.left.begun ? 0 : 1))),
-    textArray(leftOver.map(({ next }) => listOf(next.left.remaining))),
-    textArray(leftOver.map(({ next }) => listOf(next.left.unknown))),
-    textArray(leftOver.map(({ next }) => responseOf(next))),
-    textArray(
-      leftOver.map(({ next }) => (next.state === 'set aside' ? bounded(next.reason) : null)),
-    ),
+    ...ATTEMPT_COLUMNS.values(outcomes.flatMap(({ kept }) => kept ?? [])),
+    ...FINISHED_COLUMNS.values(finished),
+    ...LEFT_OVER_COLUMNS.values(leftOver),
   ]);
 }
 

@@ -1,7 +1,7 @@
 // Attempts after which somebody still had to wait, and the relay's reports of delays: what the timeline, which tells of ends
 // only, leaves out. Written by delivery/outcomes.ts and feedback/record.ts; shown on the message's page and by `message show`.
 import { createHash } from 'node:crypto';
-import { int4Array, int8Array, textArray, uuidArray } from '../store/binary.ts';
+import { columnList } from '../store/columns.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { storable } from './record.ts';
 
@@ -34,40 +34,31 @@ export interface NewAttempt extends Omit<KeptAttempt, 'nextAt'> {
 const MOST_KEPT = 40;
 const LONGEST_REPLY = 500;
 
-/** One statement, so that it can stand in a larger one; its parameters start at `$first`. */
-export const keepAttemptsSql = (first: number): string => {
-  const [account, message, id, attempt, server, recipients, after] = Array.from(
-    { length: 7 },
-    (_, n) => `$${first + n}`,
-  );
-  return `
-    INSERT INTO delivery_attempts (account_id, message_id, id, attempt, server, recipients, next_at)
-    SELECT k.account_id, k.message_id, k.id, k.attempt, k.server, k.recipients::jsonb, now() + k.after_ms * interval '1 millisecond'
-    FROM unnest(${account}::bigint[], ${message}::uuid[], ${id}::uuid[], ${attempt}::integer[], ${server}::text[],
-                ${recipients}::text[], ${after}::integer[])
-      AS k (account_id, message_id, id, attempt, server, recipients, after_ms)
-    WHERE ${MOST_KEPT} > (SELECT count(*) FROM delivery_attempts o
-                          WHERE o.account_id = k.account_id AND o.message_id = k.message_id)
-    ON CONFLICT DO NOTHING`;
-};
+export const ATTEMPT_COLUMNS = columnList<NewAttempt>({
+  account_id: { type: 'bigint', of: (it) => it.accountId },
+  message_id: { type: 'uuid', of: (it) => it.messageId },
+  id: { type: 'uuid', of: (it) => idOf(it) },
+  attempt: { type: 'integer', of: (it) => it.attempt },
+  server: { type: 'text', of: (it) => storable(it.server) },
+  recipients: { type: 'text', of: (it) => JSON.stringify(it.recipients.map(tidy)) },
+  after_ms: { type: 'integer', of: (it) => it.nextAfterMs },
+});
 
-export function keepAttemptsValues(attempts: readonly NewAttempt[]): unknown[] {
-  return [
-    int8Array(attempts.map((it) => it.accountId)),
-    uuidArray(attempts.map((it) => it.messageId)),
-    uuidArray(attempts.map(idOf)),
-    int4Array(attempts.map((it) => it.attempt)),
-    textArray(attempts.map((it) => storable(it.server))),
-    textArray(attempts.map((it) => JSON.stringify(it.recipients.map(tidy)))),
-    int4Array(attempts.map((it) => it.nextAfterMs)),
-  ];
-}
+/** One statement, so that it can stand in a larger one; its parameters start at `$first`. */
+export const keepAttemptsSql = (first: number): string => `
+  INSERT INTO delivery_attempts (account_id, message_id, id, attempt, server, recipients, next_at)
+  SELECT k.account_id, k.message_id, k.id, k.attempt, k.server, k.recipients::jsonb,
+         now() + k.after_ms * interval '1 millisecond'
+  FROM ${ATTEMPT_COLUMNS.asRows('k', first)}
+  WHERE ${MOST_KEPT} > (SELECT count(*) FROM delivery_attempts o
+                        WHERE o.account_id = k.account_id AND o.message_id = k.message_id)
+  ON CONFLICT DO NOTHING`;
 
 export async function keepAttempts(
   client: Queryable,
   attempts: readonly NewAttempt[],
 ): Promise<void> {
-  await client.query(keepAttemptsSql(1), keepAttemptsValues(attempts));
+  await client.query(keepAttemptsSql(1), ATTEMPT_COLUMNS.values(attempts));
 }
 
 const tidy = ({ recipient, result, reply }: TriedRecipient): TriedRecipient => ({

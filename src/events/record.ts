@@ -2,7 +2,8 @@
 // Called by delivery (sent, bounced), feedback (delivered, bounced, complained) and tracking (opened, clicked).
 import { createHash } from 'node:crypto';
 import { newIdBytes } from '../ids.ts';
-import { arrayLiteral, int8Array, textArray, uuidArray } from '../store/binary.ts';
+import { arrayLiteral } from '../store/binary.ts';
+import { columnList } from '../store/columns.ts';
 import { EVENT_KINDS, type EventDetail, type EventKindName } from './kinds.ts';
 
 /** Each kind with its own fields. */
@@ -22,22 +23,32 @@ interface EventFrame {
   relayMessageId?: string;
 }
 
-/** Answers the positions of the events that were new and whose message exists. One statement, so that it can stand in a larger one. */
-export const RECORD_EVENTS_SQL =
-  'SELECT record_events($1::bigint[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]) AS n';
+interface RecordedEvent {
+  event: NewEvent;
+  nowMs: number;
+}
+
+/** The ONE list of what record_events is told of an event; tests/store/columns.test.ts holds it against the function. */
+export const EVENT_COLUMNS = columnList<RecordedEvent>({
+  account_id: { type: 'bigint', of: ({ event }) => event.accountId },
+  message_id: { type: 'uuid', of: ({ event }) => event.messageId },
+  event_id: { type: 'uuid', of: ({ event, nowMs }) => eventId(event, nowMs) },
+  kind: { type: 'text', of: ({ event }) => event.kind },
+  status: { type: 'text', of: ({ event }) => (event.raisesStatus === false ? null : event.kind) },
+  hook: { type: 'text', of: ({ event }) => EVENT_KINDS[event.kind].hook },
+  recipients: { type: 'text', of: ({ event }) => arrayLiteral(event.recipients) },
+  detail: { type: 'text', of: ({ event }) => detailJson(event.detail) },
+  relay_id: { type: 'text', of: ({ event }) => event.relayMessageId ?? null },
+});
+
+/**
+ * Answers the positions of the events that were new and whose message exists. One statement, so that it can stand in a
+ * larger one.
+ */
+export const RECORD_EVENTS_SQL = `SELECT record_events(${EVENT_COLUMNS.asArguments()}) AS n`;
 
 export function recordEventsValues(events: readonly NewEvent[], nowMs: number): unknown[] {
-  return [
-    int8Array(events.map((event) => event.accountId)),
-    uuidArray(events.map((event) => event.messageId)),
-    uuidArray(events.map((event) => eventId(event, nowMs))),
-    textArray(events.map((event) => event.kind)),
-    textArray(events.map((event) => (event.raisesStatus === false ? null : event.kind))),
-    textArray(events.map((event) => EVENT_KINDS[event.kind].hook)),
-    textArray(events.map((event) => arrayLiteral(event.recipients))),
-    textArray(events.map((event) => detailJson(event.detail))),
-    textArray(events.map((event) => event.relayMessageId ?? null)),
-  ];
+  return EVENT_COLUMNS.values(events.map((event) => ({ event, nowMs })));
 }
 
 function detailJson(detail: NewEvent['detail']): string {

@@ -6,46 +6,10 @@ import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { createGroupCommit, type GroupCommit, isDataFault } from '../group-commit.ts';
 import { uuidToBytes } from '../ids.ts';
-import type { Door } from '../messages/door.ts';
 import type { Metrics } from '../metrics.ts';
-import { CLASSES, type MailClass } from '../queue/lanes.ts';
-import {
-  arrayLiteral,
-  byteaArray,
-  int4Array,
-  int8Array,
-  textArray,
-  uuidArray,
-} from '../store/binary.ts';
 import { databaseAway } from '../store/connection.ts';
 import type { Database } from '../store/pool.ts';
-import type { IdempotencyClaim } from './idempotency.ts';
-
-/** A checked and rendered send, ready to be written. */
-export interface PackedSend {
-  id: Buffer;
-  accountId: number;
-  keyId: string | null;
-  door: Door;
-  from: string;
-  envelope: readonly string[];
-  recipientCount: number;
-  subject: string;
-  tags: readonly string[] | null;
-  template: string | null;
-  templateVersion: number | null;
-  brandingVersion: number | null;
-  head: string;
-  html: string | Buffer | null;
-  text: string | Buffer | null;
-  attachments: Buffer | null;
-  /** Bytes of head, bodies and attachments. */
-  size: number;
-  class: MailClass;
-  idempotency: IdempotencyClaim | null;
-  /** Recipients a day that the API key may write to; null: only the account's quota counts. */
-  keyCap: number | null;
-}
+import { type PackedSend, SEND_COLUMNS } from './packed-send.ts';
 
 /** What is left of the account's allowance; null where the send did not ask for it. */
 export interface Allowance {
@@ -119,12 +83,11 @@ function notAccepted(error: unknown): Problem {
   );
 }
 
+const after = SEND_COLUMNS.length;
 const ACCEPT_SQL = `SELECT * FROM accept_sends(
-  $1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],
-  $8::text[], $9::integer[], $10::integer[], $11::text[], $12::uuid[],
-  $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::text[], $18::bytea[], $19::integer[], $20::integer[],
-  $21::integer[], $22::integer[], $23, $24, $25)
-  WHERE coalesce($26::timestamptz, 'infinity') > now() AND in_time($26)`;
+  ${SEND_COLUMNS.asArguments()},
+  p_relay_down => $${after + 1}, p_default_quota => $${after + 2}, p_default_rate => $${after + 3})
+  WHERE coalesce($${after + 4}::timestamptz, 'infinity') > now() AND in_time($${after + 4})`;
 
 async function acceptSends(
   database: Database,
@@ -133,28 +96,7 @@ async function acceptSends(
   doneBy: Date | null,
 ): Promise<Verdict[]> {
   const rows = await database.prepared<AllowanceRow | VerdictRow>('accept-sends', ACCEPT_SQL, [
-    uuidArray(sends.map((send) => send.id)),
-    int8Array(sends.map((send) => send.accountId)),
-    textArray(sends.map((send) => send.from)),
-    textArray(sends.map((send) => arrayLiteral(send.envelope))),
-    int4Array(sends.map((send) => send.recipientCount)),
-    textArray(sends.map((send) => send.subject)),
-    textArray(sends.map((send) => send.tags && arrayLiteral(send.tags))),
-    textArray(sends.map((send) => send.template)),
-    int4Array(sends.map((send) => send.templateVersion)),
-    int4Array(sends.map((send) => send.brandingVersion)),
-    textArray(sends.map((send) => send.door)),
-    uuidArray(sends.map((send) => send.keyId && uuidToBytes(send.keyId)) as (Buffer | null)[]),
-    byteaArray(sends.map((send) => send.head)),
-    byteaArray(sends.map((send) => send.html)),
-    byteaArray(sends.map((send) => send.text)),
-    byteaArray(sends.map((send) => send.attachments)),
-    textArray(sends.map((send) => send.idempotency?.key ?? null)),
-    byteaArray(sends.map((send) => send.idempotency?.requestHash ?? null)),
-    int4Array(sends.map((send) => send.idempotency?.keptSeconds ?? null)),
-    int4Array(sends.map((send) => send.keyCap)),
-    int4Array(sends.map((send) => send.size)),
-    int4Array(sends.map((send) => CLASSES[send.class])),
+    ...SEND_COLUMNS.values(sends),
     closed !== null,
     PLANS.paid.dailyQuota,
     PLANS.paid.ratePerSecond,

@@ -36,17 +36,32 @@ const int4: ElementType<number> = {
   write: (out, value, at) => out.writeInt32BE(value, at),
 };
 
-type Column<Value> = readonly (Value | null)[];
+const TYPES = { bytea, text, uuid, bigint: int8, integer: int4 };
+
+export type ElementName = keyof typeof TYPES;
+
+/** What goes into an element of each type. */
+export type ElementValue = {
+  [Name in ElementName]: Parameters<(typeof TYPES)[Name]['sizeOf']>[0];
+};
+
+type Values<Value> = readonly (Value | null)[];
 
 /** Strings are stored as their UTF-8. */
-export const byteaArray = (values: Column<Buffer | string>): Buffer => encode(bytea, values);
-export const textArray = (values: Column<string>): Buffer => encode(text, values);
-export const uuidArray = (values: Column<Buffer>): Buffer => encode(uuid, values);
-export const int8Array = (values: Column<number>): Buffer => encode(int8, values);
-export const int4Array = (values: Column<number>): Buffer => encode(int4, values);
+export const byteaArray = (values: Values<Buffer | string>): Buffer => encode(bytea, values);
+export const textArray = (values: Values<string>): Buffer => encode(text, values);
+export const uuidArray = (values: Values<Buffer>): Buffer => encode(uuid, values);
+export const int8Array = (values: Values<number>): Buffer => encode(int8, values);
+export const int4Array = (values: Values<number>): Buffer => encode(int4, values);
+
+/** For who has the type's name at hand (columns.ts). */
+export const encodeArray = <Name extends ElementName>(
+  name: Name,
+  values: Values<ElementValue[Name]>,
+): Buffer => encode(TYPES[name] as ElementType<ElementValue[Name]>, values);
 
 /** array_recv: dimensions, has-null flag, element type, length and lower bound, then each element with its length (-1: null). */
-function encode<Value>(type: ElementType<Value>, values: Column<Value>): Buffer {
+function encode<Value>(type: ElementType<Value>, values: Values<Value>): Buffer {
   const sizes = values.map((value) => (value === null ? -1 : type.sizeOf(value)));
   let total = 20;
   for (const size of sizes) total += 4 + Math.max(0, size);
@@ -57,8 +72,9 @@ function encode<Value>(type: ElementType<Value>, values: Column<Value>): Buffer 
   out.writeInt32BE(values.length, 12);
   out.writeInt32BE(1, 16);
   let at = 20;
-  for (const [index, value] of values.entries()) {
+  for (let index = 0; index < values.length; index++) {
     const size = sizes[index]!;
+    const value = values[index]!;
     at = out.writeInt32BE(size, at);
     if (value === null) continue;
     type.write(out, value, at);

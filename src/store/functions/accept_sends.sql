@@ -8,10 +8,12 @@
 -- sends with idempotency keys fell to a fifth of their rate within seconds. They are kept all the same (plan_cache_mode, over
 -- that of our connections): planning anew took the server 350 µs more for every batch.
 CREATE OR REPLACE FUNCTION accept_sends(
-  p_id uuid[], p_account bigint[], p_from text[], p_recipients text[], p_recipient_count integer[],
+  -- The sends, a column each: SEND_COLUMNS of src/sending/packed-send.ts, called by name. Here p_name is unnested as name.
+  p_id uuid[], p_account_id bigint[], p_from_email text[], p_recipients text[], p_recipient_count integer[],
   p_subject text[], p_tags text[], p_template text[], p_template_version integer[], p_branding_version integer[],
-  p_door text[], p_key uuid[], p_head bytea[], p_html bytea[], p_text bytea[], p_attachments bytea[],
-  p_idempotency_key text[], p_request_hash bytea[], p_kept_seconds integer[], p_key_cap integer[], p_size integer[], p_class integer[],
+  p_door text[], p_key_id uuid[], p_head bytea[], p_html bytea[], p_text bytea[], p_attachments bytea[],
+  p_idempotency_key text[], p_request_hash bytea[], p_kept_seconds integer[], p_key_cap integer[],
+  p_size integer[], p_class integer[],
   p_relay_down boolean, p_default_quota integer, p_default_rate integer
 ) RETURNS TABLE (
   n integer, verdict text, message_id uuid, retry_after integer, cap_left bigint,
@@ -40,20 +42,22 @@ BEGIN
   -- 1. A key seen before answers as it did then. Waits for a transaction that is just writing the same key.
   IF keyed THEN
     INSERT INTO idempotency_keys AS kept (account_id, key, request_hash, message_id, created_at, kept_seconds)
-    SELECT DISTINCT ON (t.account_id, t.key) t.account_id, t.key, t.hash, t.id, clock_timestamp(), t.kept_seconds
-    FROM unnest(p_account, p_idempotency_key, p_request_hash, p_id, p_kept_seconds)
-      WITH ORDINALITY AS t (account_id, key, hash, id, kept_seconds, n)
-    WHERE t.key IS NOT NULL
-    ORDER BY t.account_id, t.key, t.n
+    SELECT DISTINCT ON (t.account_id, t.idempotency_key)
+           t.account_id, t.idempotency_key, t.request_hash, t.id, clock_timestamp(), t.kept_seconds
+    FROM unnest(p_account_id, p_idempotency_key, p_request_hash, p_id, p_kept_seconds)
+      WITH ORDINALITY AS t (account_id, idempotency_key, request_hash, id, kept_seconds, n)
+    WHERE t.idempotency_key IS NOT NULL
+    ORDER BY t.account_id, t.idempotency_key, t.n
     ON CONFLICT (account_id, key) DO UPDATE
       SET request_hash = excluded.request_hash, message_id = excluded.message_id,
           created_at = excluded.created_at, kept_seconds = excluded.kept_seconds
       WHERE kept.created_at < clock_timestamp() - make_interval(secs => kept.kept_seconds);
 
     FOR found_key IN
-      SELECT t.n, kept.message_id, kept.request_hash = t.hash AS same
-      FROM unnest(p_account, p_idempotency_key, p_request_hash, p_id) WITH ORDINALITY AS t (account_id, key, hash, id, n)
-      JOIN idempotency_keys kept ON kept.account_id = t.account_id AND kept.key = t.key
+      SELECT t.n, kept.message_id, kept.request_hash = t.request_hash AS same
+      FROM unnest(p_account_id, p_idempotency_key, p_request_hash, p_id)
+        WITH ORDINALITY AS t (account_id, idempotency_key, request_hash, id, n)
+      JOIN idempotency_keys kept ON kept.account_id = t.account_id AND kept.key = t.idempotency_key
       WHERE kept.message_id <> t.id
     LOOP
       verdicts[found_key.n] := CASE WHEN found_key.same THEN 'repeated' ELSE 'conflict' END;
@@ -63,8 +67,9 @@ BEGIN
 
   -- 2. Quota and rate. The row lock makes them exact across processes.
   FOR asking IN
-    SELECT t.account_id, count(*) AS calls, sum(t.recipients) AS recipients, count(t.cap) > 0 AS capped
-    FROM unnest(p_account, p_recipient_count, p_key_cap, verdicts) AS t (account_id, recipients, cap, verdict)
+    SELECT t.account_id, count(*) AS calls, sum(t.recipient_count) AS recipients, count(t.key_cap) > 0 AS capped
+    FROM unnest(p_account_id, p_recipient_count, p_key_cap, verdicts)
+      AS t (account_id, recipient_count, key_cap, verdict)
     WHERE t.verdict = 'accepted'
     GROUP BY t.account_id ORDER BY t.account_id
   LOOP
@@ -91,9 +96,9 @@ BEGIN
       purse := purse - asking.calls;
     ELSE
       FOR call IN
-        SELECT t.n, t.recipients, t.key_id, t.cap
-        FROM unnest(p_account, p_recipient_count, p_key, p_key_cap, verdicts)
-          WITH ORDINALITY AS t (account_id, recipients, key_id, cap, verdict, n)
+        SELECT t.n, t.recipient_count AS recipients, t.key_id, t.key_cap AS cap
+        FROM unnest(p_account_id, p_recipient_count, p_key_id, p_key_cap, verdicts)
+          WITH ORDINALITY AS t (account_id, recipient_count, key_id, key_cap, verdict, n)
         WHERE t.account_id = asking.account_id AND t.verdict = 'accepted'
         ORDER BY t.n
       LOOP
@@ -136,15 +141,15 @@ BEGIN
   spotless := 'accepted' = ALL (verdicts);
   IF keyed AND NOT spotless THEN
     DELETE FROM idempotency_keys k
-    USING unnest(p_account, p_idempotency_key, p_id, verdicts) AS t (account_id, key, id, verdict)
+    USING unnest(p_account_id, p_idempotency_key, p_id, verdicts) AS t (account_id, idempotency_key, id, verdict)
     WHERE t.verdict IN ('over-cap', 'over-quota', 'over-rate', 'relay-down')
-      AND k.account_id = t.account_id AND k.key = t.key AND k.message_id = t.id;
+      AND k.account_id = t.account_id AND k.key = t.idempotency_key AND k.message_id = t.id;
 
     -- A repeat in the same batch as its first shares the first's fate.
     FOR call IN
       SELECT t.n, first.n AS first
-      FROM unnest(answers, verdicts) WITH ORDINALITY AS t (id, verdict, n)
-      JOIN unnest(p_id, verdicts) WITH ORDINALITY AS first (id, verdict, n) ON first.id = t.id
+      FROM unnest(answers, verdicts) WITH ORDINALITY AS t (answer, verdict, n)
+      JOIN unnest(p_id, verdicts) WITH ORDINALITY AS first (id, verdict, n) ON first.id = t.answer
       WHERE t.verdict = 'repeated' AND first.verdict <> 'accepted'
     LOOP
       verdicts[call.n] := verdicts[call.first];
@@ -158,21 +163,21 @@ BEGIN
                         template, template_version, branding_version, door, key_id)
   SELECT t.account_id, t.id, t.from_email, t.recipients::text[], t.subject, t.tags::text[],
          t.template, t.template_version, t.branding_version, t.door, t.key_id
-  FROM unnest(p_account, p_id, p_from, p_recipients, p_subject, p_tags,
-              p_template, p_template_version, p_branding_version, p_door, p_key, verdicts)
+  FROM unnest(p_account_id, p_id, p_from_email, p_recipients, p_subject, p_tags,
+              p_template, p_template_version, p_branding_version, p_door, p_key_id, verdicts)
     AS t (account_id, id, from_email, recipients, subject, tags,
           template, template_version, branding_version, door, key_id, verdict)
   WHERE spotless OR t.verdict = 'accepted';
 
   INSERT INTO contents (account_id, message_id, head, html, text, attachments)
   SELECT t.account_id, t.id, t.head, t.html, t.text, t.attachments
-  FROM unnest(p_account, p_id, p_head, p_html, p_text, p_attachments, verdicts)
+  FROM unnest(p_account_id, p_id, p_head, p_html, p_text, p_attachments, verdicts)
     AS t (account_id, id, head, html, text, attachments, verdict)
   WHERE spotless OR t.verdict = 'accepted';
 
   INSERT INTO due_messages (account_id, message_id, due_at, size, class)
   SELECT t.account_id, t.id, clock_timestamp(), t.size, t.class
-  FROM unnest(p_account, p_id, p_size, p_class, verdicts) AS t (account_id, id, size, class, verdict)
+  FROM unnest(p_account_id, p_id, p_size, p_class, verdicts) AS t (account_id, id, size, class, verdict)
   WHERE spotless OR t.verdict = 'accepted';
 
   IF NOT spotless THEN

@@ -2,26 +2,28 @@
 -- positions that were new. One call is one statement of one transaction: no event without its rows, no row without its event.
 -- Never scans from end to end: see accept_sends.sql.
 CREATE OR REPLACE FUNCTION record_events(
-  p_account bigint[], p_message uuid[], p_event uuid[], p_kind text[], p_status text[], p_hook text[],
+  -- The events, a column each: EVENT_COLUMNS of src/events/record.ts, called by name. Here p_name is unnested as name.
+  p_account_id bigint[], p_message_id uuid[], p_event_id uuid[], p_kind text[], p_status text[], p_hook text[],
   p_recipients text[], p_detail text[], p_relay_id text[]
 ) RETURNS SETOF bigint LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   moment timestamptz;
   -- Bounds let the planner leave all other days' partitions alone.
-  earliest CONSTANT uuid := (SELECT m FROM unnest(p_message) m ORDER BY m LIMIT 1);
-  latest CONSTANT uuid := (SELECT m FROM unnest(p_message) m ORDER BY m DESC LIMIT 1);
+  earliest CONSTANT uuid := (SELECT m FROM unnest(p_message_id) m ORDER BY m LIMIT 1);
+  latest CONSTANT uuid := (SELECT m FROM unnest(p_message_id) m ORDER BY m DESC LIMIT 1);
   recorded bigint[];
 BEGIN
   PERFORM FROM messages m
   WHERE m.id BETWEEN earliest AND latest
-    AND (m.account_id, m.id) IN (SELECT * FROM unnest(p_account, p_message))
+    AND (m.account_id, m.id) IN (SELECT * FROM unnest(p_account_id, p_message_id))
   ORDER BY m.account_id, m.id FOR UPDATE;
   -- Under the lock, so that times rise with the sequence. A microsecond apart, so that the timeline keeps the order they came in.
   moment := clock_timestamp();
 
   WITH incoming AS (
     SELECT DISTINCT ON (t.account_id, t.message_id, t.event_id) t.*
-    FROM unnest(p_account, p_message, p_event, p_kind, p_status, p_hook, p_recipients, p_detail, p_relay_id)
+    FROM unnest(p_account_id, p_message_id, p_event_id, p_kind, p_status, p_hook,
+                p_recipients, p_detail, p_relay_id)
       WITH ORDINALITY AS t (account_id, message_id, event_id, kind, status, hook, recipients, detail, relay_id, n)
     ORDER BY t.account_id, t.message_id, t.event_id, t.n
   ), fresh AS (
@@ -56,7 +58,8 @@ BEGIN
     WITH wanted AS (
       INSERT INTO webhook_deliveries AS d (account_id, endpoint_id, id, message_id, event_id, event_type)
       SELECT t.account_id, w.id, uuid_at(moment + t.n * interval '1 microsecond'), t.message_id, t.event_id, t.hook
-      FROM unnest(p_account, p_message, p_event, p_hook) WITH ORDINALITY AS t (account_id, message_id, event_id, hook, n)
+      FROM unnest(p_account_id, p_message_id, p_event_id, p_hook)
+        WITH ORDINALITY AS t (account_id, message_id, event_id, hook, n)
       JOIN webhook_endpoints w ON w.account_id = t.account_id
       WHERE t.n = ANY (recorded) AND t.hook IS NOT NULL
         AND w.disabled_at IS NULL AND (w.event_types IS NULL OR t.hook = ANY (w.event_types))

@@ -1,0 +1,42 @@
+// Columns of a batch: one list says what a statement's parameters are called, of which type they are, and what a row puts
+// into each. Batches go to PostgreSQL as one array per column (binary.ts); nobody counts parameters by hand.
+import { type ElementName, type ElementValue, encodeArray } from './binary.ts';
+
+/** One column: its type, and its value of a row. */
+export interface Column<Row, Type extends ElementName = ElementName> {
+  type: Type;
+  of(row: Row): ElementValue[Type] | null;
+}
+
+/** For each type one of the kind, so that the value fits it. */
+type AnyColumn<Row> = { [Type in ElementName]: Column<Row, Type> }[ElementName];
+
+export interface ColumnList<Row> {
+  /** How many parameters it takes. */
+  length: number;
+  /** Name and type of each, in their order. */
+  types: readonly (readonly [name: string, type: ElementName])[];
+  /** For a call of a function: `p_id => $1::uuid[], …`. By name, whatever order the function declares them in. */
+  asArguments(first?: number): string;
+  /** For a statement: `unnest($1::uuid[], …) AS alias (id, …)`. */
+  asRows(alias: string, first?: number): string;
+  /** The parameters. */
+  values(rows: readonly Row[]): Buffer[];
+}
+
+export function columnList<Row>(columns: Record<string, AnyColumn<Row>>): ColumnList<Row> {
+  const list = Object.values(columns) as Column<Row>[];
+  const types = Object.entries(columns).map(([name, { type }]) => [name, type] as const);
+  const parameters = (first: number) => types.map(([, type], n) => `$${first + n}::${type}[]`);
+  return {
+    length: list.length,
+    types,
+    asArguments: (first = 1) =>
+      parameters(first)
+        .map((parameter, n) => `p_${types[n]![0]} => ${parameter}`)
+        .join(', '),
+    asRows: (alias, first = 1) =>
+      `unnest(${parameters(first).join(', ')}) AS ${alias} (${Object.keys(columns).join(', ')})`,
+    values: (rows) => list.map(({ type, of }) => encodeArray(type, rows.map(of))),
+  };
+}
