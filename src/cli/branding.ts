@@ -1,10 +1,10 @@
 // sandmartin branding: how the mails of an account look: name, logo, colours, footer.
 import type { Command } from 'commander';
-import { getAccount } from '../accounts/accounts.ts';
+import type { Branding, Operations } from '../client/operations.ts';
 import { Problem } from '../errors.ts';
-import { type AccountBranding, readBranding, setBranding } from '../templates/account-branding.ts';
 import { brandingFields } from '../templates/branding-fields.ts';
-import { collect, ofAccount, print, table, withDatabase } from './command.ts';
+import { collect, ofAccount, print, table } from './command.ts';
+import { withOperations } from './operations.ts';
 
 interface BrandingOptions {
   account: number;
@@ -16,10 +16,9 @@ export function registerBranding(program: Command): void {
   const branding = program.command('branding').description('how the mails of an account look');
 
   ofAccount(branding.command('get').description('what is set')).action((options: BrandingOptions) =>
-    withDatabase(async (database) => {
-      await getAccount(database, options.account);
-      printBranding(options, await readBranding(database, options.account));
-    }),
+    withOperations(options.account, async (api) =>
+      printBranding(options, await api.branding.get()),
+    ),
   );
 
   ofAccount(branding.command('set').description('set fields; the next sends use them'))
@@ -29,30 +28,33 @@ export function registerBranding(program: Command): void {
       collect,
     )
     .action((options: BrandingOptions) =>
-      withDatabase(async (database) =>
-        printBranding(
-          options,
-          await setBranding(database, options.account, readChanges(options.set ?? [])),
-        ),
+      withOperations(options.account, async (api) =>
+        printBranding(options, await api.branding.set(readChanges(options.set ?? []))),
       ),
     );
 }
 
-function readChanges(settings: string[]): Record<string, string> {
-  return Object.fromEntries(
-    settings.map((setting) => {
-      const at = setting.indexOf('=');
-      if (at > 0) return [setting.slice(0, at), setting.slice(at + 1)];
-      throw new Problem(
-        'invalid',
-        `--set must be field=value such as primary_color=#00a071, not "${setting}".`,
-      );
-    }),
-  );
+type Changes = Parameters<Operations['branding']['set']>[0];
+
+function readChanges(settings: string[]): Changes {
+  return Object.fromEntries(settings.map(readChange)) as Changes;
+}
+
+function readChange(setting: string): [field: string, value: string | number | null] {
+  const at = setting.indexOf('=');
+  if (at <= 0) {
+    throw new Problem(
+      'invalid',
+      `--set must be field=value such as primary_color=#00a071, not "${setting}".`,
+    );
+  }
+  const [field, value] = [setting.slice(0, at), setting.slice(at + 1)];
+  if (value === '') return [field, null];
+  return [field, field === 'button_radius' && /^\d+$/.test(value) ? Number(value) : value];
 }
 
 /** All ten fields, unset ones as null. */
-function printBranding(options: BrandingOptions, { version, fields }: AccountBranding): void {
+function printBranding(options: BrandingOptions, { version, branding: fields }: Branding): void {
   const all = brandingFields.map((field) => [field, fields[field] ?? null] as const);
   print(options.json, { ...Object.fromEntries(all), version }, () => [
     ...table(

@@ -85,10 +85,7 @@ const scopes = new Set([...ALL_SCOPES, ...OPERATOR_SCOPES]);
 
 function callOf(deps: OperationDeps, operation: Operation, accountId: number) {
   async function call(input: Record<string, unknown>): Promise<unknown> {
-    const caller =
-      operation.effect === 'sends'
-        ? await deps.directory.member(accountId)
-        : { accountId, keyId: null, scopes, limits: null, paused: null };
+    const caller = { accountId, keyId: null, scopes, limits: null, paused: null };
     const given = Object.entries(input).filter(([, value]) => value !== undefined);
     const via = { door: 'cli' as const, requestId: `req_${randomUUID()}`, person: null };
     return await perform(deps, operation, caller, Object.fromEntries(given), via);

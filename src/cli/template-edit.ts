@@ -1,25 +1,9 @@
 // sandmartin template clone, put, publish, rollback, archive: changing what an account has of its own.
 import type { Command } from 'commander';
-import { getAccount } from '../accounts/accounts.ts';
-import type { Database } from '../store/pool.ts';
-import {
-  archiveTemplate,
-  cloneTemplate,
-  publishTemplate,
-  putTemplate,
-  rollBackTemplate,
-} from '../templates/account-templates.ts';
-import { type Catalog, catalogFolder, loadCatalog } from '../templates/catalog.ts';
+import type { Operations, OwnTemplate } from '../client/operations.ts';
 import { categories } from '../templates/categories.ts';
-import type { AccountTemplate } from '../templates/stored-templates.ts';
-import {
-  ofAccount,
-  print,
-  readJsonFile,
-  readTextFile,
-  wholeNumber,
-  withDatabase,
-} from './command.ts';
+import { ofAccount, print, readJsonFile, readTextFile, wholeNumber } from './command.ts';
+import { withOperations } from './operations.ts';
 
 export interface Options {
   json?: boolean;
@@ -51,14 +35,13 @@ export function registerEditing(template: Command): void {
 }
 
 function registerDrafts(template: Command): void {
-  ofAccount(template.command('clone <slug>').description('make a system template one’s own'))
+  ofAccount(template.command('clone <slug>').description('make a copy that can be changed'))
     .option('--as <slug>', 'under another slug')
-    .action((slug: string, options: OwnOptions & { as?: string }) =>
-      withCatalog(options.account, async (catalog, database) => {
-        const deps = { catalog, database: database! };
-        const made = await cloneTemplate(deps, options.account, slug, options.as);
-        print(options.json, made, () => [
-          `Account ${made.accountId} has "${made.slug}" now, a copy of the system template ${slug}, in use as version 1.`,
+    .action((slug: string, { account, json, as }: OwnOptions & { as?: string }) =>
+      withOperations(account, async (api) => {
+        const made = await api.templates.clone({ slug, as });
+        print(json, made, () => [
+          `Account ${account} has "${made.slug}" now, a copy of ${slug}, in use as version 1.`,
         ]);
       }),
     );
@@ -80,19 +63,9 @@ function registerDrafts(template: Command): void {
     )
     .option('--publish', 'put it to use at once')
     .action((slug: string, options: PutOptions) =>
-      withCatalog(options.account, async (catalog, database) => {
-        const deps = { catalog, database: database! };
-        const saved = await putTemplate(
-          deps,
-          options.account,
-          slug,
-          changeOf(options),
-          options.from,
-        );
-        const put = options.publish
-          ? await publishTemplate(deps.database, options.account, slug, saved.version)
-          : saved.template;
-        print(options.json, { ...put, version: saved.version }, () => [
+      withOperations(options.account, async (api) => {
+        const saved = await api.templates.put({ slug, ...changeOf(options) });
+        print(options.json, saved, () => [
           options.publish
             ? `Version ${saved.version} of "${slug}" is saved and in use.`
             : `Version ${saved.version} of "${slug}" is saved as a draft. Put it to use: npx sandmartin template publish ${slug} --account ${options.account}`,
@@ -101,14 +74,19 @@ function registerDrafts(template: Command): void {
     );
 }
 
-function changeOf(options: PutOptions): Parameters<typeof putTemplate>[3] {
+type Change = Omit<Parameters<Operations['templates']['put']>[0], 'slug'>;
+
+/** What files hold is checked by the operation. */
+function changeOf(options: PutOptions): Change {
   const { name, category, description, subject, preheader, html, text, schema, sample } = options;
   return {
-    ...{ name, category, description, subject, preheader },
+    ...{ name, category: category as Change['category'], description, subject, preheader },
     html: html && readTextFile('--html', html),
     text: text && readTextFile('--text', text),
-    variables: schema && readJsonFile('--schema', schema),
-    sample: sample && readJsonFile('--sample', sample),
+    variables: schema ? (readJsonFile('--schema', schema) as Change['variables']) : undefined,
+    sample: sample ? (readJsonFile('--sample', sample) as Change['sample']) : undefined,
+    from_version: options.from,
+    publish: options.publish,
   };
 }
 
@@ -116,48 +94,37 @@ function registerUse(template: Command): void {
   ofAccount(template.command('publish <slug>').description('from now on, send this version'))
     .option('--version <n>', 'which, else the newest', versionNumber)
     .action((slug: string, options: OwnOptions) =>
-      withDatabase(async (database) => {
-        const { account, version } = options;
-        printUse(options, await publishTemplate(database, account, slug, version));
+      withOperations(options.account, async ({ templates }) => {
+        const version = options.version ?? (await newestOf(templates, slug));
+        printUse(options, await templates.publish({ slug, version }));
       }),
     );
   ofAccount(
     template.command('rollback <slug>').description('back to the version used before'),
   ).action((slug: string, options: OwnOptions) =>
-    withDatabase(async (database) =>
-      printUse(options, await rollBackTemplate(database, options.account, slug)),
+    withOperations(options.account, async (api) =>
+      printUse(options, await api.templates.rollBack({ slug })),
     ),
   );
   ofAccount(
     template.command('archive <slug>').description('take it out of use; publish brings it back'),
   ).action((slug: string, options: OwnOptions) =>
-    withDatabase(async (database) =>
-      printUse(options, await archiveTemplate(database, options.account, slug)),
+    withOperations(options.account, async (api) =>
+      printUse(options, await api.templates.archive({ slug })),
     ),
   );
 }
 
-const printUse = (options: Options, template: AccountTemplate): void =>
+/** The operation says no when there is none. */
+const newestOf = async ({ listVersions }: Operations['templates'], slug: string): Promise<number> =>
+  (await listVersions({ slug })).data[0]!.version;
+
+const printUse = (options: Options, template: OwnTemplate): void =>
   print(options.json, template, () => [`"${template.slug}" is ${stateOf(template)}.`]);
 
-export function stateOf(it: AccountTemplate): string {
-  if (it.archived) return 'archived';
-  if (it.publishedVersion === null) return `draft, version ${it.newestVersion}`;
-  const draft = it.newestVersion > it.publishedVersion ? `, newest ${it.newestVersion}` : '';
-  return `in use, version ${it.publishedVersion}${draft}`;
-}
-
-/** The catalogue, and the database when an account is concerned. */
-export async function withCatalog(
-  account: number | undefined,
-  work: (catalog: Catalog, database: Database | undefined) => Promise<void>,
-): Promise<void> {
-  const catalog = loadCatalog(catalogFolder);
-  if (account === undefined) await work(catalog, undefined);
-  else {
-    await withDatabase(async (database) => {
-      await getAccount(database, account);
-      await work(catalog, database);
-    });
-  }
+export function stateOf({ state, published_version, newest_version }: OwnTemplate): string {
+  if (state === 'archived') return state;
+  if (published_version === null) return `draft, version ${newest_version}`;
+  const draft = newest_version! > published_version ? `, newest ${newest_version}` : '';
+  return `in use, version ${published_version}${draft}`;
 }

@@ -1,37 +1,20 @@
 // sandmartin template list, show, versions, render: the catalogue, and what an account has of its own.
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
-import type { Database } from '../store/pool.ts';
 import { unknownTemplate } from '../templates/account-templates.ts';
-import type { Catalog } from '../templates/catalog.ts';
+import { type Catalog, catalogFolder, loadCatalog } from '../templates/catalog.ts';
 import { type Category, categories } from '../templates/categories.ts';
 import { makeHere } from '../templates/making.ts';
 import { createRenderer } from '../templates/rendering.ts';
-import { openResolution, openSystemResolution, type Resolve } from '../templates/resolution.ts';
-import {
-  type AccountTemplate,
-  findAccountTemplate,
-  listAccountTemplates,
-  listTemplateVersions,
-  readAccountTemplate,
-  readTemplateVersion,
-} from '../templates/stored-templates.ts';
-import {
-  accountNumber,
-  ofAccount,
-  print,
-  readJsonFile,
-  table,
-  withDatabase,
-  withJson,
-} from './command.ts';
+import { openSystemResolution } from '../templates/resolution.ts';
+import { accountNumber, ofAccount, print, readJsonFile, table, withJson } from './command.ts';
+import { withOperations } from './operations.ts';
 import {
   type Options,
   type OwnOptions,
   registerEditing,
   stateOf,
   versionNumber,
-  withCatalog,
 } from './template-edit.ts';
 
 export function registerTemplate(program: Command): void {
@@ -50,8 +33,7 @@ function registerReading(template: Command): void {
     .option('--account <id>', 'with the templates of this account', accountNumber)
     .option('--category <category>', `only ${categories.join(', ')}`, readCategory)
     .action((options: Options & { category?: Category }) =>
-      withCatalog(options.account, async (catalog, database) => {
-        const all = await listAll(catalog, database, options.account);
+      listAll(options.account).then((all) => {
         const shown = all.filter((it) => (options.category ?? it.category) === it.category);
         print(options.json, shown, () =>
           table(
@@ -66,8 +48,7 @@ function registerReading(template: Command): void {
     .option('--account <id>', 'as this account has it', accountNumber)
     .option('--version <n>', 'a version of the account, else the published one', versionNumber)
     .action((slug: string, options: Options) =>
-      withCatalog(options.account, async (catalog, database) => {
-        const shown = await showOne(catalog, database, slug, options);
+      showOne(slug, options).then((shown) => {
         print(options.json, shown, () => [
           `${shown.slug} (${shown.category}): ${shown.name}, ${shown.version === null ? 'system template' : `version ${shown.version}`}`,
           shown.description,
@@ -91,24 +72,20 @@ function registerReading(template: Command): void {
     );
 
   ofAccount(template.command('versions <slug>').description('every version that was saved')).action(
-    (slug: string, options: OwnOptions) =>
-      withDatabase(async (database) => {
-        const { publishedVersion } = await readAccountTemplate(database, options.account, slug);
-        const versions = await listTemplateVersions(database, options.account, slug);
-        print(
-          options.json,
-          versions.map((it) => ({ ...it, published: it.version === publishedVersion })),
-          () =>
-            table(
-              ['VERSION', 'SAVED', 'FROM', 'FIRST PUBLISHED', ''],
-              versions.map((it) => [
-                String(it.version),
-                it.createdAt,
-                it.clonedFrom ?? (it.basedOn === null ? 'nothing' : `version ${it.basedOn}`),
-                it.publishedAt ?? 'never',
-                it.version === publishedVersion ? 'published' : '',
-              ]),
-            ),
+    (slug: string, { account, json }: OwnOptions) =>
+      withOperations(account, async (api) => {
+        const { data } = await api.templates.listVersions({ slug });
+        print(json, data, () =>
+          table(
+            ['VERSION', 'SAVED', 'FROM', 'FIRST PUBLISHED', ''],
+            data.map((it) => [
+              String(it.version),
+              it.created_at,
+              it.cloned_from ?? (it.based_on === null ? 'nothing' : `version ${it.based_on}`),
+              it.published_at ?? 'never',
+              it.published ? 'published' : '',
+            ]),
+          ),
         );
       }),
   );
@@ -123,15 +100,15 @@ function readCategory(text: string): Category {
   );
 }
 
-async function listAll(
-  catalog: Catalog,
-  database: Database | undefined,
-  accountId: number | undefined,
-) {
-  const own = database && accountId ? await listAccountTemplates(database, accountId) : [];
-  const replaced = new Set(own.filter(isUsed).map((it) => it.slug));
+/** The catalogue stands on the machine: without an account no database is asked. */
+async function listAll(account: number | undefined) {
+  const own =
+    account === undefined
+      ? []
+      : (await withOperations(account, async (api) => await api.templates.listOwn())).data;
+  const replaced = new Set(own.filter((it) => it.state === 'published').map((it) => it.slug));
   return [
-    ...[...catalog.templates.values()].map(({ slug, name, category, description }) => ({
+    ...[...catalogue().templates.values()].map(({ slug, name, category, description }) => ({
       ...{ slug, name, category, description },
       source: 'system',
       state: replaced.has(slug) ? 'replaced by the account’s own' : 'in use',
@@ -140,24 +117,19 @@ async function listAll(
   ];
 }
 
-const isUsed = (it: AccountTemplate): boolean => !it.archived && it.publishedVersion !== null;
+const catalogue = (): Catalog => loadCatalog(catalogFolder);
 
-async function showOne(
-  catalog: Catalog,
-  database: Database | undefined,
-  slug: string,
-  { account, version }: Options,
-) {
-  const own = database && account ? await findAccountTemplate(database, account, slug) : undefined;
-  if (own !== undefined) {
-    const wanted = version ?? own.publishedVersion ?? own.newestVersion;
-    const content = await readTemplateVersion(database!, account!, slug, wanted);
-    return { ...own, ...content, source: 'account' };
+async function showOne(slug: string, { account, version }: Options) {
+  if (account !== undefined) {
+    return await withOperations(account, (api) =>
+      api.templates.getVersion({ slug, version: version === undefined ? 'current' : `${version}` }),
+    );
   }
-  const system = catalog.templates.get(slug);
-  if (system === undefined) throw unknownTemplate(slug, [...catalog.templates.keys()]);
+  const { templates } = catalogue();
+  const system = templates.get(slug);
+  if (system === undefined) throw unknownTemplate(slug, [...templates.keys()]);
   const { compiled: _, ...shown } = system;
-  return { ...shown, version: null, source: 'system' };
+  return { ...shown, version: null };
 }
 
 // ---- Rendering --------------------------------------------------------------------------------------------------
@@ -180,25 +152,28 @@ function registerRender(template: Command): void {
       if (options.version !== undefined && options.account === undefined) {
         throw new Problem('invalid', '--version: only templates of an account have versions.');
       }
-      return withCatalog(options.account, async (catalog, database) => {
-        const resolve: Resolve = database
-          ? openResolution({ database, catalog, perAccount: (load) => load })
-          : openSystemResolution(catalog);
-        const account = options.account ?? 0;
-        const { template } = await resolve(account, slug, options.version);
-        const variables = options.sample ? template.sample : readVariables(options.variables);
-        const mail = await createRenderer(resolve, makeHere(catalog))(account, {
-          slug,
-          version: options.version,
-          variables,
-        });
-        const { subject } = mail;
-        const [html, text] = [mail.html.toString(), mail.text.toString()];
-        print(options.json, { subject, html, text }, () => [
-          JSON.stringify({ subject, html, text }, null, 2),
-        ]);
-      });
+      return render(slug, options).then((mail) =>
+        print(options.json, mail, () => [JSON.stringify(mail, null, 2)]),
+      );
     });
+}
+
+async function render(slug: string, options: RenderOptions) {
+  const { account, version, sample } = options;
+  const variables = sample ? undefined : readVariables(options.variables);
+  if (account !== undefined) {
+    return await withOperations(account, (api) =>
+      api.templates.render({ slug, version, variables }),
+    );
+  }
+  const catalog = catalogue();
+  const resolve = openSystemResolution(catalog);
+  const { template } = await resolve(0, slug);
+  const mail = await createRenderer(resolve, makeHere(catalog))(0, {
+    slug,
+    variables: variables ?? template.sample,
+  });
+  return { subject: mail.subject, html: mail.html.toString(), text: mail.text.toString() };
 }
 
 function readVariables(file: string | undefined): Record<string, unknown> {

@@ -47,12 +47,102 @@ export interface OwnTemplate {
   category: "authentication" | "security" | "account" | "team" | "billing" | "orders" | "bookings" | "support" | "notifications";
   /** When to use it. */
   description: string;
+  /** system: of the catalogue. draft: never published. archived: out of use; sends find the system template of the slug, if there is one. */
+  state: "system" | "draft" | "published" | "archived";
   /** The version that emails are made from; null: none yet. */
   published_version: number | null;
   /** The version edited last. */
-  newest_version: number;
-  /** Whether it is out of use. */
-  archived: boolean;
+  newest_version: number | null;
+  /** Whether there is a system template of this slug. */
+  has_system: boolean;
+}
+
+export interface TemplateVersionEntry {
+  /** Its number. */
+  version: number;
+  /** The template it is a copy of. */
+  cloned_from: string | null;
+  /** The version it was edited from. */
+  based_on: number | null;
+  /** When it was saved: ISO 8601, UTC. */
+  created_at: string;
+  /** When it was first published; null: a draft that was never used. */
+  published_at: string | null;
+  /** Whether emails are made from it. */
+  published: boolean;
+}
+
+export interface TemplateVersion {
+  /** What a send takes as `template`. */
+  slug: string;
+  /** What people call it. */
+  name: string;
+  /** What it is about. */
+  category: "authentication" | "security" | "account" | "team" | "billing" | "orders" | "bookings" | "support" | "notifications";
+  /** When to use it. */
+  description: string;
+  /** system: of the catalogue. draft: never published. archived: out of use; sends find the system template of the slug, if there is one. */
+  state: "system" | "draft" | "published" | "archived";
+  /** The version that emails are made from; null: none yet. */
+  published_version: number | null;
+  /** The version edited last. */
+  newest_version: number | null;
+  /** Whether there is a system template of this slug. */
+  has_system: boolean;
+  /** The version whose text this is; null: the system template. */
+  version: number | null;
+  /** Subject, Jinja2. */
+  subject: string;
+  /** Preview line of mail programs, Jinja2. */
+  preheader: string;
+  /** HTML, Jinja2. May extend layout.html and import macros.html. */
+  html: string;
+  /** Plain text, Jinja2. Derived from the HTML when null or blank. */
+  text: string | null;
+  /** What it can be filled with. */
+  variables: TemplateVariable[];
+  /** Variables that show the template at its best. */
+  sample: Record<string, unknown>;
+}
+
+export interface TemplateVariable {
+  /** A name, or a path such as event.name. */
+  name: string;
+  /** Whether a send without it is refused. */
+  required: boolean;
+  /** What it must be; string by default. */
+  type: "string" | "number" | "boolean" | "array" | "object";
+  /** What it is for. */
+  description: string;
+  /** A value that fits. */
+  example?: unknown | undefined;
+}
+
+export interface RenderedMail {
+  /** The subject. */
+  subject: string;
+  /** The HTML, without tracking. */
+  html: string;
+  /** The plain text. */
+  text: string;
+}
+
+export interface TemplatePreview {
+  /** Slug of the template. */
+  slug: string;
+  /** The mail; null: it cannot be rendered. */
+  mail: RenderedMail | null;
+  /** Why it cannot be rendered. */
+  faults: ({
+    /** The part that is wrong, such as html. */
+    path: string;
+    /** What is wrong with it. */
+    message: string;
+    /** The line, from 1. */
+    line?: number | undefined;
+    /** The column, from 1. */
+    column?: number | undefined;
+  })[];
 }
 
 export interface Branding {
@@ -65,9 +155,9 @@ export interface Branding {
     /** Header logo. Without it the header is text. */
     logo_url?: string | undefined;
     /** Buttons and accents, hex. #00a071 by default. */
-    primary_color?: string | undefined;
+    primary_color: string;
     /** Second accent, hex. #00e5a0 by default. */
-    accent_color?: string | undefined;
+    accent_color: string;
     /** Footer contact. */
     support_email?: string | undefined;
     /** Footer help link. */
@@ -75,12 +165,50 @@ export interface Branding {
     /** HTML in the footer, such as a postal address. */
     footer_html?: string | undefined;
     /** Corners of buttons, 0 to 24 px. 8 by default. */
-    button_radius?: number | undefined;
+    button_radius: number;
     /** Adds a Privacy Policy link to every footer. */
     privacy_policy_url?: string | undefined;
     /** Adds a Terms & Conditions link to every footer. */
     terms_url?: string | undefined;
   };
+  /** What stands where nothing is set. */
+  defaults: {
+    /** Sender name in the footer. */
+    brand_name?: string | undefined;
+    /** Header logo. Without it the header is text. */
+    logo_url?: string | undefined;
+    /** Buttons and accents, hex. #00a071 by default. */
+    primary_color: string;
+    /** Second accent, hex. #00e5a0 by default. */
+    accent_color: string;
+    /** Footer contact. */
+    support_email?: string | undefined;
+    /** Footer help link. */
+    support_url?: string | undefined;
+    /** HTML in the footer, such as a postal address. */
+    footer_html?: string | undefined;
+    /** Corners of buttons, 0 to 24 px. 8 by default. */
+    button_radius: number;
+    /** Adds a Privacy Policy link to every footer. */
+    privacy_policy_url?: string | undefined;
+    /** Adds a Terms & Conditions link to every footer. */
+    terms_url?: string | undefined;
+  };
+  /** How well the colours can be read. */
+  contrasts: BrandingContrast[];
+}
+
+export interface BrandingContrast {
+  /** Which colour. */
+  field: "primary_color" | "accent_color";
+  /** Its contrast on white. */
+  ratio: number;
+  /** Below 4.5, which is hard to read (WCAG AA). */
+  low: boolean;
+  /** The colour of the text that emails put on it. */
+  text_color: string;
+  /** The shade that emails use for links on white. */
+  link_color: string;
 }
 
 export interface Suppression {
@@ -298,7 +426,7 @@ export interface Operations {
       /** What people call it. */
       name: string;
       /** What it is about. */
-      category: string;
+      category: "authentication" | "security" | "account" | "team" | "billing" | "orders" | "bookings" | "support" | "notifications";
       /** When to use it. */
       description: string;
       /** What it can be filled with. get_template says more about each. */
@@ -344,14 +472,26 @@ export interface Operations {
     }>;
     /** List the account’s own templates. Templates that the account cloned or made, with their versions, drafts and archived ones too. */
     listOwn(input?: Record<string, never>, options?: CallOptions): Pages<OwnTemplate>;
-    /** Clone a system template. Makes a copy of a system template that the account can change. Under the same slug, emails are made from the copy from now on. */
+    /** List the versions of a template. The versions of one of the account’s own templates, newest first, without their text. */
+    listVersions(input: {
+      /** Slug of the template. */
+      slug: string;
+    }, options?: CallOptions): Pages<TemplateVersionEntry>;
+    /** Read a template’s source. The source of one version, to be changed and given back to update_template. Its number is also the ETag. */
+    getVersion(input: {
+      /** Slug of the template. */
+      slug: string;
+      /** A number, or: newest, the one saved last; system, the catalogue’s; current, the published one, else the newest, else the system’s. */
+      version: string;
+    }, options?: CallOptions): Promise<TemplateVersion>;
+    /** Clone a template. Makes a copy of a system template, or of one of the account’s own, that the account can change. Under the same slug, emails are made from the copy from now on. */
     clone(input: {
-      /** Slug of the system template. */
+      /** Slug of the template to copy. */
       slug: string;
       /** Slug of the copy; the same by default. */
       as?: string | undefined;
     }, options?: CallOptions): Promise<OwnTemplate>;
-    /** Change a template. Saves a new version of one of the account’s own templates, or makes a new template. What is not given stays as it was. It is a draft until it is published; earlier versions are kept. */
+    /** Change a template. Saves a new version of one of the account’s own templates, or makes a new template. What is not given stays as it was. It is a draft until it is published; earlier versions are kept. What the newest version says already makes no new one. */
     put(input: {
       /** Slug of the template. */
       slug: string;
@@ -367,7 +507,7 @@ export interface Operations {
       preheader?: string | undefined;
       /** HTML, Jinja2. May extend layout.html and import macros.html. */
       html?: string | undefined;
-      /** Plain text, Jinja2. Derived from the HTML unless given. */
+      /** Plain text, Jinja2. Derived from the HTML when null or blank. */
       text?: string | null | undefined;
       /** What it can be filled with. */
       variables?: ({
@@ -384,8 +524,12 @@ export interface Operations {
       })[] | undefined;
       /** Variables that show the template at its best. */
       sample?: Record<string, unknown> | undefined;
+      /** The version that stays where nothing is given; the newest by default. */
+      from_version?: number | undefined;
       /** Whether emails are made from the new version at once. */
       publish?: boolean | undefined;
+      /** The version that the change is based on. */
+      base_version?: number | undefined;
     }, options?: CallOptions): Promise<{
       /** What a send takes as `template`. */
       slug: string;
@@ -395,14 +539,119 @@ export interface Operations {
       category: "authentication" | "security" | "account" | "team" | "billing" | "orders" | "bookings" | "support" | "notifications";
       /** When to use it. */
       description: string;
+      /** system: of the catalogue. draft: never published. archived: out of use; sends find the system template of the slug, if there is one. */
+      state: "system" | "draft" | "published" | "archived";
       /** The version that emails are made from; null: none yet. */
       published_version: number | null;
       /** The version edited last. */
-      newest_version: number;
-      /** Whether it is out of use. */
-      archived: boolean;
+      newest_version: number | null;
+      /** Whether there is a system template of this slug. */
+      has_system: boolean;
       /** The version just saved. */
       version: number;
+    }>;
+    /** Publish a version of a template. From now on emails are made from this version; an archived template is in use again. The version is named, so that nobody puts live what nobody looked at. */
+    publish(input: {
+      /** Slug of the template. */
+      slug: string;
+      /** The version to put live. */
+      version: number;
+      /** The version that the change is based on. */
+      base_version?: number | undefined;
+    }, options?: CallOptions): Promise<OwnTemplate>;
+    /** Roll a template back. Emails are made again from the version that was in use before the published one. The newer one is kept and can be published again. */
+    rollBack(input: {
+      /** Slug of the template. */
+      slug: string;
+    }, options?: CallOptions): Promise<OwnTemplate>;
+    /** Archive a template. Takes a template out of use: sends find the system template of the slug again, or none. Its versions are kept; publishing one brings it back. */
+    archive(input: {
+      /** Slug of the template. */
+      slug: string;
+    }, options?: CallOptions): Promise<OwnTemplate>;
+    /** Render a template. The email that a template makes with these variables and the account’s branding, without sending anything. What is wrong is told with line and column. */
+    render(input: {
+      /** Slug of the template. */
+      slug: string;
+      /** A version of the account’s own; what sends use by default. */
+      version?: number | undefined;
+      /** Parts that are not saved, over those of the version. */
+      draft?: {
+        /** Subject, Jinja2. */
+        subject?: string | undefined;
+        /** Preview line of mail programs, Jinja2. */
+        preheader?: string | undefined;
+        /** HTML, Jinja2. May extend layout.html and import macros.html. */
+        html?: string | undefined;
+        /** Plain text, Jinja2. Derived from the HTML when null or blank. */
+        text?: string | null | undefined;
+        /** What it can be filled with. */
+        variables?: ({
+          /** A name, or a path such as event.name. */
+          name: string;
+          /** Whether a send without it is refused. */
+          required: boolean;
+          /** What it must be; string by default. */
+          type?: "string" | "number" | "boolean" | "array" | "object" | undefined;
+          /** What it is for. */
+          description?: string | undefined;
+          /** A value that fits. */
+          example?: unknown | undefined;
+        })[] | undefined;
+        /** Variables that show the template at its best. */
+        sample?: Record<string, unknown> | undefined;
+      } | undefined;
+      /** What it is filled with; its sample by default. */
+      variables?: Record<string, unknown> | undefined;
+    }, options?: CallOptions): Promise<RenderedMail>;
+    /** Render several templates. Several templates with their samples and the account’s branding, for a gallery. */
+    renderSeveral(input: {
+      /** Which templates; at most 60. */
+      slugs: string[];
+    }, options?: CallOptions): Pages<TemplatePreview>;
+    /** Send a test of a template. Sends what render_template shows to one address, with the tag `test`. It counts as any other email. */
+    testSend(input: {
+      /** Slug of the template. */
+      slug: string;
+      /** A version of the account’s own; what sends use by default. */
+      version?: number | undefined;
+      /** Parts that are not saved, over those of the version. */
+      draft?: {
+        /** Subject, Jinja2. */
+        subject?: string | undefined;
+        /** Preview line of mail programs, Jinja2. */
+        preheader?: string | undefined;
+        /** HTML, Jinja2. May extend layout.html and import macros.html. */
+        html?: string | undefined;
+        /** Plain text, Jinja2. Derived from the HTML when null or blank. */
+        text?: string | null | undefined;
+        /** What it can be filled with. */
+        variables?: ({
+          /** A name, or a path such as event.name. */
+          name: string;
+          /** Whether a send without it is refused. */
+          required: boolean;
+          /** What it must be; string by default. */
+          type?: "string" | "number" | "boolean" | "array" | "object" | undefined;
+          /** What it is for. */
+          description?: string | undefined;
+          /** A value that fits. */
+          example?: unknown | undefined;
+        })[] | undefined;
+        /** Variables that show the template at its best. */
+        sample?: Record<string, unknown> | undefined;
+      } | undefined;
+      /** What it is filled with; its sample by default. */
+      variables?: Record<string, unknown> | undefined;
+      /** Who gets it. */
+      to: string;
+      /** Sender; the account’s first verified one by default. */
+      from_email?: string | undefined;
+    }, options?: CallOptions): Promise<{
+      /** Message id. Use it as sm_mail_id in later calls. */
+      id: string;
+      /** Always `queued`: delivery is asynchronous. */
+      status: "queued";
     }>;
   };
   branding: {
@@ -433,6 +682,39 @@ export interface Operations {
       /** The version that the change is based on. */
       base_version?: number | undefined;
     }, options?: CallOptions): Promise<Branding>;
+    /** Preview the branding. Templates with their samples, as they would look with these values over the account’s branding. Nothing is saved. */
+    preview(input: {
+      /** Values that are not saved yet. */
+      branding: {
+        /** Sender name in the footer. */
+        brand_name?: string | null | undefined;
+        /** Header logo. Without it the header is text. */
+        logo_url?: string | null | undefined;
+        /** Buttons and accents, hex. #00a071 by default. */
+        primary_color?: string | null | undefined;
+        /** Second accent, hex. #00e5a0 by default. */
+        accent_color?: string | null | undefined;
+        /** Footer contact. */
+        support_email?: string | null | undefined;
+        /** Footer help link. */
+        support_url?: string | null | undefined;
+        /** HTML in the footer, such as a postal address. */
+        footer_html?: string | null | undefined;
+        /** Corners of buttons, 0 to 24 px. 8 by default. */
+        button_radius?: number | null | undefined;
+        /** Adds a Privacy Policy link to every footer. */
+        privacy_policy_url?: string | null | undefined;
+        /** Adds a Terms & Conditions link to every footer. */
+        terms_url?: string | null | undefined;
+      };
+      /** Which templates; at most 8. */
+      slugs: string[];
+    }, options?: CallOptions): Promise<{
+      /** How well the colours can be read. */
+      contrasts: BrandingContrast[];
+      /** The templates, in the order asked for. */
+      previews: TemplatePreview[];
+    }>;
   };
   suppressions: {
     /** List suppressed addresses. Addresses this account must not write to any more, because mail to them bounced, because they complained or unsubscribed, or because somebody added them. In the order of the addresses. */
@@ -528,10 +810,19 @@ export const ROUTES = {
   'templates.list': { method: 'GET', path: '/v1/templates', list: true },
   'templates.get': { method: 'GET', path: '/v1/templates/{slug}' },
   'templates.listOwn': { method: 'GET', path: '/v1/own-templates', list: true },
+  'templates.listVersions': { method: 'GET', path: '/v1/templates/{slug}/versions', list: true },
+  'templates.getVersion': { method: 'GET', path: '/v1/templates/{slug}/versions/{version}' },
   'templates.clone': { method: 'POST', path: '/v1/templates/{slug}/clone' },
-  'templates.put': { method: 'PUT', path: '/v1/templates/{slug}' },
+  'templates.put': { method: 'PUT', path: '/v1/templates/{slug}', ifMatch: 'base_version' },
+  'templates.publish': { method: 'POST', path: '/v1/templates/{slug}/publish', ifMatch: 'base_version' },
+  'templates.rollBack': { method: 'POST', path: '/v1/templates/{slug}/roll-back' },
+  'templates.archive': { method: 'POST', path: '/v1/templates/{slug}/archive' },
+  'templates.render': { method: 'POST', path: '/v1/templates/{slug}/render' },
+  'templates.renderSeveral': { method: 'POST', path: '/v1/templates/render', list: true },
+  'templates.testSend': { method: 'POST', path: '/v1/templates/{slug}/test-send', sends: true },
   'branding.get': { method: 'GET', path: '/v1/branding' },
   'branding.set': { method: 'PATCH', path: '/v1/branding', ifMatch: 'base_version' },
+  'branding.preview': { method: 'POST', path: '/v1/branding/preview' },
   'suppressions.list': { method: 'GET', path: '/v1/suppressions', list: true },
   'suppressions.get': { method: 'GET', path: '/v1/suppressions/{address}' },
   'suppressions.put': { method: 'PUT', path: '/v1/suppressions/{address}' },

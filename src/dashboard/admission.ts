@@ -33,7 +33,7 @@ export async function admitPerson(
       keyId: null,
       scopes: scopesOfPerson(account?.role, user.operator),
       limits: null,
-      // Sends ask for the account's own state: directory.member.
+      // Sends ask for the account's own state: operations/perform.ts.
       paused: null,
     },
     person: user,

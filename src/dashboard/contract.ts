@@ -15,7 +15,6 @@ import type {
   OperatorChange,
   SetAsideMail,
 } from './views/account.ts';
-import type { BrandingChange, BrandingView } from './views/branding.ts';
 import type { HookType, Page, Role } from './views/common.ts';
 import type { KeyRow, NewKey } from './views/keys.ts';
 import type {
@@ -26,13 +25,6 @@ import type {
   MessageSearch,
 } from './views/messages.ts';
 import type { Overview } from './views/overview.ts';
-import type {
-  BrandingPreview,
-  BrandingPreviewRequest,
-  TemplatePreview,
-  TemplatePreviewRequest,
-  TestSend,
-} from './views/previews.ts';
 import type { SandboxInbox, SandboxMail } from './views/sandbox.ts';
 import type { AskedAddress, SenderDomain, Senders } from './views/senders.ts';
 import type { ServiceState } from './views/service.ts';
@@ -47,13 +39,6 @@ import type {
   SignIn,
 } from './views/session.ts';
 import type { Invited, InvitedByOperator, Team } from './views/team.ts';
-import type {
-  Category,
-  SaveTemplate,
-  TemplateDetail,
-  TemplateRow,
-  TemplateVersionRow,
-} from './views/templates.ts';
 import type {
   DeliveryDetail,
   DeliveryRow,
@@ -107,32 +92,6 @@ export interface Api {
   getMessageSource: { params: { id: string }; answer: string };
   getAttachment: { params: { id: string; index: string }; answer: Blob };
   sendAgain: { params: { id: string }; answer: Sent };
-
-  listTemplates: { query: { category?: Category }; answer: { templates: TemplateRow[] } };
-  /** `version`: a number, or `system` for the system template behind the account's own. */
-  getTemplate: { params: { slug: string }; query: { version?: string }; answer: TemplateDetail };
-  listTemplateVersions: { params: { slug: string }; answer: { versions: TemplateVersionRow[] } };
-  previewTemplate: { body: TemplatePreviewRequest; answer: TemplatePreview };
-  /** Several with their samples, for the gallery; at most 60. */
-  previewTemplates: {
-    body: { slugs: string[] };
-    answer: { previews: ({ slug: string } & TemplatePreview)[] };
-  };
-  cloneTemplate: { params: { slug: string }; body: { as?: string }; answer: TemplateDetail };
-  /** A new version, as a draft; a slug that is not there yet makes a new template. */
-  saveTemplate: { params: { slug: string }; body: SaveTemplate; answer: TemplateDetail };
-  publishTemplate: {
-    params: { slug: string };
-    body: { version?: number };
-    answer: TemplateDetail;
-  };
-  rollBackTemplate: { params: { slug: string }; answer: TemplateDetail };
-  archiveTemplate: { params: { slug: string }; answer: TemplateDetail };
-  testSend: { params: { slug: string }; body: TestSend; answer: Sent };
-
-  getBranding: { answer: BrandingView };
-  setBranding: { body: BrandingChange; answer: BrandingView };
-  previewBranding: { body: BrandingPreviewRequest; answer: BrandingPreview };
 
   listSenders: { answer: Senders };
   addDomain: { body: { domain: string }; answer: SenderDomain };
@@ -235,22 +194,6 @@ export const ROUTES = {
     kind: 'file',
   },
   sendAgain: { method: 'POST', path: '/messages/:id/send-again', access: 'developer' },
-
-  listTemplates: { method: 'GET', path: '/templates', access: 'viewer' },
-  getTemplate: { method: 'GET', path: '/templates/:slug', access: 'viewer' },
-  listTemplateVersions: { method: 'GET', path: '/templates/:slug/versions', access: 'viewer' },
-  previewTemplate: { method: 'POST', path: '/preview/template', access: 'viewer' },
-  previewTemplates: { method: 'POST', path: '/preview/templates', access: 'viewer' },
-  cloneTemplate: { method: 'POST', path: '/templates/:slug/clone', access: 'developer' },
-  saveTemplate: { method: 'PUT', path: '/templates/:slug', access: 'developer' },
-  publishTemplate: { method: 'POST', path: '/templates/:slug/publish', access: 'developer' },
-  rollBackTemplate: { method: 'POST', path: '/templates/:slug/roll-back', access: 'developer' },
-  archiveTemplate: { method: 'POST', path: '/templates/:slug/archive', access: 'developer' },
-  testSend: { method: 'POST', path: '/templates/:slug/test-send', access: 'developer' },
-
-  getBranding: { method: 'GET', path: '/branding', access: 'viewer' },
-  setBranding: { method: 'PATCH', path: '/branding', access: 'developer' },
-  previewBranding: { method: 'POST', path: '/preview/branding', access: 'viewer' },
 
   listSenders: { method: 'GET', path: '/senders', access: 'viewer' },
   addDomain: { method: 'POST', path: '/senders/domains', access: 'developer' },

@@ -1,7 +1,6 @@
 // Every route of the contract with what it does. One that is missing does not compile.
 import type { Works } from './route.ts';
 import { accountRoutes, operatorRoutes } from './routes/account.ts';
-import { brandingRoutes } from './routes/branding.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { overviewRoutes } from './routes/overview.ts';
@@ -10,15 +9,12 @@ import { senderRoutes } from './routes/senders.ts';
 import { serviceRoutes } from './routes/service.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { teamRoutes } from './routes/team.ts';
-import { templateRoutes } from './routes/templates.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
 export const WORKS: Works = {
   ...sessionRoutes,
   ...overviewRoutes,
   ...messageRoutes,
-  ...templateRoutes,
-  ...brandingRoutes,
   ...senderRoutes,
   ...webhookRoutes,
   ...keyRoutes,

@@ -8,6 +8,7 @@ import { messageOperations } from './messages.ts';
 import type { Operation } from './operation.ts';
 import { sendEmail } from './send-email.ts';
 import { suppressionOperations } from './suppressions.ts';
+import { previewOperations } from './template-previews.ts';
 import { templateOperations } from './templates.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -18,6 +19,7 @@ export const OPERATIONS: readonly Operation[] = [
   listTemplates,
   getTemplate,
   ...templateOperations,
+  ...previewOperations,
   ...brandingOperations,
   ...suppressionOperations,
   ...webhookOperations,

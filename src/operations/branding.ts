@@ -1,17 +1,53 @@
 // Branding: how every template of the account looks.
 import { z } from 'zod';
 import { type AccountBranding, readBranding, setBranding } from '../templates/account-branding.ts';
-import { BRANDING_FIELDS, type Branding } from '../templates/branding-fields.ts';
+import { changeBranding } from '../templates/branding.ts';
+import { contrastsOf } from '../templates/branding-contrast.ts';
+import { BRANDING_FIELDS, type Branding, defaultBranding } from '../templates/branding-fields.ts';
+import { renderEach } from '../templates/previews.ts';
 import { operation } from './operation.ts';
+import { preview, slugs } from './template-previews.ts';
+
+const values = z.object(BRANDING_FIELDS).partial().required({
+  primary_color: true,
+  accent_color: true,
+  button_radius: true,
+});
+
+const contrast = z
+  .object({
+    field: z.enum(['primary_color', 'accent_color']).describe('Which colour.'),
+    ratio: z.number().describe('Its contrast on white.'),
+    low: z.boolean().describe('Below 4.5, which is hard to read (WCAG AA).'),
+    text_color: z.string().describe('The colour of the text that emails put on it.'),
+    link_color: z.string().describe('The shade that emails use for links on white.'),
+  })
+  .meta({ id: 'BrandingContrast' });
 
 const branding = z
   .object({
     version: z.number().int().describe('Raised by every change; 0: nothing was ever set.'),
-    branding: z.object(BRANDING_FIELDS).partial().describe('The fields that have a value.'),
+    branding: values.describe('The fields that have a value.'),
+    defaults: values.describe('What stands where nothing is set.'),
+    contrasts: z.array(contrast).describe('How well the colours can be read.'),
   })
   .meta({ id: 'Branding' });
 
-const show = ({ version, fields }: AccountBranding) => ({ version, branding: fields });
+const show = ({ version, fields }: AccountBranding): z.output<typeof branding> => ({
+  version,
+  branding: fields,
+  defaults: defaultBranding,
+  contrasts: showContrasts(fields),
+});
+
+const showContrasts = (fields: Branding): z.output<typeof contrast>[] =>
+  contrastsOf(fields).map(({ textColor, linkColor, ...contrast }) => ({
+    ...contrast,
+    text_color: textColor,
+    link_color: linkColor,
+  }));
+
+const MOST_PREVIEWS = 8;
 
 export const brandingOperations = [
   operation({
@@ -54,6 +90,34 @@ export const brandingOperations = [
       const only = (of: Branding) => Object.fromEntries(changed.map((name) => [name, of[name]]));
       via.note({ target: 'branding', before: only(before.fields), after: only(after.fields) });
       return show(after);
+    },
+  }),
+
+  operation({
+    name: 'preview_branding',
+    title: 'Preview the branding',
+    summary:
+      'Templates with their samples, as they would look with these values over the account’s branding. Nothing is saved.',
+    effect: 'reads',
+    scope: 'branding:read',
+    input: z.strictObject({
+      branding: z
+        .strictObject(nullable(BRANDING_FIELDS))
+        .describe('Values that are not saved yet.'),
+      slugs: slugs(MOST_PREVIEWS),
+    }),
+    output: z.object({
+      contrasts: z.array(contrast).describe('How well the colours can be read.'),
+      previews: z.array(preview).describe('The templates, in the order asked for.'),
+    }),
+    rest: { method: 'POST', path: '/v1/branding/preview' },
+    client: 'branding.preview',
+    async run(deps, { accountId }, { branding, slugs }) {
+      const { fields } = await readBranding(deps.database, accountId);
+      return {
+        contrasts: showContrasts(changeBranding(fields, branding)),
+        previews: await renderEach(deps, accountId, slugs, branding),
+      };
     },
   }),
 ];

@@ -1,6 +1,6 @@
 // list-templates: what an account can send, without the details. MCP: list_templates.
 import { z } from 'zod';
-import { categories } from '../templates/categories.ts';
+import { type Category, categories } from '../templates/categories.ts';
 import { listed, listOf } from './lists.ts';
 import { operation } from './operation.ts';
 
@@ -15,7 +15,7 @@ export interface TemplateVariable {
 export interface TemplateSummary {
   slug: string;
   name: string;
-  category: string;
+  category: Category;
   description: string;
   variables: readonly TemplateVariable[];
 }
@@ -45,7 +45,7 @@ const input = z.strictObject({
 const summary = {
   slug: z.string().describe('What send_email takes as `template`.'),
   name: z.string().describe('What people call it.'),
-  category: z.string().describe('What it is about.'),
+  category: z.enum(categories).describe('What it is about.'),
   description: z.string().describe('When to use it.'),
 };
 

@@ -36,8 +36,10 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
     deps.directory.forget(caller.accountId);
     return output;
   }
-  const output = await operation.run(deps, caller, input, call);
-  if (operation.effect === 'sends') {
+  const sends = operation.effect === 'sends';
+  const who = sends && caller.keyId === null ? await activeMember(deps, caller) : caller;
+  const output = await operation.run(deps, who, input, call);
+  if (sends) {
     const { door, requestId: request } = via;
     deps.log.info({ door, request, account: caller.accountId, message: output.id }, 'accepted');
   }
@@ -46,6 +48,12 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
     deps.directory.forget(caller.accountId);
   }
   return output;
+}
+
+/** Who has a key was asked at the door whether the account pays and is not suspended; people and commands are asked here. */
+async function activeMember({ directory }: OperationDeps, caller: Caller): Promise<Caller> {
+  const { paused } = await directory.member(caller.accountId);
+  return { ...caller, paused };
 }
 
 export const changes = ({ effect }: Pick<Operation, 'effect'>): boolean =>

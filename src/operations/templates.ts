@@ -1,50 +1,154 @@
 // Templates of the account's own: copies of system templates and new ones, edited in versions.
 import { z } from 'zod';
-import { cloneTemplate, publishTemplate, putTemplate } from '../templates/account-templates.ts';
+import {
+  archiveTemplate,
+  cloneTemplate,
+  publishTemplate,
+  putTemplate,
+  rollBackTemplate,
+} from '../templates/account-templates.ts';
+import type { Catalog, SystemTemplate } from '../templates/catalog.ts';
 import { categories } from '../templates/categories.ts';
-import { type AccountTemplate, listAccountTemplates } from '../templates/stored-templates.ts';
-import { variableSchema } from '../templates/variables.ts';
+import {
+  type AccountTemplate,
+  listAccountTemplates,
+  listTemplateVersions,
+  readAccountTemplate,
+} from '../templates/stored-templates.ts';
+import { readTemplateSource } from '../templates/template-source.ts';
+import { variableSchema, variableValues } from '../templates/variables.ts';
 import { listed, listOf } from './lists.ts';
 import { operation } from './operation.ts';
 
-const ownTemplate = z
-  .object({
-    slug: z.string().describe('What a send takes as `template`.'),
-    name: z.string().describe('What people call it.'),
-    category: z.enum(categories).describe('What it is about.'),
-    description: z.string().describe('When to use it.'),
-    published_version: z
-      .number()
-      .int()
-      .nullable()
-      .describe('The version that emails are made from; null: none yet.'),
-    newest_version: z.number().int().describe('The version edited last.'),
-    archived: z.boolean().describe('Whether it is out of use.'),
-  })
-  .meta({ id: 'OwnTemplate' });
+const about = {
+  slug: z.string().describe('What a send takes as `template`.'),
+  name: z.string().describe('What people call it.'),
+  category: z.enum(categories).describe('What it is about.'),
+  description: z.string().describe('When to use it.'),
+};
 
-const show = (template: AccountTemplate): z.output<typeof ownTemplate> => ({
+const state = {
+  state: z
+    .enum(['system', 'draft', 'published', 'archived'])
+    .describe(
+      'system: of the catalogue. draft: never published. archived: out of use; sends find the system template of the slug, if there is one.',
+    ),
+  published_version: z
+    .number()
+    .int()
+    .nullable()
+    .describe('The version that emails are made from; null: none yet.'),
+  newest_version: z.number().int().nullable().describe('The version edited last.'),
+  has_system: z.boolean().describe('Whether there is a system template of this slug.'),
+};
+
+const ownTemplate = z.object({ ...about, ...state }).meta({ id: 'OwnTemplate' });
+
+const show = (template: AccountTemplate, { templates }: Catalog): z.output<typeof ownTemplate> => ({
   slug: template.slug,
   name: template.name,
   category: template.category,
   description: template.description,
+  state: stateOf(template),
   published_version: template.publishedVersion,
   newest_version: template.newestVersion,
-  archived: template.archived,
+  has_system: templates.has(template.slug),
 });
 
-const slug = z.string().max(64).describe('Slug of the template.').meta({ example: 'welcome' });
+const stateOf = ({ archived, publishedVersion }: AccountTemplate) =>
+  archived ? 'archived' : publishedVersion === null ? 'draft' : 'published';
 
-const variable = z.strictObject({
+const showSystem = ({ slug, name, category, description }: SystemTemplate) => ({
+  ...{ slug, name, category, description },
+  state: 'system' as const,
+  published_version: null,
+  newest_version: null,
+  has_system: true,
+});
+
+export const slug = z
+  .string()
+  .max(64)
+  .describe('Slug of the template.')
+  .meta({ example: 'welcome' });
+
+const variable = z.object({
   name: variableSchema.shape.name.describe('A name, or a path such as event.name.'),
   required: z.boolean().describe('Whether a send without it is refused.'),
   type: z
     .enum(['string', 'number', 'boolean', 'array', 'object'])
-    .optional()
     .describe('What it must be; string by default.'),
-  description: z.string().optional().describe('What it is for.'),
+  description: z.string().describe('What it is for.'),
   example: z.unknown().optional().describe('A value that fits.'),
 });
+
+const variableInput = z.strictObject({
+  ...variable.shape,
+  type: variable.shape.type.optional(),
+  description: variable.shape.description.optional(),
+});
+
+const source = {
+  subject: z.string().describe('Subject, Jinja2.'),
+  preheader: z.string().describe('Preview line of mail programs, Jinja2.'),
+  html: z.string().describe('HTML, Jinja2. May extend layout.html and import macros.html.'),
+  text: z
+    .string()
+    .nullable()
+    .describe('Plain text, Jinja2. Derived from the HTML when null or blank.'),
+};
+
+/** What an editor changes; everything may be left out. */
+export const draftInput = {
+  subject: source.subject.optional(),
+  preheader: source.preheader.optional(),
+  html: source.html.optional(),
+  text: source.text.optional(),
+  variables: z.array(variableInput).optional().describe('What it can be filled with.'),
+  sample: variableValues().optional().describe('Variables that show the template at its best.'),
+};
+
+const templateVersion = z
+  .object({
+    ...about,
+    ...state,
+    version: z
+      .number()
+      .int()
+      .nullable()
+      .describe('The version whose text this is; null: the system template.'),
+    ...source,
+    variables: z
+      .array(variable.meta({ id: 'TemplateVariable' }))
+      .describe('What it can be filled with.'),
+    sample: z
+      .record(z.string(), z.unknown())
+      .describe('Variables that show the template at its best.'),
+  })
+  .meta({ id: 'TemplateVersion' });
+
+const versionEntry = z
+  .object({
+    version: z.number().int().describe('Its number.'),
+    cloned_from: z.string().nullable().describe('The template it is a copy of.'),
+    based_on: z.number().int().nullable().describe('The version it was edited from.'),
+    created_at: z.string().describe('When it was saved: ISO 8601, UTC.'),
+    published_at: z
+      .string()
+      .nullable()
+      .describe('When it was first published; null: a draft that was never used.'),
+    published: z.boolean().describe('Whether emails are made from it.'),
+  })
+  .meta({ id: 'TemplateVersionEntry' });
+
+const baseVersion = z
+  .number()
+  .int()
+  .min(0)
+  .optional()
+  .describe(
+    'The newest version that you know; refused, with what changed, when somebody saved another since.',
+  );
 
 export const templateOperations = [
   operation({
@@ -59,19 +163,90 @@ export const templateOperations = [
     rest: { method: 'GET', path: '/v1/own-templates' },
     client: 'templates.listOwn',
     tool: { advice: 'list_templates shows everything that can be sent.' },
-    run: async ({ database }, { accountId }) =>
-      listed((await listAccountTemplates(database, accountId)).map(show), null),
+    async run({ database, catalog }, { accountId }) {
+      const own = await listAccountTemplates(database, accountId);
+      return listed(
+        own.map((template) => show(template, catalog)),
+        null,
+      );
+    },
+  }),
+
+  operation({
+    name: 'list_template_versions',
+    title: 'List the versions of a template',
+    summary:
+      'The versions of one of the account’s own templates, newest first, without their text.',
+    effect: 'reads',
+    scope: 'templates:read',
+    input: z.strictObject({ slug }),
+    output: listOf('versions', versionEntry),
+    rest: { method: 'GET', path: '/v1/templates/{slug}/versions' },
+    client: 'templates.listVersions',
+    async run({ database }, { accountId }, { slug }) {
+      const { publishedVersion } = await readAccountTemplate(database, accountId, slug);
+      const versions = await listTemplateVersions(database, accountId, slug);
+      return listed(
+        versions.map(({ version, clonedFrom, basedOn, createdAt, publishedAt }) => ({
+          version,
+          cloned_from: clonedFrom,
+          based_on: basedOn,
+          created_at: createdAt,
+          published_at: publishedAt,
+          published: version === publishedVersion,
+        })),
+        null,
+      );
+    },
+  }),
+
+  operation({
+    name: 'get_template_version',
+    title: 'Read a template’s source',
+    summary:
+      'The source of one version, to be changed and given back to update_template. Its number is also the ETag.',
+    effect: 'reads',
+    scope: 'templates:read',
+    input: z.strictObject({
+      slug,
+      version: z
+        .string()
+        .regex(/^(?:current|newest|system|[1-9]\d{0,8})$/, 'a number, current, newest or system')
+        .default('current')
+        .describe(
+          'A number, or: newest, the one saved last; system, the catalogue’s; current, the published one, else the newest, else the system’s.',
+        )
+        .meta({ example: 'newest' }),
+    }),
+    output: templateVersion,
+    rest: { method: 'GET', path: '/v1/templates/{slug}/versions/{version}' },
+    client: 'templates.getVersion',
+    tool: { advice: 'Read the newest before you change a template.' },
+    async run(deps, { accountId }, { slug, version }) {
+      const { own, system, content, ...found } = await readTemplateSource(
+        deps,
+        accountId,
+        slug,
+        version,
+      );
+      const { subject, preheader, html, text, variables, sample } = content;
+      return {
+        ...(own === undefined ? showSystem(system!) : show(own, deps.catalog)),
+        version: found.version,
+        ...{ subject, preheader, html, text, variables, sample },
+      };
+    },
   }),
 
   operation({
     name: 'clone_template',
-    title: 'Clone a system template',
+    title: 'Clone a template',
     summary:
-      'Makes a copy of a system template that the account can change. Under the same slug, emails are made from the copy from now on.',
+      'Makes a copy of a system template, or of one of the account’s own, that the account can change. Under the same slug, emails are made from the copy from now on.',
     effect: 'changes',
     scope: 'templates:write',
     input: z.strictObject({
-      slug: slug.describe('Slug of the system template.'),
+      slug: slug.describe('Slug of the template to copy.'),
       as: z.string().max(64).optional().describe('Slug of the copy; the same by default.'),
     }),
     output: ownTemplate,
@@ -79,7 +254,7 @@ export const templateOperations = [
     client: 'templates.clone',
     tool: { destructive: false },
     async run(deps, { accountId }, { slug, as = slug }, via) {
-      const template = show(await cloneTemplate(deps, accountId, slug, as));
+      const template = show(await cloneTemplate(deps, accountId, slug, as), deps.catalog);
       via.note({ target: template.slug, after: { cloned_from: slug } });
       return template;
     },
@@ -89,46 +264,112 @@ export const templateOperations = [
     name: 'update_template',
     title: 'Change a template',
     summary:
-      'Saves a new version of one of the account’s own templates, or makes a new template. What is not given stays as it was. It is a draft until it is published; earlier versions are kept.',
+      'Saves a new version of one of the account’s own templates, or makes a new template. What is not given stays as it was. It is a draft until it is published; earlier versions are kept. What the newest version says already makes no new one.',
     effect: 'changes',
     scope: 'templates:write',
     input: z.strictObject({
       slug,
-      name: z.string().optional().describe('What people call it.'),
-      category: z.enum(categories).optional().describe('What it is about.'),
-      description: z.string().optional().describe('When to use it.'),
-      subject: z.string().optional().describe('Subject, Jinja2.'),
-      preheader: z.string().optional().describe('Preview line of mail programs, Jinja2.'),
-      html: z
-        .string()
+      name: about.name.optional(),
+      category: about.category.optional(),
+      description: about.description.optional(),
+      ...draftInput,
+      from_version: z
+        .number()
+        .int()
+        .min(1)
         .optional()
-        .describe('HTML, Jinja2. May extend layout.html and import macros.html.'),
-      text: z
-        .string()
-        .nullable()
-        .optional()
-        .describe('Plain text, Jinja2. Derived from the HTML unless given.'),
-      variables: z.array(variable).optional().describe('What it can be filled with.'),
-      sample: z
-        .record(z.string(), z.unknown())
-        .optional()
-        .describe('Variables that show the template at its best.'),
+        .describe('The version that stays where nothing is given; the newest by default.'),
       publish: z
         .boolean()
         .default(false)
         .describe('Whether emails are made from the new version at once.'),
+      base_version: baseVersion,
     }),
     output: ownTemplate.extend({ version: z.number().int().describe('The version just saved.') }),
-    rest: { method: 'PUT', path: '/v1/templates/{slug}' },
+    rest: { method: 'PUT', path: '/v1/templates/{slug}', ifMatch: 'base_version' },
     client: 'templates.put',
-    tool: { idempotent: false },
-    async run(deps, { accountId }, { slug, publish, ...change }, via) {
-      const saved = await putTemplate(deps, accountId, slug, change);
-      const template = publish
-        ? await publishTemplate(deps.database, accountId, slug, saved.version)
-        : saved.template;
-      via.note({ target: slug, after: { version: saved.version, published: publish } });
-      return { ...show(template), version: saved.version };
+    tool: {},
+    async run(deps, { accountId }, input, via) {
+      const { slug, publish, from_version: from, base_version: base, ...change } = input;
+      const { template, version } = await putTemplate(deps, accountId, slug, change, {
+        from,
+        base,
+      });
+      const put = publish
+        ? await publishTemplate(deps.database, accountId, slug, version)
+        : template;
+      via.note({ target: slug, after: { version, published: publish } });
+      return { ...show(put, deps.catalog), version };
+    },
+  }),
+
+  operation({
+    name: 'publish_template',
+    title: 'Publish a version of a template',
+    summary:
+      'From now on emails are made from this version; an archived template is in use again. The version is named, so that nobody puts live what nobody looked at.',
+    effect: 'changes',
+    scope: 'templates:write',
+    input: z.strictObject({
+      slug,
+      version: z.number().int().min(1).describe('The version to put live.'),
+      base_version: baseVersion,
+    }),
+    output: ownTemplate,
+    rest: { method: 'POST', path: '/v1/templates/{slug}/publish', ifMatch: 'base_version' },
+    client: 'templates.publish',
+    tool: { idempotent: true },
+    async run({ database, catalog }, { accountId }, { slug, version, base_version }, via) {
+      const before = await readAccountTemplate(database, accountId, slug);
+      const after = await publishTemplate(database, accountId, slug, version, base_version);
+      via.note(used(slug, before, after));
+      return show(after, catalog);
+    },
+  }),
+
+  operation({
+    name: 'roll_back_template',
+    title: 'Roll a template back',
+    summary:
+      'Emails are made again from the version that was in use before the published one. The newer one is kept and can be published again.',
+    effect: 'changes',
+    scope: 'templates:write',
+    input: z.strictObject({ slug }),
+    output: ownTemplate,
+    rest: { method: 'POST', path: '/v1/templates/{slug}/roll-back' },
+    client: 'templates.rollBack',
+    async run({ database, catalog }, { accountId }, { slug }, via) {
+      const before = await readAccountTemplate(database, accountId, slug);
+      const after = await rollBackTemplate(database, accountId, slug);
+      via.note(used(slug, before, after));
+      return show(after, catalog);
+    },
+  }),
+
+  operation({
+    name: 'archive_template',
+    title: 'Archive a template',
+    summary:
+      'Takes a template out of use: sends find the system template of the slug again, or none. Its versions are kept; publishing one brings it back.',
+    effect: 'changes',
+    scope: 'templates:write',
+    input: z.strictObject({ slug }),
+    output: ownTemplate,
+    rest: { method: 'POST', path: '/v1/templates/{slug}/archive' },
+    client: 'templates.archive',
+    async run({ database, catalog }, { accountId }, { slug }, via) {
+      const before = await readAccountTemplate(database, accountId, slug);
+      const after = await archiveTemplate(database, accountId, slug);
+      via.note(used(slug, before, after));
+      return show(after, catalog);
     },
   }),
 ];
+
+const used = (slug: string, before: AccountTemplate, after: AccountTemplate) => {
+  const shown = (it: AccountTemplate) => ({
+    state: stateOf(it),
+    published_version: it.publishedVersion,
+  });
+  return { target: slug, before: shown(before), after: shown(after) };
+};

@@ -1,10 +1,10 @@
-// The branding of an account as it is kept: every change is a new version. Before it: the dashboard or the CLI.
+// The branding of an account as it is kept: every change is a new version. Before it: operations/branding.ts.
 // After it: resolution.ts hands the newest to every render, and each message records which version that was.
 import { lockAccount } from '../accounts/accounts.ts';
 import { Problem } from '../errors.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { changeBranding } from './branding.ts';
-import { type Branding, defaultBranding } from './branding-fields.ts';
+import { type Branding, brandingFields, defaultBranding } from './branding-fields.ts';
 
 export interface AccountBranding {
   /** 0: nothing was ever set, the defaults are in force. */
@@ -38,10 +38,7 @@ export async function setBranding(
     await lockAccount(client, accountId);
     const current = await readBranding(client, accountId);
     if (baseVersion !== undefined && baseVersion !== current.version) {
-      throw new Problem(
-        'stale',
-        `The branding was changed meanwhile: version ${current.version} is the newest, not ${baseVersion}. Read it, apply your change to it and try again.`,
-      );
+      throw await changedMeanwhile(client, accountId, current, baseVersion);
     }
     const next = {
       version: current.version + 1,
@@ -54,4 +51,29 @@ export async function setBranding(
     ]);
     return next;
   });
+}
+
+/** Says what the others changed. */
+async function changedMeanwhile(
+  client: Queryable,
+  accountId: number,
+  { version, fields }: AccountBranding,
+  baseVersion: number,
+): Promise<Problem> {
+  const [base] = await client.query<{ fields: Branding }>(
+    'SELECT fields FROM branding WHERE account_id = $1 AND version = $2',
+    [accountId, baseVersion],
+  );
+  const before = base?.fields ?? defaultBranding;
+  const changed = brandingFields.filter((field) => before[field] !== fields[field]);
+  return new Problem(
+    'stale',
+    `Somebody changed the branding meanwhile: version ${version} is the newest, not ${baseVersion}. Changed since: ${changed.join(', ') || 'nothing that is seen'}. Read it, apply your change to it and try again.`,
+    {
+      faults: changed.map((path) => ({
+        path,
+        message: `${path} is ${fields[path] ?? 'not set'} in version ${version}`,
+      })),
+    },
+  );
 }

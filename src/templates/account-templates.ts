@@ -1,5 +1,6 @@
 // Templates of an account's own: cloned or made from nothing, edited in versions, published, rolled back, archived.
-// Before it: the CLI or the dashboard. After it: resolution.ts finds the published version for a send.
+// Before it: operations/templates.ts. After it: resolution.ts finds the published version for a send.
+import { isDeepStrictEqual } from 'node:util';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Problem } from '../errors.ts';
 import { similarSlugs } from '../nearest.ts';
@@ -26,14 +27,16 @@ interface TemplateDeps {
 /** More than people make; they are not counted with the account's sends. */
 const EDITS_PER_SECOND = 100;
 
-/** A copy of a system template, published as it is: from now on the account's sends use the copy. */
+/**
+ * A copy of a template, published as it is: from now on the account's sends find the copy under its slug. Where the
+ * account has a template of its own under the slug, that is copied, else the system's.
+ */
 export async function cloneTemplate(
   deps: TemplateDeps,
   accountId: number,
-  systemSlug: string,
-  as = systemSlug,
+  original: string,
+  as = original,
 ): Promise<AccountTemplate> {
-  const system = deps.catalog.templates.get(systemSlug) ?? noSystemTemplate(deps, systemSlug);
   const slug = checkSlug(as);
   return await deps.database.transaction(async (client) => {
     await lockAccount(client, accountId);
@@ -43,12 +46,12 @@ export async function cloneTemplate(
         `slug: account ${accountId} has a template "${slug}" already. Clone under another slug, or change that one.`,
       );
     }
-    await saveTemplate(client, accountId, slug, system);
+    const draft = await draftToClone(client, deps.catalog, accountId, original);
+    await saveTemplate(client, accountId, slug, draft);
     await saveVersion(client, accountId, slug, {
-      ...system,
-      text: null,
+      ...draft,
       version: 1,
-      clonedFrom: systemSlug,
+      clonedFrom: original,
       basedOn: null,
     });
     return await publish(client, accountId, slug, 1);
@@ -56,26 +59,31 @@ export async function cloneTemplate(
 }
 
 /**
- * Saves a new version, as a draft. What is not given stays as in the version it is based on (the newest, unless told);
- * a template made from nothing needs at least a subject and HTML.
+ * Saves a new version, as a draft. What is not given stays as in the version `from` (the newest, unless told); a template
+ * made from nothing needs at least a subject and HTML. What the newest version says already makes no new one.
+ * `base`: the newest version that whoever changes it knows; a Problem tells what others changed since.
  */
 export async function putTemplate(
   deps: TemplateDeps,
   accountId: number,
   slug: string,
   change: { [Field in keyof TemplateDraft]?: unknown },
-  basedOn?: number,
+  { from, base }: { from?: number | undefined; base?: number | undefined } = {},
 ): Promise<{ template: AccountTemplate; version: number }> {
   checkSlug(slug);
   return await deps.database.transaction(async (client) => {
     await lockAccount(client, accountId);
     const existing = await findAccountTemplate(client, accountId, slug);
-    const base = existing && (basedOn ?? existing.newestVersion);
+    if (base !== undefined) await requireNewest(client, accountId, slug, base);
+    const basedOn = existing && (from ?? existing.newestVersion);
     const before =
-      base === undefined
+      basedOn === undefined
         ? madeFromNothing(slug)
-        : { ...existing!, ...(await readTemplateVersion(client, accountId, slug, base)) };
+        : { ...existing!, ...(await readTemplateVersion(client, accountId, slug, basedOn)) };
     const draft = checkDraft(merge(before, change));
+    if (existing !== undefined && (await isSaved(client, existing, draft))) {
+      return { template: existing, version: existing.newestVersion };
+    }
     await (deps.making ?? makeHere(deps.catalog)).check(slug, sourceOf(draft), {
       share: `edits of account ${accountId}`,
       ratePerSecond: EDITS_PER_SECOND,
@@ -87,23 +95,25 @@ export async function putTemplate(
       ...draft,
       version,
       clonedFrom: null,
-      basedOn: base ?? null,
+      basedOn: basedOn ?? null,
     });
     return { template: (await findAccountTemplate(client, accountId, slug))!, version };
   });
 }
 
-/** From now on sends use this version (the newest, unless told). Brings an archived template back. */
+/** From now on sends use this version (the newest, unless told). Brings an archived template back. `base` as in putTemplate. */
 export async function publishTemplate(
   database: Database,
   accountId: number,
   slug: string,
   version?: number,
+  base?: number,
 ): Promise<AccountTemplate> {
   return await database.transaction(async (client) => {
     await lockAccount(client, accountId);
-    const template = await readAccountTemplate(client, accountId, slug);
-    return await publish(client, accountId, slug, version ?? template.newestVersion);
+    const { newestVersion } = await readAccountTemplate(client, accountId, slug);
+    if (base !== undefined) await requireNewest(client, accountId, slug, base);
+    return await publish(client, accountId, slug, version ?? newestVersion);
   });
 }
 
@@ -149,6 +159,69 @@ export async function archiveTemplate(
 
 // ---- Steps ------------------------------------------------------------------------------------------------------
 
+async function draftToClone(
+  client: Queryable,
+  { templates }: Catalog,
+  accountId: number,
+  slug: string,
+): Promise<TemplateDraft> {
+  const own = await findAccountTemplate(client, accountId, slug);
+  if (own !== undefined) {
+    const version = own.publishedVersion ?? own.newestVersion;
+    return { ...own, ...(await readTemplateVersion(client, accountId, slug, version)) };
+  }
+  const system = templates.get(slug);
+  if (system === undefined) throw unknownTemplate(slug, [...templates.keys()]);
+  return { ...system, text: null };
+}
+
+/** A Problem, where somebody saved a version after this one: it tells what that changed. */
+async function requireNewest(
+  client: Queryable,
+  accountId: number,
+  slug: string,
+  base: number,
+): Promise<void> {
+  const newest = (await findAccountTemplate(client, accountId, slug))?.newestVersion ?? 0;
+  if (base === newest) return;
+  if (base === 0) {
+    throw new Problem(
+      'stale',
+      `There is a template "${slug}" already, at version ${newest}. Choose another slug, or read that one and change it.`,
+    );
+  }
+  if (base > newest) {
+    const known = newest === 0 ? 'does not exist yet' : `is at version ${newest}`;
+    throw new Problem('stale', `Template "${slug}" ${known}, not at ${base}. Read it and retry.`);
+  }
+  const before = await readTemplateVersion(client, accountId, slug, base);
+  const after = await readTemplateVersion(client, accountId, slug, newest);
+  const changed = CONTENT.filter((part) => !isDeepStrictEqual(before[part], after[part]));
+  const what = changed.length === 0 ? 'nothing but its name' : changed.join(', ');
+  throw new Problem(
+    'stale',
+    `Somebody saved version ${newest} of template "${slug}" after version ${base}, which you started from. It changes ${what}. Read it, apply your change to it and try again.`,
+    { faults: changed.map((path) => ({ path, message: `${path} differs in version ${newest}` })) },
+  );
+}
+
+const CONTENT = ['subject', 'preheader', 'html', 'text', 'variables', 'sample'] as const;
+const ABOUT = ['name', 'category', 'description'] as const;
+
+/** Whether the newest version says all that already. */
+async function isSaved(
+  client: Queryable,
+  existing: AccountTemplate,
+  draft: TemplateDraft,
+): Promise<boolean> {
+  const { accountId, slug, newestVersion } = existing;
+  const newest = await readTemplateVersion(client, accountId, slug, newestVersion);
+  return (
+    ABOUT.every((field) => draft[field] === existing[field]) &&
+    CONTENT.every((part) => isDeepStrictEqual(draft[part], newest[part]))
+  );
+}
+
 function madeFromNothing(slug: string): { [Field in keyof TemplateDraft]: unknown } {
   return {
     name: slug,
@@ -192,10 +265,6 @@ async function publish(
     [accountId, slug, version],
   );
   return await readAccountTemplate(client, accountId, slug);
-}
-
-function noSystemTemplate(deps: TemplateDeps, slug: string): never {
-  throw unknownTemplate(slug, [...deps.catalog.templates.keys()]);
 }
 
 /** Names the slugs that may have been meant. */

@@ -61,10 +61,7 @@ export function changeBranding(current: Branding, changes: Record<string, unknow
   const next: Record<string, string | number> = { ...current };
   for (const [field, value] of Object.entries(changes)) {
     if (!Object.hasOwn(checks, field)) {
-      throw new Problem(
-        'invalid',
-        `branding.${field.slice(0, 100)} is not a branding field; there are ${brandingFields.join(', ')}`,
-      );
+      throw faultIn(field, `is not a branding field; there are ${brandingFields.join(', ')}`);
     }
     if (value === null || value === undefined || value === '') {
       delete next[field];
@@ -73,10 +70,16 @@ export function changeBranding(current: Branding, changes: Record<string, unknow
     try {
       next[field] = checks[field as BrandingField](value);
     } catch (fault) {
-      throw new Problem('invalid', `branding.${field} ${(fault as Error).message}`);
+      throw faultIn(field, (fault as Error).message);
     }
   }
   return { ...defaultBranding, ...next };
+}
+
+function faultIn(field: string, fault: string): Problem {
+  const path = field.slice(0, 100);
+  const message = `branding.${path} ${fault}`;
+  return new Problem('invalid', message, { faults: [{ path, message }] });
 }
 
 /** Computed once per branding version, not per mail. */

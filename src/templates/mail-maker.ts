@@ -1,6 +1,6 @@
 // The jobs on templates, as plain functions: a template and variables → subject, HTML and text; and whether a source is Jinja2.
 // Before it: making.ts gives an order. After it: the same, with bytes ready to be stored. Runs in a thread where a service runs.
-import { Problem } from '../errors.ts';
+import { type Fault, Problem } from '../errors.ts';
 import { htmlToPlainText } from '../html/plain-text.ts';
 import { TemplateError } from '../jinja/index.ts';
 import type { BrandingContext } from './branding.ts';
@@ -35,14 +35,6 @@ export interface MadeMail {
   text: Uint8Array;
 }
 
-/** The cause of a Problem with a template: where it is wrong. Plain data, as it crosses threads. */
-export interface TemplateFaultPlace {
-  templateName: string | null;
-  line: number | null;
-  column: number | null;
-  message: string;
-}
-
 type Thing = (key: string) => unknown;
 
 export type MailMaker = ReturnType<typeof createMailMaker>;
@@ -69,7 +61,7 @@ export function createMailMaker(catalog: Catalog) {
 
   return {
     make(order: MailOrder, thing: Thing): MadeMail {
-      return withPlainCause(() => {
+      return withFaults(order.slug, () => {
         const template = templateOf(order, thing);
         const { branding } = order;
         const context = mailContext(
@@ -90,7 +82,7 @@ export function createMailMaker(catalog: Catalog) {
 
     /** A Problem tells what is wrong with the source, and where. */
     check({ slug, source }: { slug: string; source: TemplateSource }): null {
-      return withPlainCause(() => {
+      return withFaults(slug, () => {
         compileContent(catalog.environment, slug, source);
         return null;
       });
@@ -98,13 +90,23 @@ export function createMailMaker(catalog: Catalog) {
   };
 }
 
-function withPlainCause<Result>(work: () => Result): Result {
+/** The cause becomes plain data: it crosses threads, and editors mark the place. */
+function withFaults<Result>(slug: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof Problem && error.cause instanceof TemplateError)) throw error;
-    const { templateName, line, column, message } = error.cause;
-    const place: TemplateFaultPlace = { templateName, line, column, message };
-    throw new Problem(error.code, error.detail, { cause: place });
+    const faults = [faultOf(slug, error.detail, error.cause)];
+    throw new Problem(error.code, error.detail, { faults });
   }
+}
+
+function faultOf(slug: string, detail: string, cause: TemplateError): Fault {
+  const { templateName, line, column, message } = cause;
+  const [name, part = 'html'] = (templateName ?? slug).split(':');
+  // In a template that this one extends, the place would mislead.
+  if (name !== slug) return { path: 'template', message: detail };
+  return line === null
+    ? { path: part, message }
+    : { path: part, message, line, column: column ?? 1 };
 }

@@ -65,8 +65,10 @@ function requireVariables(
 ): void {
   const missing = missingVariables(schema, variables);
   if (missing.length === 0) return;
+  const paths = missing.map((name) => `variables.${name}`);
   throw new Problem(
     'invalid',
-    `Template "${slug}" needs variables that are missing or empty: ${missing.map((path) => `variables.${path}`).join(', ')}.`,
+    `Template "${slug}" needs variables that are missing or empty: ${paths.join(', ')}.`,
+    { faults: paths.map((path) => ({ path, message: `${path} is missing or empty` })) },
   );
 }

@@ -81,10 +81,11 @@ function checkNames(variables: Variable[], context: z.RefinementCtx): void {
 export function checkDraft(draft: { [Field in keyof TemplateDraft]: unknown }): TemplateDraft {
   const read = draftSchema.safeParse(draft);
   if (read.success) return read.data;
-  const faults = read.error.issues.map(({ path, message }) =>
-    path.length === 0 ? message : `${showPath(path)}: ${message}`,
-  );
-  throw new Problem('invalid', `${faults.join('; ')}.`);
+  const faults = read.error.issues.map(({ path, message }) => ({
+    path: showPath(path),
+    message: path.length === 0 ? message : `${showPath(path)}: ${message}`,
+  }));
+  throw new Problem('invalid', `${faults.map(({ message }) => message).join('; ')}.`, { faults });
 }
 
 const showPath = (path: PropertyKey[]): string =>

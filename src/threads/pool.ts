@@ -165,8 +165,8 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
       if ('output' in result) order.resolve(result.output);
       else if ('failure' in result) order.reject(result.failure);
       else {
-        const { code, detail, cause } = result.problem;
-        order.reject(new Problem(code, detail, { cause }));
+        const { code, detail, faults } = result.problem;
+        order.reject(new Problem(code, detail, { faults }));
       }
     }
   }

@@ -16,11 +16,11 @@ export interface Batch {
   orders: [job: string, input: unknown][];
 }
 
-/** Place in the batch, milliseconds it took, and what came out. A Problem's cause is plain data. */
+/** Place in the batch, milliseconds it took, and what came out. */
 export type Answer = [place: number, ms: number, result: Result];
 export type Result =
   | { output: unknown }
-  | { problem: Pick<Problem, 'code' | 'detail' | 'cause'> }
+  | { problem: Pick<Problem, 'code' | 'detail' | 'faults'> }
   | { failure: unknown };
 
 export interface Answers {
@@ -106,7 +106,8 @@ function attempt(work: () => unknown): Result {
     return { output: work() };
   } catch (error) {
     if (error instanceof Problem) {
-      return { problem: { code: error.code, detail: error.detail, cause: error.cause } };
+      const { code, detail, faults } = error;
+      return { problem: { code, detail, faults } };
     }
     return { failure: error };
   }

@@ -114,7 +114,7 @@ describe.skipIf(!dashboard)('A phone', () => {
         limits: { noBcc: true, templatesOnly: true, allowedRecipients: ['example.com'] },
       },
     });
-    await client.call('cloneTemplate', { params: { slug: 'welcome' }, body: {} });
+    await client.api.templates.clone({ slug: 'welcome' });
     await captured(service.database, sent.body.id);
     const { items } = await client.call('listSandbox', { query: {} });
     const params = { id: endpoint.id };

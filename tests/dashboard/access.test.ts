@@ -45,14 +45,6 @@ const BODIES: {
   askForReset: { email: 'nobody@example.com' },
   showReset: { token: 'x' },
   resetPassword: { token: 'x', password: 'x' },
-  previewTemplate: { slug: 'their-own' },
-  previewTemplates: { slugs: ['their-own'] },
-  cloneTemplate: {},
-  saveTemplate: { subject: 'Changed', html: '<p>Changed</p>' },
-  publishTemplate: { version: 1 },
-  testSend: { to: 'ada@example.net' },
-  setBranding: { brand_name: 'Changed' },
-  previewBranding: { branding: {}, slugs: ['welcome'] },
   addDomain: { domain: 'changed.example' },
   addAddress: { address: 'changed@changed.example' },
   createWebhook: { url: 'http://127.0.0.1:59999/changed' },
@@ -84,13 +76,6 @@ async function makeThings(): Promise<Things> {
     }),
   );
   const message = { id: sent.body.id as string };
-  await them.call('saveTemplate', {
-    params: { slug: 'their-own' },
-    body: { subject: 'Theirs', html: '<p>Theirs</p>' },
-  });
-  await them.call('publishTemplate', { params: { slug: 'their-own' }, body: {} });
-  await them.call('saveTemplate', { params: { slug: 'their-own' }, body: { subject: 'Newer' } });
-  const template = { slug: 'their-own' };
   await them.call('addDomain', { body: { domain: 'theirs.example' } });
   await them.call('addAddress', { body: { address: 'we@theirs.example' } });
   const { endpoint } = await them.call('createWebhook', {
@@ -118,14 +103,6 @@ async function makeThings(): Promise<Things> {
     getMessageSource: message,
     getAttachment: { ...message, index: '0' },
     sendAgain: message,
-    getTemplate: template,
-    listTemplateVersions: template,
-    cloneTemplate: template,
-    saveTemplate: template,
-    publishTemplate: template,
-    rollBackTemplate: template,
-    archiveTemplate: template,
-    testSend: template,
     checkDomain: { domain: 'theirs.example' },
     removeDomain: { domain: 'theirs.example' },
     verifyAddress: { address: 'we@theirs.example' },
@@ -227,9 +204,9 @@ describe('a role that is too small', () => {
     },
   );
 
-  it('all writing routes ask for more than a viewer, but for previews and one’s own session', () => {
+  it('all writing routes ask for more than a viewer, but for one’s own session', () => {
     const forAll = names.filter((name) => writes(name) && accessOf(name) === 'viewer');
-    expect(forAll.sort()).toEqual(['previewBranding', 'previewTemplate', 'previewTemplates']);
+    expect(forAll).toEqual([]);
     const own = names.filter((name) => accessOf(name) === 'user');
     expect(own.sort()).toEqual(['changePassword', 'signOut', 'signOutOthers', 'switchAccount']);
   });
@@ -245,34 +222,18 @@ describe('a role that is too small', () => {
 });
 
 describe('what belongs to another account', () => {
-  /** A slug that we do not have yet is free for us: it makes a template of our own. */
-  const isOurBusiness = (name: RouteName): boolean => name === 'saveTemplate';
-
-  it.each(
-    names.filter(
-      (name) => isMembers(name) && ROUTES[name].path.includes(':') && !isOurBusiness(name),
-    ),
-  )('%s → 404', async (name) => {
-    expect(paramsOf(name), 'the test lacks an id for this route').toBeDefined();
-    const answer = await us.try(name, { params: paramsOf(name), body: bodyOf(name) });
-    expect([name, answer.status, answer.body.detail]).toEqual([name, 404, expect.any(String)]);
-  });
-
-  it('previews do not show their templates', async () => {
-    expect((await us.try('previewTemplate', { body: { slug: 'their-own' } })).status).toBe(404);
-    expect((await us.try('previewTemplates', { body: { slugs: ['their-own'] } })).status).toBe(404);
-  });
+  it.each(names.filter((name) => isMembers(name) && ROUTES[name].path.includes(':')))(
+    '%s → 404',
+    async (name) => {
+      expect(paramsOf(name), 'the test lacks an id for this route').toBeDefined();
+      const answer = await us.try(name, { params: paramsOf(name), body: bodyOf(name) });
+      expect([name, answer.status, answer.body.detail]).toEqual([name, 404, expect.any(String)]);
+    },
+  );
 
   it('nobody enters an account by its number', async () => {
     const answer = await us.try('switchAccount', { body: { accountId: theirs.id } });
     expect(answer.status).toBe(404);
-  });
-
-  it('a template of the same slug is another one', async () => {
-    const body = { subject: 'Ours', html: '<p>Ours</p>' };
-    await us.call('saveTemplate', { params: { slug: 'their-own' }, body });
-    const shown = await them.call('getTemplate', { params: { slug: 'their-own' }, query: {} });
-    expect(shown.content.subject).toBe('Theirs');
   });
 
   it('lists show only what is ours', async () => {

@@ -164,10 +164,9 @@ describe('mails of the service itself', () => {
   it('are written by the catalogue’s templates, and their links lead straight to the page', async () => {
     const own = await service.account();
     const owner = await openSignedIn(service, { accountId: own.id });
-    const slug = { slug: 'team-invitation' };
+    const slug = 'team-invitation';
     const html = '<img src="https://elsewhere.example/?{{ accept_url }}">';
-    await owner.call('saveTemplate', { params: slug, body: { subject: 'Changed', html } });
-    await owner.call('publishTemplate', { params: slug, body: {} });
+    await owner.api.templates.put({ slug, subject: 'Changed', html, publish: true });
     await owner.call('invite', { body: { email: 'bo@people.example', role: 'viewer' } });
     const { link } = await mailedInvitation(service.database, 'bo@people.example');
     const { items } = await owner.call('searchMessages', { query: {} });

@@ -2,6 +2,7 @@
 // goes on, another tenant is served meanwhile, and memory comes back. On the built program, as a process of its own.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SandmartinError } from '../../src/client/calls.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { rpc } from '../mcp/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -101,9 +102,12 @@ const DOORS: Record<string, (attack: (typeof ATTACKS)[string]) => Promise<number
     const body = {
       slug: 'welcome',
       ...(subject === undefined ? {} : { draft: { subject } }),
-      variables: welcome({ variables: variables ?? {} }).variables,
+      variables: welcome({ variables: variables ?? {} }).variables as Record<string, unknown>,
     };
-    return (await viewer.try('previewTemplate', { body })).status;
+    return await viewer.api.templates.render(body).then(
+      () => 200,
+      ({ status }: SandmartinError) => status,
+    );
   },
 };
 

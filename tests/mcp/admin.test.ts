@@ -151,7 +151,7 @@ describe('templates', () => {
     expect(published).toMatchObject({ version: 3, published_version: 3 });
     expect(await subjectOf()).toBe('Dearest {{ name }}');
     expect(await admin('list_own_templates')).toMatchObject({
-      templates: [{ slug: 'welcome-vip', published_version: 3, archived: false }],
+      templates: [{ slug: 'welcome-vip', published_version: 3, state: 'published' }],
     });
     expect((await admin('list_own_templates', {}, stranger.key)).templates).toEqual([]);
     expect(await admin('get_template', { slug: 'welcome-vip' }, stranger.key)).toMatchObject({

@@ -73,7 +73,7 @@ describe('template', () => {
     );
     const shown = await json('template', 'show', 'invoice');
     const { compiled: _, ...invoice } = catalog.templates.get('invoice')!;
-    expect(shown).toEqual({ ...invoice, version: null, source: 'system' });
+    expect(shown).toEqual({ ...invoice, version: null });
     expect(await run('template', 'show', 'invoice')).toContain(invoice.subject);
     await expect(run('template', 'show', 'invoyce')).rejects.toEqual(refusal('invoice'));
     await expect(run('template', 'list', '--category', 'x')).rejects.toEqual(refusal('--category'));
@@ -103,7 +103,7 @@ describe('template', () => {
     const own = ['--account', account];
     expect(await json('template', 'clone', 'welcome', ...own)).toMatchObject({
       slug: 'welcome',
-      publishedVersion: 1,
+      published_version: 1,
     });
     const put = await json(
       ...['template', 'put', 'welcome', ...own, '--subject', 'Hi {{ name }}'],
@@ -113,7 +113,7 @@ describe('template', () => {
       ...['--sample', file('sample.json', { name: 'Ada' })],
       ...['--name', 'Our welcome', '--category', 'team', '--description', 'For us'],
     );
-    expect(put).toMatchObject({ version: 2, publishedVersion: 1, name: 'Our welcome' });
+    expect(put).toMatchObject({ version: 2, published_version: 1, name: 'Our welcome' });
 
     const draft = await json('template', 'render', 'welcome', ...own, '--version', '2', '--sample');
     expect(draft).toMatchObject({ subject: 'Hi Ada', text: 'Hello Ada' });
@@ -122,25 +122,24 @@ describe('template', () => {
     expect((await used()).html).not.toContain('Drafted');
 
     expect(await json('template', 'publish', 'welcome', ...own)).toMatchObject({
-      publishedVersion: 2,
+      published_version: 2,
     });
     expect(await used()).toEqual(draft);
     expect(await json('template', 'show', 'welcome', ...own)).toMatchObject({
-      source: 'account',
+      state: 'published',
       version: 2,
-      basedOn: 1,
       variables: [{ name: 'name', required: true, type: 'string', description: '' }],
     });
     expect(await json('template', 'versions', 'welcome', ...own)).toMatchObject([
-      { version: 2, basedOn: 1, published: true },
-      { version: 1, clonedFrom: 'welcome', published: false },
+      { version: 2, based_on: 1, published: true },
+      { version: 1, cloned_from: 'welcome', published: false },
     ]);
     expect(await run('template', 'versions', 'welcome', ...own)).toMatch(
       /2 .* version 1 .*published/,
     );
 
     expect(await json('template', 'rollback', 'welcome', ...own)).toMatchObject({
-      publishedVersion: 1,
+      published_version: 1,
     });
     expect((await used()).html).not.toContain('Drafted');
     const states = async () =>
@@ -163,7 +162,7 @@ describe('template', () => {
     const put = ['template', 'put', 'brand-new', '--account', account, '--html', html];
     expect(await json(...put, '--subject', 'New', '--publish')).toMatchObject({
       version: 1,
-      publishedVersion: 1,
+      published_version: 1,
     });
   });
 
@@ -230,7 +229,7 @@ describe('branding', () => {
     ['button_radius=25', 'button_radius'],
     ['logo_url=ftp://x.example/a', 'logo_url'],
     ['support_email=me', 'support_email'],
-    ['color=#fff', 'color is not a branding field'],
+    ['color=#fff', 'There is no field "color"'],
     ['brand_name', '--set must be field=value'],
   ])('set %s names the field and changes nothing', async (setting, detail) => {
     const before = await json('branding', 'get', '--account', account);

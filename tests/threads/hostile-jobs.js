@@ -11,7 +11,7 @@ serveJobs({
   double: (input) => input * 2,
   bytes: (text) => ({ text, bytes: Buffer.from(text) }),
   refuse: (detail) => {
-    throw new Problem('invalid', detail, { cause: { line: 3 } });
+    throw new Problem('invalid', detail, { faults: [{ path: 'html', message: 'x', line: 3 }] });
   },
   fail: () => {
     throw new TypeError('a fault of ours');

@@ -63,11 +63,11 @@ describe('a job', () => {
     expect(answers.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(texts);
   });
 
-  it('passes a Problem on with its cause, and a fault of ours as what it is', async () => {
+  it('passes a Problem on with its faults, and a fault of ours as what it is', async () => {
     open();
     const refused = await pool.run('refuse', 'No.', { share: 'a' }).catch((error) => error);
     expect(refused).toBeInstanceOf(Problem);
-    expect(refused).toMatchObject({ code: 'invalid', detail: 'No.', cause: { line: 3 } });
+    expect(refused).toMatchObject({ code: 'invalid', detail: 'No.', faults: [{ line: 3 }] });
     const failed = await pool.run('fail', null, { share: 'a' }).catch((error) => error);
     expect(failed).toMatchObject({ name: 'TypeError', message: 'a fault of ours' });
   });

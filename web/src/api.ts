@@ -19,7 +19,6 @@ import {
 } from '../../src/dashboard/contract.ts';
 import type { Page, Refusal } from '../../src/dashboard/views/common.ts';
 import type { SessionState } from '../../src/dashboard/views/session.ts';
-import type { TemplateFault } from '../../src/dashboard/views/templates.ts';
 
 type Part<Name extends RouteName, Key extends string> =
   Api[Name] extends Record<Key, infer Value> ? Value : never;
@@ -42,13 +41,10 @@ interface AnyRequest {
   body?: unknown;
 }
 
-/** A refusal: the server's own words for people, and where a template is wrong. */
+/** A refusal, in the server's own words for people. */
 export class Refused extends SandmartinError {
-  readonly templateFaults: TemplateFault[];
-
   constructor(status: number, refusal: Refusal) {
     super(status, { detail: refusal.detail });
-    this.templateFaults = refusal.faults ?? [];
   }
 }
 

@@ -5,7 +5,6 @@ import type { MemberRole as Role, Scope } from '../../accounts/scopes.ts';
 import type { HookType } from '../../events/kinds.ts';
 import type { Door } from '../../messages/door.ts';
 import type { MessageStatus } from '../../messages/status.ts';
-import type { TemplateFault } from './templates.ts';
 
 export type { Door, HookType, MessageStatus, Plan, Role, Scope };
 
@@ -15,8 +14,7 @@ export interface Page<Item> {
   next: string | null;
 }
 
-/** Every refusal. `faults` comes with 400 where templates are concerned. */
+/** Every refusal. */
 export interface Refusal {
   detail: string;
-  faults?: TemplateFault[];
 }

@@ -12,4 +12,8 @@ export const samples: Samples = {
     input: ({ next }, { mark }) => ({ brand_name: `${mark} ${next()}`, button_radius: 4 }),
     refused: [{ button_radius: 25 }, { primary_color: 'reddish' }],
   },
+  preview_branding: {
+    input: () => ({ branding: { brand_name: null }, slugs: ['welcome'] }),
+    refused: [{ branding: { button_radius: 25 } }],
+  },
 };

@@ -47,4 +47,34 @@ export const samples: Samples = {
     inAnotherAccount: 'own',
     refused: [{ html: '{% if %}' }],
   },
+  list_template_versions: { input: own },
+  get_template_version: {
+    input: async (world, whose) => ({ ...(await own(world, whose)), version: 'newest' }),
+    refused: [{ version: 'best' }],
+  },
+  publish_template: {
+    input: async (world, whose) => ({ ...(await own(world, whose)), version: 1 }),
+  },
+  roll_back_template: {
+    async input(world, whose) {
+      const { slug } = await own(world, whose);
+      await world.done('publish_template', { slug, version: 1 }, whose);
+      await world.done('update_template', { slug, subject: 'Second', publish: true }, whose);
+      return { slug };
+    },
+  },
+  archive_template: { input: own },
+  render_template: { input: own, refused: [{ draft: { html: '{% if %}' } }, { variables: {} }] },
+  render_templates: {
+    input: async (world, whose) => ({ slugs: [(await own(world, whose)).slug] }),
+    inAnotherAccount: 'not-found',
+  },
+  send_test_email: {
+    input: async (world, whose) => ({ ...(await own(world, whose)), to: 'ada@example.net' }),
+    refused: [{ to: 'nobody' }],
+  },
 };
+
+async function own(world: World, whose: Party): Promise<{ slug: string }> {
+  return { slug: await makeTemplate(world, whose) };
+}

@@ -18,12 +18,10 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type {
-  Branding,
-  BrandingChange,
   BrandingContrast,
-  BrandingView,
-} from '../../../../src/dashboard/views/branding.ts';
-import { call, useAction, useApi } from '../../api.ts';
+  Branding as BrandingView,
+} from '../../../../src/client/operations.ts';
+import { api, type Input, useChange, useRead } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { WarningIcon } from '../../parts/icons.tsx';
 import { MailFrame } from '../../parts/mail-frame.tsx';
@@ -32,7 +30,7 @@ import { tellDone } from '../../parts/results.ts';
 import { useMay } from '../../session.ts';
 
 export function BrandingPage() {
-  const branding = useApi('getBranding');
+  const branding = useRead('branding.get', {});
   if (branding.isError) {
     return (
       <Page title="Branding">
@@ -49,6 +47,8 @@ export function BrandingPage() {
   }
   return <BrandingForm key={branding.data.version} view={branding.data} />;
 }
+
+type Branding = BrandingView['branding'];
 
 /** As the form holds it: every text is a string. */
 type Form = Record<Exclude<keyof Branding, 'button_radius'>, string> & { button_radius: number };
@@ -74,7 +74,7 @@ const formOf = (fields: Branding): Form => ({
 });
 
 /** Empty takes a field back to its default. */
-const changeOf = (form: Form): BrandingChange => ({
+const changeOf = (form: Form): Input<'branding.preview'>['branding'] => ({
   ...Object.fromEntries(texts.map((name) => [name, form[name].trim() === '' ? null : form[name]])),
   button_radius: form.button_radius,
 });
@@ -105,23 +105,24 @@ const fields: {
 
 function BrandingForm({ view }: { view: BrandingView }) {
   const may = useMay('developer');
-  const [form, setForm] = useState(() => formOf(view.fields));
+  const [form, setForm] = useState(() => formOf(view.branding));
   const [slugs, setSlugs] = useState(['welcome', 'order-confirmation', 'password-reset']);
   const set = (name: keyof Form, value: string | number) =>
     setForm((before) => ({ ...before, [name]: value }));
   const [asked] = useDebouncedValue({ branding: changeOf(form), slugs }, 250);
   const preview = useQuery({
-    queryKey: ['previewBranding', asked],
-    queryFn: () => call('previewBranding', { body: asked }),
+    queryKey: ['branding.preview', asked],
+    queryFn: () => api.branding.preview(asked),
     placeholderData: keepPreviousData,
     gcTime: 10_000,
   });
-  const save = useAction('setBranding', {
-    changes: ['getBranding', 'previewTemplate', 'previewTemplates'],
+  const save = useChange('branding.set', {
+    changes: ['branding.get', 'templates.render', 'templates.renderSeveral'],
     onDone: ({ version }) => tellDone(`Saved as version ${version}. New mails use it.`),
   });
   const contrasts = preview.data?.contrasts ?? view.contrasts;
-  const changed = JSON.stringify(changeOf(form)) !== JSON.stringify(changeOf(formOf(view.fields)));
+  const changed =
+    JSON.stringify(changeOf(form)) !== JSON.stringify(changeOf(formOf(view.branding)));
   return (
     <Page
       wide
@@ -134,9 +135,9 @@ function BrandingForm({ view }: { view: BrandingView }) {
               Defaults
             </Button>
             <Button
-              disabled={!changed || Boolean(preview.data?.fault)}
+              disabled={!changed || preview.isError}
               loading={save.isPending}
-              onClick={() => save.mutate({ body: changeOf(form) })}
+              onClick={() => save.mutate({ ...changeOf(form), base_version: view.version })}
             >
               Save
             </Button>
@@ -147,9 +148,9 @@ function BrandingForm({ view }: { view: BrandingView }) {
       <div className="branding">
         <Paper p="lg" component="fieldset" disabled={!may} className="branding-form">
           <Stack>
-            {(save.error || preview.data?.fault) && (
+            {(save.error || preview.error) && (
               <Alert color="red" role="alert">
-                {save.error?.message ?? preview.data?.fault}
+                {(save.error ?? preview.error)?.message}
               </Alert>
             )}
             <ColorField
@@ -266,11 +267,11 @@ function ColorField({
           <WarningIcon size={15} />
           <Text size="xs">
             Hard to read on white ({contrast.ratio.toFixed(1)}, should be 4.5). Mails put{' '}
-            <Chip color={contrast.textColor} /> text on it
-            {contrast.linkColor.toLowerCase() !== value.toLowerCase() && (
+            <Chip color={contrast.text_color} /> text on it
+            {contrast.link_color.toLowerCase() !== value.toLowerCase() && (
               <>
                 {' '}
-                and use <Chip color={contrast.linkColor} /> for links
+                and use <Chip color={contrast.link_color} /> for links
               </>
             )}
             .
@@ -297,8 +298,8 @@ interface PreviewsProps {
 }
 
 function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
-  const templates = useApi('listTemplates', {});
-  const choices = (templates.data?.templates ?? []).map(({ slug, name }) => ({
+  const templates = useRead('templates.list', {});
+  const choices = (templates.data?.data ?? []).map(({ slug, name }) => ({
     value: slug,
     label: name,
   }));

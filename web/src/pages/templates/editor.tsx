@@ -17,13 +17,10 @@ import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useBlocker, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import type {
-  Category,
-  TemplateDetail,
-  TemplateFault,
-  TemplateSource,
-} from '../../../../src/dashboard/views/templates.ts';
-import { call, Refused, useAction, useApi } from '../../api.ts';
+import type { Fault as SourceFault } from '../../../../src/client/calls.ts';
+import type { TemplateVersion } from '../../../../src/client/operations.ts';
+import { type Category, categories } from '../../../../src/templates/categories.ts';
+import { api, useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, SendIcon } from '../../parts/icons.tsx';
@@ -32,44 +29,34 @@ import { Page } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { useMay } from '../../session.ts';
-import { FaultList } from './fault-list.tsx';
-import { categories } from './gallery.tsx';
+import { FaultList, faultsOf, partOf } from './fault-list.tsx';
 import type { EditorHandle } from './source-editor.tsx';
 import { TestSendDialog } from './test-send.tsx';
 import { JsonField, type Values, VariableForm } from './variable-form.tsx';
+import { templateReads } from './versions.tsx';
 
 const SourceEditor = lazy(async () => ({
   default: (await import('./source-editor.tsx')).SourceEditor,
 }));
 
-type Draft = TemplateSource & { name: string; category: Category; description: string };
+const SOURCE = ['subject', 'preheader', 'html', 'text', 'variables', 'sample'] as const;
+type Source = Pick<TemplateVersion, (typeof SOURCE)[number]>;
+type Draft = Source & Pick<TemplateVersion, 'name' | 'category' | 'description'>;
 
 export function EditorPage() {
   const { slug } = useParams({ from: '/inside/templates/$slug/edit' });
-  const listed = useApi('getTemplate', { params: { slug } });
   // What is edited is the newest version, whether it is in use or not.
-  const newest = listed.data?.newestVersion ?? null;
-  const template = useQuery({
-    queryKey: ['getTemplate', { params: { slug }, query: { version: String(newest) } }],
-    queryFn: () => call('getTemplate', { params: { slug }, query: { version: String(newest) } }),
-    enabled: newest !== null,
-    // A version that was just saved must not shut the editor it was saved in.
-    placeholderData: (before) => (before?.slug === slug ? before : undefined),
-  });
+  const template = useRead('templates.getVersion', { slug, version: 'newest' });
   const back = (
     <Link to="/templates/$slug" params={{ slug }} className="back-link">
-      <BackIcon size={15} /> {listed.data?.name ?? slug}
+      <BackIcon size={15} /> {template.data?.name ?? slug}
     </Link>
   );
-  const fault = listed.error ?? template.error;
-  if (fault || (listed.data && newest === null)) {
+  if (template.isError || template.data?.version === null) {
+    const untouchable = 'System templates stay as they are. Clone it, then edit the copy.';
     return (
       <Page title="Edit" back={back}>
-        <Fault
-          fault={
-            fault ?? new Error('System templates stay as they are. Clone it, then edit the copy.')
-          }
-        />
+        <Fault fault={template.error ?? new Error(untouchable)} />
       </Page>
     );
   }
@@ -83,43 +70,45 @@ export function EditorPage() {
   return <Editor key={slug} template={template.data} back={back} />;
 }
 
-const draftOf = ({ name, category, description, content }: TemplateDetail): Draft => ({
-  name,
-  category,
-  description,
-  ...content,
+const sourceOf = ({ subject, preheader, html, text, variables, sample }: Source): Source => ({
+  ...{ subject, preheader, html, text, variables, sample },
 });
 
-function Editor({ template, back }: { template: TemplateDetail; back: React.ReactNode }) {
+const draftOf = (template: TemplateVersion): Draft => {
+  const { name, category, description } = template;
+  return { name, category, description, ...sourceOf(template) };
+};
+
+function Editor({ template, back }: { template: TemplateVersion; back: React.ReactNode }) {
   const { slug } = template;
   const may = useMay('developer');
   const confirm = useConfirm();
   const [draft, setDraft] = useState(() => draftOf(template));
   const [saved, setSaved] = useState(draft);
-  const [values, setValues] = useState<Values>(template.content.sample);
+  const [values, setValues] = useState<Values>(template.sample);
   const [tab, setTab] = useState<string | null>('html');
   const [testing, test] = useDisclosure();
   const handle = useRef<EditorHandle>(null);
   const dirty = JSON.stringify(draft) !== JSON.stringify(saved);
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
 
-  const { name: _name, category: _category, description: _description, ...source } = draft;
+  const source = sourceOf(draft);
   const [previewed] = useDebouncedValue({ draft: source, variables: values }, 250);
   const preview = useQuery({
-    queryKey: ['previewTemplate', slug, previewed],
-    queryFn: () => call('previewTemplate', { body: { slug, ...previewed } }),
+    queryKey: ['templates.render', slug, previewed],
+    queryFn: () => api.templates.render({ slug, ...previewed }),
     placeholderData: keepPreviousData,
     gcTime: 10_000,
   });
-  const actions = useVersionActions(slug, draft, () => setSaved(draft));
+  const actions = useVersionActions(template, draft, () => setSaved(draft));
   // Saved and refused: the same faults that the preview shows, unless only saving finds them.
-  const refused = actions.fault instanceof Refused ? actions.fault.templateFaults : [];
-  const faults = preview.data?.faults.length ? preview.data.faults : dirty ? [] : refused;
+  const shown = faultsOf(preview.error);
+  const faults = shown.length > 0 || dirty ? shown : faultsOf(actions.fault);
 
   // The last mail that could be rendered stays while there is a fault.
-  const [mail, setMail] = useState(preview.data?.mail);
+  const [mail, setMail] = useState(preview.data);
   useEffect(() => {
-    if (preview.data?.mail) setMail(preview.data.mail);
+    if (preview.data) setMail(preview.data);
   }, [preview.data]);
   useBlocker({
     shouldBlockFn: async () =>
@@ -132,8 +121,9 @@ function Editor({ template, back }: { template: TemplateDetail; back: React.Reac
     enableBeforeUnload: () => dirty,
   });
 
-  const show = (fault: TemplateFault) => {
-    setTab(fault.part === 'html' || fault.part === 'text' ? fault.part : tab);
+  const show = (fault: SourceFault) => {
+    const part = partOf(fault);
+    setTab(part === 'html' || part === 'text' ? part : tab);
     // The editor of another tab is there only after the next paint.
     setTimeout(() => handle.current?.go(fault), 50);
   };
@@ -146,7 +136,7 @@ function Editor({ template, back }: { template: TemplateDetail; back: React.Reac
       actions={
         <>
           <Text size="sm" c="dimmed" role="status">
-            {dirty ? 'Unsaved changes' : `Version ${actions.version ?? template.version}`}
+            {dirty ? 'Unsaved changes' : `Version ${actions.version}`}
           </Text>
           <Button variant="default" leftSection={<SendIcon size={15} />} onClick={test.open}>
             Test send
@@ -205,7 +195,7 @@ function Editor({ template, back }: { template: TemplateDetail; back: React.Reac
                   handle={handle}
                   value={draft.html}
                   onChange={(html) => change({ html })}
-                  faults={faults.filter(({ part }) => part === 'html')}
+                  faults={faults.filter((fault) => partOf(fault) === 'html')}
                 />
               </Suspense>
             </Tabs.Panel>
@@ -225,7 +215,7 @@ function Editor({ template, back }: { template: TemplateDetail; back: React.Reac
                     handle={handle}
                     value={draft.text}
                     onChange={(text) => change({ text })}
-                    faults={faults.filter(({ part }) => part === 'text')}
+                    faults={faults.filter((fault) => partOf(fault) === 'text')}
                   />
                 </Suspense>
               )}
@@ -282,7 +272,7 @@ function Editor({ template, back }: { template: TemplateDetail; back: React.Reac
         </div>
         <div>
           {faults.length > 0 && <FaultList faults={faults} onGo={show} />}
-          {preview.isError && (
+          {preview.isError && shown.length === 0 && (
             <Alert color="red" mb="sm">
               {preview.error.message}
             </Alert>
@@ -306,26 +296,23 @@ function Editor({ template, back }: { template: TemplateDetail; back: React.Reac
   );
 }
 
-const faultOf = (faults: TemplateFault[], part: TemplateFault['part']): string | undefined =>
-  faults.find((fault) => fault.part === part)?.message;
+const faultOf = (faults: readonly SourceFault[], part: string): string | undefined =>
+  faults.find((fault) => partOf(fault) === part)?.message;
 
-/** Saving makes a new version; publishing puts the newest in use. */
-function useVersionActions(slug: string, draft: Draft, onSaved: () => void) {
-  const changes = [
-    'listTemplates',
-    'listTemplateVersions',
-    'getTemplate',
-    'previewTemplate',
-    'previewTemplates',
-  ] as const;
-  const [version, setVersion] = useState<number>();
-  const save = useAction('saveTemplate', { changes: ['listTemplates', 'listTemplateVersions'] });
-  const publish = useAction('publishTemplate', { changes: [...changes] });
+/**
+ * Saving makes a new version, publishing puts it in use. Both name the version that stands here: what somebody else saved
+ * meanwhile is neither overwritten nor put live.
+ */
+function useVersionActions(template: TemplateVersion, draft: Draft, onSaved: () => void) {
+  const { slug } = template;
+  const [version, setVersion] = useState(template.version!);
+  const save = useChange('templates.put', { changes: templateReads });
+  const publish = useChange('templates.publish', { changes: templateReads });
   const keep = async () => {
-    const detail = await save.mutateAsync({ params: { slug }, body: draft });
-    setVersion(detail.newestVersion ?? undefined);
+    const saved = await save.mutateAsync({ slug, ...draft, base_version: version });
+    setVersion(saved.version);
     onSaved();
-    return detail.newestVersion;
+    return saved.version;
   };
   return {
     version,
@@ -335,12 +322,9 @@ function useVersionActions(slug: string, draft: Draft, onSaved: () => void) {
     save: () => void keep().then((made) => tellDone(`Saved as version ${made}`), tellFault),
     publish: (dirty: boolean) =>
       void (async () => {
-        const made = dirty ? await keep() : undefined;
-        const { publishedVersion } = await publish.mutateAsync({
-          params: { slug },
-          body: made ? { version: made } : {},
-        });
-        tellDone(`Version ${publishedVersion} is in use`);
+        const shown = dirty ? await keep() : version;
+        await publish.mutateAsync({ slug, version: shown, base_version: shown });
+        tellDone(`Version ${shown} is in use`);
       })().catch(tellFault),
   };
 }

@@ -1,25 +1,25 @@
 // Where a template is wrong, in words; the editor also marks the places.
 import { Alert, List, Text } from '@mantine/core';
-import type { TemplateFault } from '../../../../src/dashboard/views/templates.ts';
+import { type Fault, SandmartinError } from '../../../../src/client/calls.ts';
 import { capital } from '../../parts/status.tsx';
 
 export function FaultList({
   faults,
   onGo,
 }: {
-  faults: TemplateFault[];
-  onGo?: (fault: TemplateFault) => void;
+  faults: readonly Fault[];
+  onGo?: (fault: Fault) => void;
 }) {
   return (
     <Alert color="red" mb="sm" role="alert" title="The template has a fault">
       <List size="sm" listStyleType="none">
         {faults.map((fault) => (
-          <List.Item key={`${fault.part} ${fault.line} ${fault.column} ${fault.message}`}>
+          <List.Item key={`${fault.path} ${fault.line} ${fault.column} ${fault.message}`}>
             <Text span size="sm" fw={600}>
               {sayPlace(fault)}
             </Text>
             : {fault.message}
-            {onGo && fault.line !== null && (
+            {onGo && fault.line !== undefined && (
               <>
                 {' '}
                 <button type="button" className="text-button" onClick={() => onGo(fault)}>
@@ -34,8 +34,20 @@ export function FaultList({
   );
 }
 
-function sayPlace({ part, line, column }: TemplateFault): string {
+/** What refused a template: its faults with their places, else its own words. */
+export function faultsOf(refusal: Error | null): readonly Fault[] {
+  if (!(refusal instanceof SandmartinError) || refusal.code !== 'invalid') return [];
+  const { faults, message } = refusal;
+  return faults.length > 0 ? faults : [{ path: 'template', message }];
+}
+
+/** The part of the template that is wrong. Values that lack come from the sample. */
+export const partOf = ({ path }: Fault): string =>
+  path.startsWith('variables.') ? 'sample' : (/^(?:draft\.)?(\w+)/.exec(path)?.[1] ?? 'template');
+
+function sayPlace(fault: Fault): string {
+  const part = partOf(fault);
   const name = part === 'html' ? 'HTML' : capital(part);
-  if (line === null) return name;
-  return `${name}, line ${line}${column === null ? '' : `, column ${column}`}`;
+  if (fault.line === undefined) return name;
+  return `${name}, line ${fault.line}, column ${fault.column ?? 1}`;
 }

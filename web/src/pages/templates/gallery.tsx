@@ -15,9 +15,9 @@ import { useDisclosure, useIntersection } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { TemplatePreview } from '../../../../src/dashboard/views/previews.ts';
-import type { Category, TemplateRow } from '../../../../src/dashboard/views/templates.ts';
-import { call, useApi } from '../../api.ts';
+import type { OwnTemplate, TemplatePreview } from '../../../../src/client/operations.ts';
+import { type Category, categories } from '../../../../src/templates/categories.ts';
+import { api, type Output, useRead } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { PlusIcon, SearchIcon, TemplatesIcon } from '../../parts/icons.tsx';
 import { MailFrame } from '../../parts/mail-frame.tsx';
@@ -26,27 +26,18 @@ import { capital } from '../../parts/status.tsx';
 import { useMay } from '../../session.ts';
 import { NewTemplateDialog } from './new-template.tsx';
 
-export const categories: Category[] = [
-  'authentication',
-  'security',
-  'account',
-  'team',
-  'billing',
-  'orders',
-  'bookings',
-  'support',
-  'notifications',
-];
 type Shown = 'all' | 'own' | Category;
+type Row = Pick<OwnTemplate, 'slug' | 'name' | 'category' | 'description' | 'state'>;
 
 export function TemplatesPage() {
   const may = useMay('developer');
-  const templates = useApi('listTemplates', {});
+  const offered = useRead('templates.list', {});
+  const own = useRead('templates.listOwn', {});
   const [shown, setShown] = useState<Shown>('all');
   const [search, setSearch] = useState('');
   const [creating, dialog] = useDisclosure();
-  const all = templates.data?.templates ?? [];
-  const hits = all.filter((row) => fits(row, shown, search));
+  const all = offered.data && own.data && rowsOf(offered.data, own.data);
+  const hits = (all ?? []).filter((row) => fits(row, shown, search));
   return (
     <Page
       title="Templates"
@@ -79,9 +70,10 @@ export function TemplatesPage() {
           </Group>
         </Chip.Group>
       </Group>
-      {templates.isError && <Fault fault={templates.error} retry={templates.refetch} />}
-      {templates.isPending && <LoadingCards />}
-      {templates.isSuccess && hits.length === 0 && (
+      {offered.isError && <Fault fault={offered.error} retry={offered.refetch} />}
+      {own.isError && <Fault fault={own.error} retry={own.refetch} />}
+      {(offered.isPending || own.isPending) && <LoadingCards />}
+      {all && hits.length === 0 && (
         <Empty
           icon={<TemplatesIcon />}
           title={shown === 'own' ? 'None of your own yet' : 'Nothing matches'}
@@ -109,14 +101,22 @@ export function TemplatesPage() {
   );
 }
 
-function fits(row: TemplateRow, shown: Shown, search: string): boolean {
-  if (shown === 'own' && row.source !== 'account') return false;
+/** What can be sent, and one's own whether it can or not: it stands in the place of the system's. */
+function rowsOf(offered: Output<'templates.list'>, own: Output<'templates.listOwn'>): Row[] {
+  const rows = new Map<string, Row>();
+  for (const template of offered.data) rows.set(template.slug, { ...template, state: 'system' });
+  for (const template of own.data) rows.set(template.slug, template);
+  return [...rows.values()].sort((one, other) => (one.slug < other.slug ? -1 : 1));
+}
+
+function fits(row: Row, shown: Shown, search: string): boolean {
+  if (shown === 'own' && row.state === 'system') return false;
   if (shown !== 'all' && shown !== 'own' && row.category !== shown) return false;
   const text = `${row.name} ${row.slug} ${row.description}`.toLowerCase();
   return text.includes(search.trim().toLowerCase());
 }
 
-function Card({ row }: { row: TemplateRow }) {
+function Card({ row }: { row: Row }) {
   const { ref, entry } = useIntersection({ rootMargin: '300px' });
   const [seen, setSeen] = useState(false);
   if (!seen && entry?.isIntersecting) setSeen(true);
@@ -140,7 +140,7 @@ function Card({ row }: { row: TemplateRow }) {
   );
 }
 
-export function TemplateBadge({ row }: { row: TemplateRow }) {
+export function TemplateBadge({ row }: { row: Pick<Row, 'state'> }) {
   if (row.state === 'system') return null;
   if (row.state === 'published') return <Badge color="martin">Yours</Badge>;
   return <Badge color={row.state === 'draft' ? 'yellow' : 'gray'}>{capital(row.state)}</Badge>;
@@ -148,7 +148,7 @@ export function TemplateBadge({ row }: { row: TemplateRow }) {
 
 function Thumbnail({ slug }: { slug: string }) {
   const preview = useQuery({
-    queryKey: ['previewTemplates', slug],
+    queryKey: ['templates.renderSeveral', slug],
     queryFn: () => previewSoon(slug),
     staleTime: 60_000,
   });
@@ -175,14 +175,10 @@ function previewSoon(slug: string): Promise<TemplatePreview> {
 function askForWaiting(): void {
   const asked = waiting;
   waiting = [];
-  const answer = call('previewTemplates', { body: { slugs: asked.map(({ slug }) => slug) } });
+  const answer = api.templates.renderSeveral({ slugs: asked.map(({ slug }) => slug) });
+  const previews = Promise.resolve(answer).then(({ data }) => data);
   for (const { slug, settle } of asked) {
-    settle(
-      answer.then(
-        ({ previews }) =>
-          previews.find((preview) => preview.slug === slug) ?? { mail: null, faults: [] },
-      ),
-    );
+    settle(previews.then((found) => found.find((preview) => preview.slug === slug)!));
   }
 }
 

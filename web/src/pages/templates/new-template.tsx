@@ -2,12 +2,13 @@
 import { Modal, Select, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Category, TemplateDetail } from '../../../../src/dashboard/views/templates.ts';
-import { useAction } from '../../api.ts';
+import type { OwnTemplate } from '../../../../src/client/operations.ts';
+import { type Category, categories } from '../../../../src/templates/categories.ts';
+import { useChange } from '../../operations.ts';
 import { ActionForm } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
-import { categories } from './gallery.tsx';
+import { templateReads } from './versions.tsx';
 
 interface DialogProps {
   opened: boolean;
@@ -27,8 +28,8 @@ const starter = `{% extends "layout.html" %}
 export function NewTemplateDialog({ opened, onClose }: DialogProps) {
   const navigate = useNavigate();
   const [category, setCategory] = useState<Category>('notifications');
-  const save = useAction('saveTemplate', {
-    changes: ['listTemplates'],
+  const save = useChange('templates.put', {
+    changes: templateReads,
     onDone: ({ slug }) => void navigate({ to: '/templates/$slug/edit', params: { slug } }),
   });
   return (
@@ -39,25 +40,15 @@ export function NewTemplateDialog({ opened, onClose }: DialogProps) {
         onSend={(field) => {
           const name = field('name').trim();
           save.mutate({
-            params: { slug: field('slug').trim() },
-            body: {
-              name,
-              category,
-              description: '',
-              subject: `${name}`,
-              preheader: '',
-              html: starter,
-              text: null,
-              variables: [
-                {
-                  name: 'name',
-                  required: true,
-                  type: 'string',
-                  description: 'Name of the recipient.',
-                },
-              ],
-              sample: { name: 'Ada' },
-            },
+            slug: field('slug').trim(),
+            name,
+            category,
+            subject: name,
+            html: starter,
+            variables: [{ name: 'name', required: true, description: 'Name of the recipient.' }],
+            sample: { name: 'Ada' },
+            // Somebody else's template of that slug is not to be overwritten unseen.
+            base_version: 0,
           });
         }}
       >
@@ -85,10 +76,10 @@ export function CloneDialog({
   template,
   opened,
   onClose,
-}: DialogProps & { template: TemplateDetail }) {
+}: DialogProps & { template: OwnTemplate }) {
   const navigate = useNavigate();
-  const clone = useAction('cloneTemplate', {
-    changes: ['listTemplates', 'getTemplate', 'listTemplateVersions'],
+  const clone = useChange('templates.clone', {
+    changes: templateReads,
     onDone: ({ slug }) => {
       tellDone('Cloned. It is yours to change.');
       void navigate({ to: '/templates/$slug/edit', params: { slug } });
@@ -101,10 +92,7 @@ export function CloneDialog({
         act="Clone"
         onSend={(field) => {
           const as = field('as').trim();
-          clone.mutate({
-            params: { slug: template.slug },
-            body: as === '' || as === template.slug ? {} : { as },
-          });
+          clone.mutate({ slug: template.slug, as: as || undefined });
         }}
       >
         <TextInput
@@ -112,7 +100,7 @@ export function CloneDialog({
           name="as"
           defaultValue={template.slug}
           description={
-            template.source === 'system'
+            template.state === 'system'
               ? 'Under the same slug, yours replaces the system template in every send once it is published'
               : 'A slug of its own'
           }

@@ -19,18 +19,18 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
-import type { TemplateFault } from '../../../../src/dashboard/views/templates.ts';
+import type { Fault } from '../../../../src/client/calls.ts';
 import { appearance, language } from './codemirror.ts';
 
 export interface EditorHandle {
   /** Puts the cursor where a fault is. */
-  go(fault: TemplateFault): void;
+  go(fault: Fault): void;
 }
 
 interface SourceEditorProps {
   value: string;
   onChange: (value: string) => void;
-  faults: TemplateFault[];
+  faults: readonly Fault[];
   label: string;
   handle?: Ref<EditorHandle>;
 }
@@ -117,7 +117,7 @@ export function SourceEditor({ value, onChange, faults, label, handle }: SourceE
 }
 
 /** Lines and columns count from 1, and may be of a text that has changed since. */
-function placeOf(doc: Text, { line, column }: TemplateFault): number {
+function placeOf(doc: Text, { line, column }: Fault): number {
   const found = doc.line(Math.min(Math.max(line ?? 1, 1), doc.lines));
   return Math.min(found.from + Math.max((column ?? 1) - 1, 0), found.to);
 }

@@ -14,8 +14,8 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useParams } from '@tanstack/react-router';
-import type { TemplateDetail } from '../../../../src/dashboard/views/templates.ts';
-import { useAction, useApi } from '../../api.ts';
+import type { TemplateVersion } from '../../../../src/client/operations.ts';
+import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CodeBlock, CopyLine } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
@@ -25,11 +25,11 @@ import { Fact, Page, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { useMay, useMe } from '../../session.ts';
-import { FaultList } from './fault-list.tsx';
+import { FaultList, faultsOf } from './fault-list.tsx';
 import { TemplateBadge } from './gallery.tsx';
 import { CloneDialog } from './new-template.tsx';
 import { TestSendDialog } from './test-send.tsx';
-import { Versions } from './versions.tsx';
+import { templateReads, Versions } from './versions.tsx';
 
 const back = (
   <Link to="/templates" className="back-link">
@@ -39,8 +39,8 @@ const back = (
 
 export function TemplatePage() {
   const { slug } = useParams({ from: '/inside/templates/$slug' });
-  const template = useApi('getTemplate', { params: { slug } });
-  const preview = useApi('previewTemplate', { body: { slug } });
+  const template = useRead('templates.getVersion', { slug, version: 'current' });
+  const preview = useRead('templates.render', { slug });
   if (template.isError) {
     return (
       <Page title="Template" back={back}>
@@ -49,7 +49,8 @@ export function TemplatePage() {
     );
   }
   const { data } = template;
-  const mail = preview.data?.mail;
+  const mail = preview.data;
+  const faults = faultsOf(preview.error);
   if (!data) {
     return (
       <Page title={slug} back={back}>
@@ -66,10 +67,10 @@ export function TemplatePage() {
     >
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 8 }} order={{ base: 2, md: 1 }}>
-          {preview.data && preview.data.faults.length > 0 && (
-            <FaultList faults={preview.data.faults} />
+          {faults.length > 0 && <FaultList faults={faults} />}
+          {preview.isError && faults.length === 0 && (
+            <Fault fault={preview.error} retry={preview.refetch} />
           )}
-          {preview.isError && <Fault fault={preview.error} retry={preview.refetch} />}
           <Tabs defaultValue="mail" keepMounted={false}>
             <Tabs.List mb="md">
               <Tabs.Tab value="mail">Preview</Tabs.Tab>
@@ -105,7 +106,7 @@ export function TemplatePage() {
   );
 }
 
-function Side({ template }: { template: TemplateDetail }) {
+function Side({ template }: { template: TemplateVersion }) {
   return (
     <Stack>
       <Paper p="lg">
@@ -119,31 +120,29 @@ function Side({ template }: { template: TemplateDetail }) {
               {template.state === 'system' ? 'System' : <TemplateBadge row={template} />}
             </Fact>
           </Group>
-          {template.state === 'draft' && template.hasSystem && (
+          {template.state === 'draft' && template.has_system && (
             <Text size="xs" c="dimmed">
               Sends use the system template until yours is published.
             </Text>
           )}
         </Stack>
       </Paper>
-      {template.source === 'account' || template.newestVersion !== null ? (
-        <Versions template={template} />
-      ) : null}
+      {template.newest_version !== null && <Versions template={template} />}
     </Stack>
   );
 }
 
-function Actions({ template }: { template: TemplateDetail }) {
+function Actions({ template }: { template: TemplateVersion }) {
   const may = useMay('developer');
   const confirm = useConfirm();
   const [cloning, clone] = useDisclosure();
   const [testing, test] = useDisclosure();
-  const archive = useAction('archiveTemplate', {
-    changes: ['listTemplates', 'getTemplate', 'previewTemplates', 'listTemplateVersions'],
+  const archive = useChange('templates.archive', {
+    changes: templateReads,
     onDone: () => tellDone('Archived'),
   });
   if (!may) return null;
-  const own = template.newestVersion !== null;
+  const own = template.newest_version !== null;
   return (
     <>
       {own && template.state !== 'archived' && (
@@ -153,12 +152,12 @@ function Actions({ template }: { template: TemplateDetail }) {
           onClick={async () => {
             const yes = await confirm({
               title: `Archive ${template.name}?`,
-              body: template.hasSystem
+              body: template.has_system
                 ? 'Sends of this slug use the system template again. Its versions stay; publish one to use it again.'
                 : 'Sends of this slug are refused with 404. Its versions stay; publish one to use it again.',
               act: 'Archive',
             });
-            if (yes) archive.mutate({ params: { slug: template.slug } }, { onError: tellFault });
+            if (yes) archive.mutate({ slug: template.slug }, { onError: tellFault });
           }}
         >
           Archive
@@ -190,7 +189,7 @@ function Actions({ template }: { template: TemplateDetail }) {
   );
 }
 
-function VariableTable({ template }: { template: TemplateDetail }) {
+function VariableTable({ template }: { template: TemplateVersion }) {
   return (
     <TableBox label="Variables">
       <Table>
@@ -202,7 +201,7 @@ function VariableTable({ template }: { template: TemplateDetail }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {template.content.variables.map((variable) => (
+          {template.variables.map((variable) => (
             <Table.Tr key={variable.name} style={{ verticalAlign: 'top' }}>
               <Table.Td>
                 <Code>{variable.name}</Code>
@@ -222,13 +221,13 @@ function VariableTable({ template }: { template: TemplateDetail }) {
   );
 }
 
-function SendCall({ template }: { template: TemplateDetail }) {
+function SendCall({ template }: { template: TemplateVersion }) {
   const { service } = useMe();
   const body = {
     from_email: 'hello@example.com',
     to: ['ada@example.net'],
     template: template.slug,
-    variables: template.content.sample,
+    variables: template.sample,
   };
   return (
     <CodeBlock

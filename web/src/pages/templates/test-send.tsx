@@ -1,8 +1,7 @@
 // Sends what the preview shows to one address, and follows it.
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { TestSend } from '../../../../src/dashboard/views/previews.ts';
-import { useAction } from '../../api.ts';
+import { type Input, useChange } from '../../operations.ts';
 import { ActionForm } from '../../parts/form.tsx';
 import { useMe } from '../../session.ts';
 import { LiveStory } from '../messages/live-story.tsx';
@@ -10,14 +9,14 @@ import { LiveStory } from '../messages/live-story.tsx';
 interface TestSendProps {
   slug: string;
   /** What is on screen: a version, an unsaved draft, values. */
-  request: Omit<TestSend, 'to' | 'from'>;
+  request: Pick<Input<'templates.testSend'>, 'version' | 'draft' | 'variables'>;
   opened: boolean;
   onClose: () => void;
 }
 
 export function TestSendDialog({ slug, request, opened, onClose }: TestSendProps) {
   const { user, service } = useMe();
-  const send = useAction('testSend', { changes: ['searchMessages'] });
+  const send = useChange('templates.testSend', { changes: ['messages.list'] });
   const close = () => {
     onClose();
     send.reset();
@@ -41,8 +40,10 @@ export function TestSendDialog({ slug, request, opened, onClose }: TestSendProps
           onSend={(field) => {
             const from = field('from').trim();
             send.mutate({
-              params: { slug },
-              body: { ...request, to: field('to').trim(), ...(from ? { from } : {}) },
+              slug,
+              ...request,
+              to: field('to').trim(),
+              from_email: from || undefined,
             });
           }}
         >

@@ -1,11 +1,8 @@
 // The versions of an account's template: which is used, what changed, publish and roll back.
 import { Badge, Button, Group, Modal, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
-import type {
-  TemplateDetail,
-  TemplateVersionRow,
-} from '../../../../src/dashboard/views/templates.ts';
-import { useAction, useApi } from '../../api.ts';
+import type { OwnTemplate, TemplateVersionEntry } from '../../../../src/client/operations.ts';
+import { type OperationName, useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { HistoryIcon } from '../../parts/icons.tsx';
@@ -14,31 +11,33 @@ import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
 
 const Diff = lazy(async () => ({ default: (await import('./diff.tsx')).Diff }));
-const changes = [
-  'getTemplate',
-  'listTemplates',
-  'listTemplateVersions',
-  'previewTemplate',
-  'previewTemplates',
-] as const;
+/** The reads that a change of one's own templates makes stale. */
+export const templateReads = [
+  'templates.list',
+  'templates.listOwn',
+  'templates.listVersions',
+  'templates.getVersion',
+  'templates.render',
+  'templates.renderSeveral',
+] satisfies OperationName[];
 
-export function Versions({ template }: { template: TemplateDetail }) {
+export function Versions({ template }: { template: OwnTemplate }) {
   const { slug } = template;
   const may = useMay('developer');
   const confirm = useConfirm();
-  const versions = useApi('listTemplateVersions', { params: { slug } });
-  const [compared, setCompared] = useState<TemplateVersionRow>();
-  const publish = useAction('publishTemplate', {
-    changes: [...changes],
-    onDone: ({ publishedVersion }) => tellDone(`Version ${publishedVersion} is in use`),
+  const versions = useRead('templates.listVersions', { slug });
+  const [compared, setCompared] = useState<TemplateVersionEntry>();
+  const publish = useChange('templates.publish', {
+    changes: templateReads,
+    onDone: ({ published_version }) => tellDone(`Version ${published_version} is in use`),
   });
-  const rollBack = useAction('rollBackTemplate', {
-    changes: [...changes],
-    onDone: ({ publishedVersion }) => tellDone(`Back to version ${publishedVersion}`),
+  const rollBack = useChange('templates.rollBack', {
+    changes: templateReads,
+    onDone: ({ published_version }) => tellDone(`Back to version ${published_version}`),
   });
   if (versions.isError) return <Fault fault={versions.error} retry={versions.refetch} />;
-  const rows = versions.data?.versions ?? [];
-  const canRollBack = rows.filter((row) => row.publishedAt !== null).length > 1;
+  const rows = versions.data?.data ?? [];
+  const canRollBack = rows.filter((row) => row.published_at !== null).length > 1;
   return (
     <Paper p="lg">
       <Group justify="space-between" mb="md">
@@ -56,7 +55,7 @@ export function Versions({ template }: { template: TemplateDetail }) {
                 act: 'Roll back',
                 harmless: true,
               });
-              if (yes) rollBack.mutate({ params: { slug } }, { onError: tellFault });
+              if (yes) rollBack.mutate({ slug }, { onError: tellFault });
             }}
           >
             Roll back
@@ -73,11 +72,11 @@ export function Versions({ template }: { template: TemplateDetail }) {
                   Version {row.version}
                 </Text>
                 {row.published && <Badge color="martin">in use</Badge>}
-                {row.publishedAt === null && <Badge color="yellow">draft</Badge>}
+                {row.published_at === null && <Badge color="yellow">draft</Badge>}
               </Group>
               <Text size="xs" c="dimmed">
-                <Time at={row.createdAt} />
-                {row.clonedFrom && ` · from ${row.clonedFrom}`}
+                <Time at={row.created_at} />
+                {row.cloned_from && ` · from ${row.cloned_from}`}
               </Text>
             </div>
             <Group gap={4} wrap="nowrap">
@@ -96,10 +95,7 @@ export function Versions({ template }: { template: TemplateDetail }) {
                   variant="default"
                   aria-label={`Publish version ${row.version}`}
                   onClick={() =>
-                    publish.mutate(
-                      { params: { slug }, body: { version: row.version } },
-                      { onError: tellFault },
-                    )
+                    publish.mutate({ slug, version: row.version }, { onError: tellFault })
                   }
                 >
                   Publish
@@ -115,7 +111,7 @@ export function Versions({ template }: { template: TemplateDetail }) {
         size="xl"
         title={compared && `What version ${compared.version} changed`}
       >
-        {compared && <Comparison slug={slug} row={compared} hasSystem={template.hasSystem} />}
+        {compared && <Comparison slug={slug} row={compared} hasSystem={template.has_system} />}
       </Modal>
     </Paper>
   );
@@ -123,18 +119,15 @@ export function Versions({ template }: { template: TemplateDetail }) {
 
 interface ComparisonProps {
   slug: string;
-  row: TemplateVersionRow;
+  row: TemplateVersionEntry;
   hasSystem: boolean;
 }
 
 /** Against what it was made from: a version, or the system template behind it. */
 function Comparison({ slug, row, hasSystem }: ComparisonProps) {
-  const base = row.basedOn !== null ? String(row.basedOn) : hasSystem ? 'system' : null;
-  const now = useApi('getTemplate', { params: { slug }, query: { version: String(row.version) } });
-  const before = useApi('getTemplate', {
-    params: { slug },
-    query: { version: base ?? String(row.version) },
-  });
+  const base = row.based_on !== null ? String(row.based_on) : hasSystem ? 'system' : null;
+  const now = useRead('templates.getVersion', { slug, version: String(row.version) });
+  const before = useRead('templates.getVersion', { slug, version: base ?? String(row.version) });
   const fault = now.error ?? before.error;
   if (fault) return <Fault fault={fault} />;
   if (!now.data || !before.data) return <Skeleton height={420} />;
@@ -145,13 +138,13 @@ function Comparison({ slug, row, hasSystem }: ComparisonProps) {
           ? 'The first version: there is nothing to compare it with.'
           : `Compared with ${base === 'system' ? 'the system template' : `version ${base}`}.`}
       </Text>
-      {before.data.content.subject !== now.data.content.subject && (
+      {before.data.subject !== now.data.subject && (
         <Text size="sm">
-          Subject: <del>{before.data.content.subject}</del> <ins>{now.data.content.subject}</ins>
+          Subject: <del>{before.data.subject}</del> <ins>{now.data.subject}</ins>
         </Text>
       )}
       <Suspense fallback={<Skeleton height={420} />}>
-        <Diff before={base === null ? '' : before.data.content.html} now={now.data.content.html} />
+        <Diff before={base === null ? '' : before.data.html} now={now.data.html} />
       </Suspense>
     </Stack>
   );

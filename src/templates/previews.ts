@@ -1,0 +1,123 @@
+// Previews: a template as its editor has it, saved or not, rendered like a send renders it. Before it: the operations that
+// render and test templates and branding. What is wrong is a Problem with faults, for markers in the editor.
+import { type Fault, Problem } from '../errors.ts';
+import type { Queryable } from '../store/pool.ts';
+import { readBranding } from './account-branding.ts';
+import { unknownTemplate } from './account-templates.ts';
+import { brandingContext, changeBranding } from './branding.ts';
+import type { Catalog } from './catalog.ts';
+import type { Making } from './making.ts';
+import { createRenderer } from './rendering.ts';
+import { findAccountTemplate, readTemplateVersion } from './stored-templates.ts';
+import { checkDraft, sourceOf, type TemplateContent } from './template-draft.ts';
+
+interface PreviewDeps {
+  database: Queryable;
+  catalog: Catalog;
+  making: Making;
+}
+
+export interface PreviewRequest {
+  /** What `draft` replaces; it need not exist when the draft has subject and html. */
+  slug: string;
+  version?: number | undefined;
+  draft?: { [Field in keyof TemplateContent]?: unknown } | undefined;
+  /** Else the sample. */
+  variables?: Record<string, unknown> | undefined;
+  /** Unsaved values over the account's branding. */
+  branding?: Record<string, unknown> | undefined;
+}
+
+export interface RenderedMail {
+  subject: string;
+  html: string;
+  text: string;
+}
+
+/** One of the two: a mail, or why there is none. */
+export interface Preview {
+  slug: string;
+  mail: RenderedMail | null;
+  faults: Fault[];
+}
+
+/** More than people look at; they are not counted with the account's sends, which no viewer can hold up. */
+const PREVIEWS_PER_SECOND = 100;
+
+export async function renderPreview(
+  deps: PreviewDeps,
+  accountId: number,
+  request: PreviewRequest,
+): Promise<RenderedMail> {
+  const { slug, draft, branding: change } = request;
+  const content = checkContent({ ...(await contentFor(deps, accountId, request)), ...draft });
+  const { version, fields } = await readBranding(deps.database, accountId);
+  const context = brandingContext(changeBranding(fields, change ?? {}));
+  const resolve = async () => ({
+    template: { slug, version: null, ...content, source: { key: null, value: sourceOf(content) } },
+    category: null,
+    branding: { version, key: null, context },
+    whose: { share: `previews of account ${accountId}`, ratePerSecond: PREVIEWS_PER_SECOND },
+  });
+  const variables = request.variables ?? content.sample;
+  const mail = await createRenderer(resolve, deps.making)(accountId, { slug, variables });
+  return { subject: mail.subject, html: mail.html.toString(), text: mail.text.toString() };
+}
+
+/** Several, where one that cannot be rendered does not keep the others from being seen. */
+export async function renderEach(
+  deps: PreviewDeps,
+  accountId: number,
+  slugs: readonly string[],
+  branding?: Record<string, unknown>,
+): Promise<Preview[]> {
+  const previews: Preview[] = [];
+  for (const slug of slugs) {
+    try {
+      const mail = await renderPreview(deps, accountId, { slug, branding });
+      previews.push({ slug, mail, faults: [] });
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'invalid') throw error;
+      const { detail, faults } = error;
+      const shown = faults.length > 0 ? [...faults] : [{ path: 'template', message: detail }];
+      previews.push({ slug, mail: null, faults: shown });
+    }
+  }
+  return previews;
+}
+
+/** The version asked for, else what a send would use, else the newest draft; nothing where the draft brings all. */
+async function contentFor(
+  { database, catalog }: PreviewDeps,
+  accountId: number,
+  { slug, version, draft }: PreviewRequest,
+): Promise<TemplateContent> {
+  const own = await findAccountTemplate(database, accountId, slug);
+  const wanted =
+    version ??
+    (own?.archived ? null : own?.publishedVersion) ??
+    (draft ? own?.newestVersion : null);
+  if (wanted != null) return await readTemplateVersion(database, accountId, slug, wanted);
+  const system = catalog.templates.get(slug);
+  if (system !== undefined) return { ...system, text: null };
+  if (own !== undefined) {
+    return await readTemplateVersion(database, accountId, slug, own.newestVersion);
+  }
+  if (draft?.subject !== undefined && draft.html !== undefined) return NOTHING;
+  throw unknownTemplate(slug, [...catalog.templates.keys()]);
+}
+
+const NOTHING: TemplateContent = {
+  subject: '',
+  preheader: '',
+  html: '',
+  text: null,
+  variables: [],
+  sample: {},
+};
+
+function checkContent(content: { [Field in keyof TemplateContent]: unknown }): TemplateContent {
+  const { subject, preheader, html, text, variables, sample } = content;
+  const about = { name: 'preview', category: 'notifications', description: '' };
+  return checkDraft({ ...about, subject, preheader, html, text, variables, sample });
+}
