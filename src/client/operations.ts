@@ -228,7 +228,7 @@ export interface WebhookEndpoint {
   /** Where events are posted to. */
   url: string;
   /** Which events; empty: all. */
-  event_types: string[];
+  event_types: ("delivery" | "open" | "click" | "bounce" | "complaint")[];
   /** Whether events come one at a time and in order. */
   fifo: boolean;
   /** When it was made: ISO 8601, UTC. */
@@ -236,9 +236,46 @@ export interface WebhookEndpoint {
   /** Since when it gets nothing; null: it is in use. */
   disabled_at: string | null;
   /** owner: by hand. gone: it answered 410. failing: it failed too long. */
-  disabled_reason: string | null;
+  disabled_reason: "owner" | "gone" | "failing" | null;
+  /** How often it failed in a row, up to now. */
+  failures: number;
   /** Nothing but failures since then; null: it works. */
   failing_since: string | null;
+  /** Nothing is tried before then, since it keeps failing. */
+  paused_until: string | null;
+  /** After a rotation: the old secret signs too until then. */
+  previous_secret_until: string | null;
+  /** Deliveries that wait for it; counted up to 10,000. */
+  waiting: number;
+}
+
+export interface WebhookDelivery {
+  /** Id of the delivery. */
+  id: string;
+  /** The endpoint it goes to. */
+  endpoint_id: string;
+  /** The message that the event is about. */
+  message_id: string;
+  /** Id of the event, the same over retries and replays. */
+  event_id: string;
+  /** What happened. */
+  event_type: "delivery" | "open" | "click" | "bounce" | "complaint";
+  /** pending: it is tried again. abandoned: it was tried often enough. */
+  state: "pending" | "delivered" | "abandoned";
+  /** How often it was tried. */
+  attempts: number;
+  /** When it happened: ISO 8601, UTC. */
+  created_at: string;
+  /** When it was tried last. */
+  attempted_at: string | null;
+  /** When it is tried next, while it is pending. */
+  next_attempt_at: string | null;
+  /** What the endpoint answered last. */
+  status: number | null;
+  /** Why the last attempt failed. */
+  error: string | null;
+  /** How long the last attempt took. */
+  duration_ms: number | null;
 }
 
 export interface AuditEntry {
@@ -757,6 +794,11 @@ export interface Operations {
   webhooks: {
     /** List webhook endpoints. Where the account’s events are posted to, and how each endpoint does. */
     list(input?: Record<string, never>, options?: CallOptions): Pages<WebhookEndpoint>;
+    /** Read a webhook endpoint. One endpoint: where it is, what it gets, and how it does. */
+    get(input: {
+      /** Id of the endpoint. */
+      id: string;
+    }, options?: CallOptions): Promise<WebhookEndpoint>;
     /** Add a webhook endpoint. From now on the account’s events are posted there, signed. The answer holds the signing secret, which is shown this once. */
     create(input: {
       /** An https address. */
@@ -768,6 +810,28 @@ export interface Operations {
     }, options?: CallOptions): Promise<{
       /** Id of the endpoint. */
       id: string;
+      /** Where events are posted to. */
+      url: string;
+      /** Which events; empty: all. */
+      event_types: ("delivery" | "open" | "click" | "bounce" | "complaint")[];
+      /** Whether events come one at a time and in order. */
+      fifo: boolean;
+      /** When it was made: ISO 8601, UTC. */
+      created_at: string;
+      /** Since when it gets nothing; null: it is in use. */
+      disabled_at: string | null;
+      /** owner: by hand. gone: it answered 410. failing: it failed too long. */
+      disabled_reason: "owner" | "gone" | "failing" | null;
+      /** How often it failed in a row, up to now. */
+      failures: number;
+      /** Nothing but failures since then; null: it works. */
+      failing_since: string | null;
+      /** Nothing is tried before then, since it keeps failing. */
+      paused_until: string | null;
+      /** After a rotation: the old secret signs too until then. */
+      previous_secret_until: string | null;
+      /** Deliveries that wait for it; counted up to 10,000. */
+      waiting: number;
       /** The signing secret, shown this once. */
       secret: string;
       /** What is odd about the address, when something is. */
@@ -786,6 +850,151 @@ export interface Operations {
       /** Whether it gets events. */
       enabled?: boolean | undefined;
     }, options?: CallOptions): Promise<WebhookEndpoint>;
+    /** Remove a webhook endpoint. It gets nothing more, and what waits for it is dropped. Turn it off instead to keep what waits. */
+    remove(input: {
+      /** Id of the endpoint. */
+      id: string;
+    }, options?: CallOptions): Promise<WebhookEndpoint>;
+    /** Replace a signing secret. Makes a new signing secret, which is shown this once. For a day both sign, so that receivers can change over. */
+    rotate(input: {
+      /** Id of the endpoint. */
+      id: string;
+    }, options?: CallOptions): Promise<{
+      /** Id of the endpoint. */
+      id: string;
+      /** Where events are posted to. */
+      url: string;
+      /** Which events; empty: all. */
+      event_types: ("delivery" | "open" | "click" | "bounce" | "complaint")[];
+      /** Whether events come one at a time and in order. */
+      fifo: boolean;
+      /** When it was made: ISO 8601, UTC. */
+      created_at: string;
+      /** Since when it gets nothing; null: it is in use. */
+      disabled_at: string | null;
+      /** owner: by hand. gone: it answered 410. failing: it failed too long. */
+      disabled_reason: "owner" | "gone" | "failing" | null;
+      /** How often it failed in a row, up to now. */
+      failures: number;
+      /** Nothing but failures since then; null: it works. */
+      failing_since: string | null;
+      /** Nothing is tried before then, since it keeps failing. */
+      paused_until: string | null;
+      /** After a rotation: the old secret signs too until then. */
+      previous_secret_until: string | null;
+      /** Deliveries that wait for it; counted up to 10,000. */
+      waiting: number;
+      /** The signing secret, shown this once. */
+      secret: string;
+    }>;
+    /** Send a test event. Posts an example event to the endpoint now, signed like a real one, and tells what came back. It leaves no trace in the log. */
+    test(input: {
+      /** Id of the endpoint. */
+      id: string;
+      /** What it tells of; delivery by default. */
+      event_type?: "delivery" | "open" | "click" | "bounce" | "complaint" | undefined;
+    }, options?: CallOptions): Promise<{
+      /** Whether the endpoint took it. */
+      ok: boolean;
+      /** What it answered; null: nothing. */
+      status: number | null;
+      /** Why it failed. */
+      error: string | null;
+      /** How long it took. */
+      duration_ms: number;
+      /** What was posted. */
+      request_body: string;
+      /** What the endpoint wrote back, cut when it is long. */
+      response_body: string;
+    }>;
+    /** List webhook deliveries. What was posted to an endpoint or waits for it, newest first. */
+    listDeliveries(input: {
+      /** Id of the endpoint. */
+      id: string;
+      /** Only those in this state. */
+      state?: "pending" | "delivered" | "abandoned" | undefined;
+      /** How many to return: 1 to 100, 25 by default. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<WebhookDelivery>;
+    /** Read a webhook delivery. One delivery with what is posted and what came back last. The signature is that of the secret in force now. */
+    getDelivery(input: {
+      /** Id of the endpoint. */
+      id: string;
+      /** Id of the delivery. */
+      delivery_id: string;
+    }, options?: CallOptions): Promise<{
+      /** Id of the delivery. */
+      id: string;
+      /** The endpoint it goes to. */
+      endpoint_id: string;
+      /** The message that the event is about. */
+      message_id: string;
+      /** Id of the event, the same over retries and replays. */
+      event_id: string;
+      /** What happened. */
+      event_type: "delivery" | "open" | "click" | "bounce" | "complaint";
+      /** pending: it is tried again. abandoned: it was tried often enough. */
+      state: "pending" | "delivered" | "abandoned";
+      /** How often it was tried. */
+      attempts: number;
+      /** When it happened: ISO 8601, UTC. */
+      created_at: string;
+      /** When it was tried last. */
+      attempted_at: string | null;
+      /** When it is tried next, while it is pending. */
+      next_attempt_at: string | null;
+      /** What the endpoint answered last. */
+      status: number | null;
+      /** Why the last attempt failed. */
+      error: string | null;
+      /** How long the last attempt took. */
+      duration_ms: number | null;
+      /** Null when the event is older than what is kept. */
+      request: {
+        /** Where it is posted to. */
+        url: string;
+        /** The header fields, by name. */
+        headers: Record<string, string>;
+        /** The same bytes in every attempt. */
+        body: string;
+      } | null;
+      /** The last answer; null: there was none. */
+      response: {
+        /** The status of the answer. */
+        status: number;
+        /** Its beginning. */
+        body: string;
+        /** Whether there was more. */
+        truncated: boolean;
+      } | null;
+    }>;
+    /** Try a webhook delivery again. Posts it now: one that waits is brought forward, one that was delivered or abandoned begins anew. */
+    retryDelivery(input: {
+      /** Id of the endpoint. */
+      id: string;
+      /** Id of the delivery. */
+      delivery_id: string;
+    }, options?: CallOptions): Promise<WebhookDelivery>;
+    /** Post past events again. Posts to the endpoint what it missed: all that was abandoned, or every event of a time, those from before it was added too. Events keep their ids, so that a receiver can tell repeats. With `dry_run` they are only counted. */
+    replay(input: {
+      /** Id of the endpoint. */
+      id: string;
+      /** Only deliveries that were abandoned, of whatever time. */
+      abandoned?: boolean | undefined;
+      /** Events since then; needed unless `abandoned` is given. */
+      from?: string | undefined;
+      /** Events before then; now by default. */
+      until?: string | undefined;
+      /** Which events; empty: all. */
+      event_types?: ("delivery" | "open" | "click" | "bounce" | "complaint")[] | undefined;
+      /** Only count. */
+      dry_run?: boolean | undefined;
+    }, options?: CallOptions): Promise<{
+      /** How many events it is about. */
+      count: number;
+    }>;
   };
   audit: {
     /** List changes. Every change of the account: who made it, when, through which door. Newest first. */
@@ -829,7 +1038,15 @@ export const ROUTES = {
   'suppressions.add': { method: 'POST', path: '/v1/suppressions' },
   'suppressions.remove': { method: 'DELETE', path: '/v1/suppressions/{address}' },
   'webhooks.list': { method: 'GET', path: '/v1/webhooks', list: true },
+  'webhooks.get': { method: 'GET', path: '/v1/webhooks/{id}' },
   'webhooks.create': { method: 'POST', path: '/v1/webhooks' },
   'webhooks.update': { method: 'PATCH', path: '/v1/webhooks/{id}' },
+  'webhooks.remove': { method: 'DELETE', path: '/v1/webhooks/{id}' },
+  'webhooks.rotate': { method: 'POST', path: '/v1/webhooks/{id}/rotate' },
+  'webhooks.test': { method: 'POST', path: '/v1/webhooks/{id}/test' },
+  'webhooks.listDeliveries': { method: 'GET', path: '/v1/webhooks/{id}/deliveries', list: true },
+  'webhooks.getDelivery': { method: 'GET', path: '/v1/webhooks/{id}/deliveries/{delivery_id}' },
+  'webhooks.retryDelivery': { method: 'POST', path: '/v1/webhooks/{id}/deliveries/{delivery_id}/retry' },
+  'webhooks.replay': { method: 'POST', path: '/v1/webhooks/{id}/replay' },
   'audit.list': { method: 'GET', path: '/v1/audit', list: true },
 } as const;

@@ -15,7 +15,7 @@ import type {
   OperatorChange,
   SetAsideMail,
 } from './views/account.ts';
-import type { HookType, Page, Role } from './views/common.ts';
+import type { Role } from './views/common.ts';
 import type { KeyRow, NewKey } from './views/keys.ts';
 import type {
   LiveMessages,
@@ -39,16 +39,6 @@ import type {
   SignIn,
 } from './views/session.ts';
 import type { Invited, InvitedByOperator, Team } from './views/team.ts';
-import type {
-  DeliveryDetail,
-  DeliveryRow,
-  EndpointChange,
-  EndpointSecret,
-  NewEndpoint,
-  Replay,
-  WebhookEndpoint,
-  WebhookTest,
-} from './views/webhooks.ts';
 
 export const API_PREFIX = '/dashboard/api';
 /** A document of its own, with a Content-Security-Policy of its own: no scripts but its own, no connections, no forms. */
@@ -102,22 +92,6 @@ export interface Api {
   /** Mails another link. */
   verifyAddress: { params: { address: string }; answer: AskedAddress };
   removeAddress: { params: { address: string }; answer: Done };
-
-  listWebhooks: { answer: { endpoints: WebhookEndpoint[] } };
-  createWebhook: { body: NewEndpoint; answer: EndpointSecret };
-  changeWebhook: { params: { id: string }; body: EndpointChange; answer: WebhookEndpoint };
-  removeWebhook: { params: { id: string }; answer: Done };
-  rotateWebhook: { params: { id: string }; answer: EndpointSecret };
-  /** Posts an example event now and tells what came back. */
-  testWebhook: { params: { id: string }; body: { eventType?: HookType }; answer: WebhookTest };
-  listDeliveries: {
-    params: { id: string };
-    query: { state?: DeliveryRow['state']; before?: string; limit?: number };
-    answer: Page<DeliveryRow>;
-  };
-  getDelivery: { params: { id: string; deliveryId: string }; answer: DeliveryDetail };
-  retryDelivery: { params: { id: string; deliveryId: string }; answer: DeliveryRow };
-  replayWebhook: { params: { id: string }; body: Replay; answer: { count: number } };
 
   listKeys: { answer: { keys: KeyRow[] } };
   /** `secret` is shown this once. */
@@ -206,21 +180,6 @@ export const ROUTES = {
     access: 'developer',
   },
   removeAddress: { method: 'DELETE', path: '/senders/addresses/:address', access: 'developer' },
-
-  listWebhooks: { method: 'GET', path: '/webhooks', access: 'viewer' },
-  createWebhook: { method: 'POST', path: '/webhooks', access: 'developer' },
-  changeWebhook: { method: 'PATCH', path: '/webhooks/:id', access: 'developer' },
-  removeWebhook: { method: 'DELETE', path: '/webhooks/:id', access: 'developer' },
-  rotateWebhook: { method: 'POST', path: '/webhooks/:id/rotate', access: 'developer' },
-  testWebhook: { method: 'POST', path: '/webhooks/:id/test', access: 'developer' },
-  listDeliveries: { method: 'GET', path: '/webhooks/:id/deliveries', access: 'viewer' },
-  getDelivery: { method: 'GET', path: '/webhooks/:id/deliveries/:deliveryId', access: 'viewer' },
-  retryDelivery: {
-    method: 'POST',
-    path: '/webhooks/:id/deliveries/:deliveryId/retry',
-    access: 'developer',
-  },
-  replayWebhook: { method: 'POST', path: '/webhooks/:id/replay', access: 'developer' },
 
   listKeys: { method: 'GET', path: '/keys', access: 'viewer' },
   createKey: { method: 'POST', path: '/keys', access: 'developer' },

@@ -7,12 +7,12 @@ import { asSentence, listSuspensions } from '../accounts/suspension.ts';
 import { hasSent } from '../messages/message.ts';
 import { readVolume, type StatusCounts } from '../messages/volume.ts';
 import { ownSender } from '../notices/own-sender.ts';
+import { listEndpoints } from '../webhooks/endpoint.ts';
 import { DISABLED_REASONS } from '../webhooks/health.ts';
 import { readQuota } from './account-views.ts';
 import type { DashboardDeps } from './deps.ts';
 import { listSenderViews } from './sender-views.ts';
 import type { ActionNeeded, Overview, Quota, Volume, VolumePoint } from './views/overview.ts';
-import { listEndpointViews } from './webhook-views.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -246,15 +246,15 @@ async function webhookProblems(
   { database }: DashboardDeps,
   accountId: number,
 ): Promise<ActionNeeded[]> {
-  const endpoints = await listEndpointViews(database, accountId);
+  const endpoints = await listEndpoints(database, accountId);
   return endpoints.flatMap((endpoint): ActionNeeded[] => {
-    const { disabled, failingSince, url, id } = endpoint;
+    const { disabledReason, failingSince, url, id } = endpoint;
     const about = { kind: 'webhook', page: 'webhooks', subject: id } as const;
-    if (disabled !== null && disabled.reason !== 'owner') {
-      const detail = `${url}: ${DISABLED_REASONS[disabled.reason]}. Mend it, enable it, and replay what it missed.`;
+    if (disabledReason !== null && disabledReason !== 'owner') {
+      const detail = `${url}: ${DISABLED_REASONS[disabledReason]}. Mend it, enable it, and replay what it missed.`;
       return [{ ...about, severity: 'critical', title: 'A webhook endpoint was disabled', detail }];
     }
-    if (disabled === null && failingSince !== null) {
+    if (disabledReason === null && failingSince !== null) {
       const detail = `${url} has answered nothing but failures since ${failingSince.slice(0, 16).replace('T', ' ')} UTC.`;
       return [{ ...about, severity: 'warning', title: 'A webhook endpoint fails', detail }];
     }

@@ -9,14 +9,12 @@ import { senderRoutes } from './routes/senders.ts';
 import { serviceRoutes } from './routes/service.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { teamRoutes } from './routes/team.ts';
-import { webhookRoutes } from './routes/webhooks.ts';
 
 export const WORKS: Works = {
   ...sessionRoutes,
   ...overviewRoutes,
   ...messageRoutes,
   ...senderRoutes,
-  ...webhookRoutes,
   ...keyRoutes,
   ...sandboxRoutes,
   ...teamRoutes,

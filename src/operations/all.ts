@@ -10,6 +10,7 @@ import { sendEmail } from './send-email.ts';
 import { suppressionOperations } from './suppressions.ts';
 import { previewOperations } from './template-previews.ts';
 import { templateOperations } from './templates.ts';
+import { webhookDeliveryOperations } from './webhook-deliveries.ts';
 import { webhookOperations } from './webhooks.ts';
 
 export const OPERATIONS: readonly Operation[] = [
@@ -23,5 +24,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...brandingOperations,
   ...suppressionOperations,
   ...webhookOperations,
+  ...webhookDeliveryOperations,
   ...auditOperations,
 ];

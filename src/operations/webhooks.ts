@@ -1,17 +1,22 @@
 // Webhook endpoints: where the account's events are posted to.
 import { z } from 'zod';
+import type { Queryable } from '../store/pool.ts';
 import {
   changeEndpoint,
+  countWaiting,
   createEndpoint,
   disableEndpoint,
   type Endpoint,
   enableEndpoint,
   getEndpoint,
   listEndpoints,
+  removeEndpoint,
+  rotateSecret,
 } from '../webhooks/endpoint.ts';
-import { HOOK_TYPES } from '../webhooks/event-body.ts';
+import { DISABLED_REASONS, type DisabledReason } from '../webhooks/health.ts';
 import { listed, listOf } from './lists.ts';
 import { operation } from './operation.ts';
+import { eventTypes, hookType, endpointId as id } from './webhook-fields.ts';
 
 const text = z.string().nullable();
 
@@ -19,18 +24,23 @@ const endpoint = z
   .object({
     id: z.string().describe('Id of the endpoint.'),
     url: z.string().describe('Where events are posted to.'),
-    event_types: z.array(z.string()).describe('Which events; empty: all.'),
+    event_types: z.array(hookType).describe('Which events; empty: all.'),
     fifo: z.boolean().describe('Whether events come one at a time and in order.'),
     created_at: z.string().describe('When it was made: ISO 8601, UTC.'),
     disabled_at: text.describe('Since when it gets nothing; null: it is in use.'),
-    disabled_reason: text.describe(
-      'owner: by hand. gone: it answered 410. failing: it failed too long.',
-    ),
+    disabled_reason: z
+      .enum(Object.keys(DISABLED_REASONS) as [DisabledReason])
+      .nullable()
+      .describe('owner: by hand. gone: it answered 410. failing: it failed too long.'),
+    failures: z.number().int().describe('How often it failed in a row, up to now.'),
     failing_since: text.describe('Nothing but failures since then; null: it works.'),
+    paused_until: text.describe('Nothing is tried before then, since it keeps failing.'),
+    previous_secret_until: text.describe('After a rotation: the old secret signs too until then.'),
+    waiting: z.number().int().describe('Deliveries that wait for it; counted up to 10,000.'),
   })
   .meta({ id: 'WebhookEndpoint' });
 
-const show = (one: Endpoint): z.output<typeof endpoint> => ({
+const show = (one: Endpoint, waiting: Map<string, number>): z.output<typeof endpoint> => ({
   id: one.id,
   url: one.url,
   event_types: one.eventTypes ?? [],
@@ -38,16 +48,30 @@ const show = (one: Endpoint): z.output<typeof endpoint> => ({
   created_at: one.createdAt,
   disabled_at: one.disabledAt,
   disabled_reason: one.disabledReason,
+  failures: one.failures,
   failing_since: one.failingSince,
+  paused_until: one.pausedUntil,
+  previous_secret_until: one.previousSecretUntil,
+  waiting: waiting.get(one.id) ?? 0,
 });
 
-const id = z.string().max(64).describe('Id of the endpoint.');
+async function read(database: Queryable, accountId: number, wanted: string) {
+  const found = await getEndpoint(database, accountId, wanted);
+  return show(found, await countWaiting(database, accountId));
+}
+
+/** For the audit: what people set. */
+const settings = ({ url, event_types, fifo, disabled_at }: z.output<typeof endpoint>) => ({
+  ...{ url, event_types, fifo },
+  enabled: disabled_at === null,
+});
+
+const secret = z.string().describe('The signing secret, shown this once.');
 const url = z
   .string()
   .max(2048)
   .describe('An https address.')
   .meta({ example: 'https://example.com/hooks' });
-const eventTypes = z.array(z.enum(HOOK_TYPES as [string])).describe('Which events; empty: all.');
 const fifo = z.boolean().describe('One at a time and in order, at the price of speed.');
 
 export const webhookOperations = [
@@ -62,8 +86,27 @@ export const webhookOperations = [
     rest: { method: 'GET', path: '/v1/webhooks' },
     client: 'webhooks.list',
     tool: {},
-    run: async ({ database }, { accountId }) =>
-      listed((await listEndpoints(database, accountId)).map(show), null),
+    async run({ database }, { accountId }) {
+      const waiting = await countWaiting(database, accountId);
+      const endpoints = await listEndpoints(database, accountId);
+      return listed(
+        endpoints.map((one) => show(one, waiting)),
+        null,
+      );
+    },
+  }),
+
+  operation({
+    name: 'get_webhook_endpoint',
+    title: 'Read a webhook endpoint',
+    summary: 'One endpoint: where it is, what it gets, and how it does.',
+    effect: 'reads',
+    scope: 'webhooks:read',
+    input: z.strictObject({ id }),
+    output: endpoint,
+    rest: { method: 'GET', path: '/v1/webhooks/{id}' },
+    client: 'webhooks.get',
+    run: ({ database }, { accountId }, wanted) => read(database, accountId, wanted.id),
   }),
 
   operation({
@@ -74,9 +117,8 @@ export const webhookOperations = [
     effect: 'talks',
     scope: 'webhooks:write',
     input: z.strictObject({ url, event_types: eventTypes.optional(), fifo: fifo.optional() }),
-    output: z.object({
-      id,
-      secret: z.string().describe('The signing secret, shown this once.'),
+    output: endpoint.extend({
+      secret,
       warning: z.string().optional().describe('What is odd about the address, when something is.'),
     }),
     rest: { method: 'POST', path: '/v1/webhooks', status: 201 },
@@ -87,9 +129,10 @@ export const webhookOperations = [
     },
     async run({ database, webhooks }, { accountId }, { url, event_types, fifo = false }, via) {
       const wanted = { url, eventTypes: event_types ?? null, fifo };
-      const made = await createEndpoint(database, accountId, wanted, webhooks);
-      via.note({ target: made.id, after: { url, event_types: event_types ?? [], fifo } });
-      return made;
+      const { id, secret, warning } = await createEndpoint(database, accountId, wanted, webhooks);
+      const made = await read(database, accountId, id);
+      via.note({ target: id, after: settings(made) });
+      return { ...made, secret, ...(warning === undefined ? {} : { warning }) };
     },
   }),
 
@@ -112,17 +155,56 @@ export const webhookOperations = [
     tool: {},
     async run(deps, { accountId }, { id, enabled, event_types, ...change }, via) {
       const { database, clock, webhooks } = deps;
-      const before = show(await getEndpoint(database, accountId, id));
+      const before = settings(await read(database, accountId, id));
       const wanted = {
         ...change,
         ...(event_types === undefined ? {} : { eventTypes: event_types }),
       };
-      let changed = await changeEndpoint(database, accountId, id, wanted, webhooks);
-      if (enabled === true) changed = await enableEndpoint(database, accountId, id);
-      if (enabled === false) changed = await disableEndpoint(database, accountId, id, clock);
-      const after = show(changed);
-      via.note({ target: id, before, after });
+      await changeEndpoint(database, accountId, id, wanted, webhooks);
+      if (enabled === true) await enableEndpoint(database, accountId, id);
+      if (enabled === false) await disableEndpoint(database, accountId, id, clock);
+      const after = await read(database, accountId, id);
+      via.note({ target: id, before, after: settings(after) });
       return after;
+    },
+  }),
+
+  operation({
+    name: 'remove_webhook_endpoint',
+    title: 'Remove a webhook endpoint',
+    summary:
+      'It gets nothing more, and what waits for it is dropped. Turn it off instead to keep what waits.',
+    effect: 'changes',
+    scope: 'webhooks:write',
+    input: z.strictObject({ id }),
+    output: endpoint,
+    rest: { method: 'DELETE', path: '/v1/webhooks/{id}' },
+    client: 'webhooks.remove',
+    tool: { idempotent: false },
+    async run({ database }, { accountId }, { id }, via) {
+      const removed = await read(database, accountId, id);
+      await removeEndpoint(database, accountId, id);
+      via.note({ target: id, before: settings(removed) });
+      return removed;
+    },
+  }),
+
+  operation({
+    name: 'rotate_webhook_secret',
+    title: 'Replace a signing secret',
+    summary:
+      'Makes a new signing secret, which is shown this once. For a day both sign, so that receivers can change over.',
+    effect: 'changes',
+    scope: 'webhooks:write',
+    input: z.strictObject({ id }),
+    output: endpoint.extend({ secret }),
+    rest: { method: 'POST', path: '/v1/webhooks/{id}/rotate' },
+    client: 'webhooks.rotate',
+    async run({ database, webhooks }, { accountId }, { id }, via) {
+      const { secret } = await rotateSecret(database, accountId, id, webhooks);
+      const rotated = await read(database, accountId, id);
+      via.note({ target: id, after: { previous_secret_until: rotated.previous_secret_until } });
+      return { ...rotated, secret };
     },
   }),
 ];

@@ -3,7 +3,7 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { DeliveryState } from './delivery-state.ts';
-import type { OpenSecret } from './endpoint-secrets.ts';
+import { type OpenSecret, secretsOf } from './endpoint-secrets.ts';
 import { bodyOf, eventIdOf, type StoredEvent } from './event-body.ts';
 import type { DueDelivery, LeasedEndpoint } from './leases.ts';
 import { type PostResult, postWebhook } from './post.ts';
@@ -55,19 +55,6 @@ export async function attempt(
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
   return outcomeOf(delivery, result, deps.clock.nowMs());
-}
-
-/** Newest first; two while the secret is being rotated. */
-export function secretsOf(
-  open: OpenSecret,
-  endpoint: Omit<LeasedEndpoint, 'url' | 'fifo' | 'health'>,
-  nowMs: number,
-): [string, ...string[]] {
-  const { secret, previousSecret, previousUntilMs } = endpoint;
-  const newest = open(endpoint, secret);
-  return previousSecret !== null && nowMs < previousUntilMs!
-    ? [newest, open(endpoint, previousSecret)]
-    : [newest];
 }
 
 function outcomeOf(delivery: DueDelivery, result: PostResult, nowMs: number): Outcome {

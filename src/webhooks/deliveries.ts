@@ -1,9 +1,14 @@
 // The log of deliveries: what was sent where, how often, and what was answered. Written by outcomes.ts, pruned with its partitions.
+import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { firstUuidAt, idTimeMs, readUuid, showUuid, uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
+import type { Vault } from '../store/vault.ts';
 import type { DeliveryState } from './delivery-state.ts';
+import type { Endpoint } from './endpoint.ts';
+import { readSecrets } from './endpoint-secrets.ts';
 import { bodyOf, eventIdOf, loadEvents, nameOf } from './event-body.ts';
+import { attemptHeaders } from './sign.ts';
 
 export interface Delivery {
   id: string;
@@ -98,6 +103,25 @@ export async function getDelivery(
     'not-found',
     `There is no webhook delivery ${id.slice(0, 64)} to ${endpointId.slice(0, 64)} in this account.`,
   );
+}
+
+/** The request as it is sent, signed anew; null when the event is past its days of retention. */
+export async function signedRequest(
+  { database, vault, clock }: { database: Database; vault: Vault; clock: Clock },
+  { accountId, id, url }: Endpoint,
+  { request, eventId, attempts, state }: Delivery,
+): Promise<{ url: string; headers: Record<string, string>; body: string } | null> {
+  if (request === null) return null;
+  const nowMs = clock.nowMs();
+  const owner = { accountId, endpointUuid: readUuid('whe_', id)! };
+  const headers = attemptHeaders({
+    eventId,
+    attempt: state === 'pending' ? attempts + 1 : Math.max(1, attempts),
+    body: Buffer.from(request.body),
+    secrets: await readSecrets(database, vault, owner, nowMs),
+    nowMs,
+  });
+  return { url, headers, body: request.body };
 }
 
 /**

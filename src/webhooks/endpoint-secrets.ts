@@ -37,6 +37,45 @@ export function openSecretWith(vault: Vault): OpenSecret {
   };
 }
 
+export interface SealedSecrets extends SecretOwner {
+  secret: Buffer;
+  previousSecret: Buffer | null;
+  previousUntilMs: number | null;
+}
+
+/** Newest first; two while the secret is being rotated. */
+export function secretsOf(
+  open: OpenSecret,
+  endpoint: SealedSecrets,
+  nowMs: number,
+): [string, ...string[]] {
+  const { secret, previousSecret, previousUntilMs } = endpoint;
+  const newest = open(endpoint, secret);
+  return previousSecret !== null && nowMs < previousUntilMs!
+    ? [newest, open(endpoint, previousSecret)]
+    : [newest];
+}
+
+/** What signs now for an endpoint that is there. */
+export async function readSecrets(
+  database: Queryable,
+  vault: Vault,
+  owner: SecretOwner,
+  nowMs: number,
+): Promise<[string, ...string[]]> {
+  const [row] = await database.query<{
+    secret: Buffer;
+    previousSecret: Buffer | null;
+    previousUntil: Date | null;
+  }>(
+    `SELECT secret, previous_secret AS "previousSecret", previous_until AS "previousUntil"
+     FROM webhook_endpoints WHERE account_id = $1 AND id = $2`,
+    [owner.accountId, owner.endpointUuid],
+  );
+  const previousUntilMs = row!.previousUntil?.getTime() ?? null;
+  return secretsOf(openSecretWith(vault), { ...owner, ...row!, previousUntilMs }, nowMs);
+}
+
 /** More than a worker serves at a time, twice over: each may have two. */
 const MOST_REMEMBERED = 1024;
 

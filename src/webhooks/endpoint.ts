@@ -26,6 +26,8 @@ export interface Endpoint {
   createdAt: string;
   disabledAt: string | null;
   disabledReason: DisabledReason | null;
+  /** In a row, up to now. */
+  failures: number;
   /** Nothing but failures since then. */
   failingSince: string | null;
   /** Held back by the breaker until then. */
@@ -112,6 +114,23 @@ export async function getEndpoint(
     [accountId, readUuid('whe_', id) ?? null],
   );
   return onlyOne(rows, id);
+}
+
+/** Counting stops here; a page says "10,000 and more". */
+const MOST_COUNTED = 10_000;
+
+/** Deliveries that wait, by endpoint. */
+export async function countWaiting(
+  database: Queryable,
+  accountId: number,
+): Promise<Map<string, number>> {
+  const rows = await database.query<{ uuid: string; waiting: number }>(
+    `SELECT w.id AS uuid, (SELECT count(*) FROM (
+        SELECT FROM webhook_due d WHERE d.account_id = w.account_id AND d.endpoint_id = w.id LIMIT ${MOST_COUNTED}) c) AS waiting
+     FROM webhook_endpoints w WHERE w.account_id = $1`,
+    [accountId],
+  );
+  return new Map(rows.map(({ uuid, waiting }) => [showUuid('whe_', uuid), waiting]));
 }
 
 /** For operators, who have the id but perhaps not the account. */
@@ -238,7 +257,7 @@ export function readTypes(types: readonly string[] | null | undefined): HookType
 }
 
 const COLUMNS = `id AS uuid, account_id AS "accountId", url, event_types AS "eventTypes", fifo, created_at AS "createdAt",
-  disabled_at AS "disabledAt", disabled_reason AS "disabledReason", failing_since AS "failingSince",
+  disabled_at AS "disabledAt", disabled_reason AS "disabledReason", failures, failing_since AS "failingSince",
   paused_until AS "pausedUntil", previous_until AS "previousSecretUntil"`;
 
 type Moments = 'createdAt' | 'disabledAt' | 'failingSince' | 'pausedUntil' | 'previousSecretUntil';

@@ -33,7 +33,7 @@ export async function replay(
   return await database.transaction(async (client) => {
     const endpointId =
       'deliveryId' in selection
-        ? await endpointOfDelivery(client, accountId, selection.deliveryId)
+        ? await endpointBehind(client, accountId, selection.deliveryId)
         : selection.endpointId;
     const endpoint = await getEndpoint(client, accountId, endpointId);
     if (!dryRun) await openFor(client, endpoint);
@@ -54,20 +54,20 @@ export async function replay(
 }
 
 /** For operators, who have the id but perhaps not the account. */
-export async function accountOfDelivery(database: Queryable, id: string): Promise<number> {
-  const [found] = await database.query<{ accountId: number }>(
-    'SELECT account_id AS "accountId" FROM webhook_deliveries WHERE id = $1',
+export async function endpointOfDelivery(
+  database: Queryable,
+  id: string,
+): Promise<{ account: number; endpointId: string }> {
+  const [found] = await database.query<{ account: number; uuid: string }>(
+    'SELECT account_id AS account, endpoint_id AS uuid FROM webhook_deliveries WHERE id = $1',
     [readUuid('whd_', id) ?? null],
   );
-  return found?.accountId ?? noDelivery(id);
+  if (found === undefined) noDelivery(id);
+  return { account: found.account, endpointId: showUuid('whe_', found.uuid) };
 }
 
 /** By way of the endpoints, since the key of deliveries begins with them. */
-async function endpointOfDelivery(
-  client: Queryable,
-  accountId: number,
-  id: string,
-): Promise<string> {
+async function endpointBehind(client: Queryable, accountId: number, id: string): Promise<string> {
   const [found] = await client.query<{ uuid: string }>(
     `SELECT e.id AS uuid FROM webhook_endpoints e
      JOIN webhook_deliveries l ON l.account_id = e.account_id AND l.endpoint_id = e.id AND l.id = $2

@@ -6,9 +6,8 @@ import type { HookType } from '../events/kinds.ts';
 import { bytesToUuid, newIdBytes, readUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
-import { secretsOf } from './attempt.ts';
 import { getEndpoint } from './endpoint.ts';
-import { openSecretWith } from './endpoint-secrets.ts';
+import { readSecrets } from './endpoint-secrets.ts';
 import { bodyOf, eventIdOf, kindOf, type StoredEvent } from './event-body.ts';
 import { type PostResult, postWebhook } from './post.ts';
 import { attemptHeaders } from './sign.ts';
@@ -45,26 +44,15 @@ export async function sendTestEvent(
 ): Promise<TestEventResult> {
   const { url } = await getEndpoint(database, accountId, endpointId);
   const endpointUuid = readUuid('whe_', endpointId)!;
-  const [secrets] = await database.query<{
-    secret: Buffer;
-    previousSecret: Buffer | null;
-    previousUntil: Date | null;
-  }>(
-    `SELECT secret, previous_secret AS "previousSecret", previous_until AS "previousUntil"
-     FROM webhook_endpoints WHERE account_id = $1 AND id = $2`,
-    [accountId, endpointUuid],
-  );
   const nowMs = clock.nowMs();
   const event = testEvent(accountId, type, nowMs);
   const body = bodyOf(event);
   const eventId = eventIdOf(event.eventUuid);
-  const previousUntilMs = secrets!.previousUntil?.getTime() ?? null;
-  const endpoint = { accountId, endpointUuid, ...secrets!, previousUntilMs };
   const headers = attemptHeaders({
     eventId,
     attempt: 1,
     body,
-    secrets: secretsOf(openSecretWith(vault), endpoint, nowMs),
+    secrets: await readSecrets(database, vault, { accountId, endpointUuid }, nowMs),
     nowMs,
   });
   const result = await postWebhook(agent, { url, body, headers });

@@ -92,8 +92,8 @@ describe.skipIf(!dashboard)('A phone', () => {
     account = await service.account();
     const client = await openSignedIn(service, { accountId: account.id });
     const long = 'somebody.with.a.long.address@a.long.subdomain.example.org';
-    const { endpoint } = await client.call('createWebhook', {
-      body: { url: 'http://127.0.0.1:59999/a-long-path/of/a/hook/that/goes/on/and/on?with=more' },
+    const endpoint = await client.api.webhooks.create({
+      url: 'http://127.0.0.1:59999/a-long-path/of/a/hook/that/goes/on/and/on?with=more',
     });
     const sent = await service.send(
       account.key,
@@ -117,9 +117,8 @@ describe.skipIf(!dashboard)('A phone', () => {
     await client.api.templates.clone({ slug: 'welcome' });
     await captured(service.database, sent.body.id);
     const { items } = await client.call('listSandbox', { query: {} });
-    const params = { id: endpoint.id };
     await until(
-      async () => (await client.call('listDeliveries', { params, query: {} })).items.length,
+      async () => (await client.api.webhooks.listDeliveries({ id: endpoint.id })).data.length,
     );
     ids.message = sent.body.id;
     ids.webhook = endpoint.id;

@@ -151,12 +151,12 @@ async function openEndpoint(): Promise<{ page: Page; secret: string }> {
   answers.status = 200;
   const account = await service.account();
   const client = await openSignedIn(service, { accountId: account.id });
-  const made = await client.call('createWebhook', { body: { url: hookUrl() } });
+  const made = await client.api.webhooks.create({ url: hookUrl() });
   const before = received.length;
   await service.send(account.key, mail({ to: ['delivered@simulator.test'] }));
   await until(() => received.length > before);
   const page = await open({ accountId: account.id, role: 'developer' });
-  await page.goto(`/webhooks/${made.endpoint.id}`);
+  await page.goto(`/webhooks/${made.id}`);
   await page.getByRole('heading', { name: hookUrl() }).waitFor();
   return { page, secret: made.secret };
 }

@@ -47,10 +47,6 @@ const BODIES: {
   resetPassword: { token: 'x', password: 'x' },
   addDomain: { domain: 'changed.example' },
   addAddress: { address: 'changed@changed.example' },
-  createWebhook: { url: 'http://127.0.0.1:59999/changed' },
-  changeWebhook: { disabled: true },
-  testWebhook: {},
-  replayWebhook: { from: '2026-01-01T00:00:00Z', until: '2036-01-01T00:00:00Z', dryRun: false },
   createKey: { scopes: ['email:send'], name: 'changed' },
   invite: { email: 'changed@example.net', role: 'owner' },
   changeMember: { role: 'viewer' },
@@ -78,24 +74,17 @@ async function makeThings(): Promise<Things> {
   const message = { id: sent.body.id as string };
   await them.call('addDomain', { body: { domain: 'theirs.example' } });
   await them.call('addAddress', { body: { address: 'we@theirs.example' } });
-  const { endpoint } = await them.call('createWebhook', {
-    body: { url: 'http://127.0.0.1:59999/' },
-  });
-  const webhook = { id: endpoint.id };
+  await them.api.webhooks.create({ url: 'http://127.0.0.1:59999/' });
   const { key } = await them.call('createKey', { body: { scopes: ['email:send'] } });
   await them.api.suppressions.put({ address: 'gone@example.net' });
   const { invitation } = await them.call('invite', {
     body: { email: 'new@people.example', role: 'viewer' },
   });
-  // The mail must have been captured and reported, for a sandbox mail and a delivery to exist.
+  // The mail must have been captured and reported, for a sandbox mail to exist.
   await service.send(theirs.key, mail());
   const captured = await until(
     async () => (await them.call('listSandbox', { query: {} })).items[0],
   );
-  const delivery = await until(
-    async () => (await them.call('listDeliveries', { params: webhook, query: {} })).items[0],
-  );
-  const delivered = { id: endpoint.id, deliveryId: delivery.id };
   const account = { id: String(theirs.id) };
   return {
     getMessage: message,
@@ -107,14 +96,6 @@ async function makeThings(): Promise<Things> {
     removeDomain: { domain: 'theirs.example' },
     verifyAddress: { address: 'we@theirs.example' },
     removeAddress: { address: 'we@theirs.example' },
-    changeWebhook: webhook,
-    removeWebhook: webhook,
-    rotateWebhook: webhook,
-    testWebhook: webhook,
-    listDeliveries: webhook,
-    getDelivery: delivered,
-    retryDelivery: delivered,
-    replayWebhook: webhook,
     revokeKey: { id: key.id },
     getSandboxMail: { id: captured.id },
     withdrawInvitation: { id: invitation.id },
@@ -243,7 +224,7 @@ describe('what belongs to another account', () => {
     const found = await us.call('searchMessages', { query: { id: theirThings.getMessage.id! } });
     expect(found.items).toEqual([]);
     expect((await us.call('listKeys', {})).keys).toHaveLength(1);
-    expect((await us.call('listWebhooks', {})).endpoints).toEqual([]);
+    expect((await us.api.webhooks.list()).data).toEqual([]);
     expect((await us.api.suppressions.list()).data).toEqual([]);
     expect((await us.call('getTeam', {})).invitations).toEqual([]);
     const { domains } = await us.call('listSenders', {});
@@ -253,7 +234,7 @@ describe('what belongs to another account', () => {
   it('after all that, everything of theirs is as it was', async () => {
     const shown = {
       keys: (await them.call('listKeys', {})).keys.filter((key) => key.revokedAt !== null),
-      webhook: (await them.call('listWebhooks', {})).endpoints[0]?.disabled,
+      webhook: (await them.api.webhooks.list()).data[0]?.disabled_at,
       team: (await them.call('getTeam', {})).members.map(({ role }) => role),
       invitations: (await them.call('getTeam', {})).invitations.length,
       suppressed: (await them.api.suppressions.list()).data.length,

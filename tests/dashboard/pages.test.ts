@@ -1,7 +1,5 @@
 // What the other pages of the dashboard do, each walked through its main job over the real server.
 
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDns, type TestDns } from '../support/dns-server.ts';
 import { mailedInvitation } from '../support/invitation.ts';
@@ -18,7 +16,6 @@ beforeAll(async () => {
   dns = await startDns();
   service = await startTestService({
     DNS_SERVERS: dns.address,
-    WEBHOOK_ALLOW: '127.0.0.0/8',
     SYSTEM_SENDER: 'Sandmartin <no-reply@system.example>',
   });
   await service.account({ identities: ['system.example'] });
@@ -83,97 +80,6 @@ describe('senders', () => {
     expect(addresses).toMatchObject([{ address: 'me@elsewhere.example', verifiedBy: 'link' }]);
     await client.call('removeAddress', { params: { address: 'me@elsewhere.example' } });
     expect((await client.call('listSenders', {})).addresses).toEqual([]);
-  });
-});
-
-describe('webhooks', () => {
-  let receiver: Server;
-  let status = 500;
-  const bodies: string[] = [];
-
-  beforeAll(async () => {
-    receiver = createServer((request, response) => {
-      let body = '';
-      request.on('data', (chunk) => {
-        body += chunk;
-      });
-      request.on('end', () => {
-        bodies.push(body);
-        response.writeHead(status).end('what the receiver says');
-      });
-    });
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  });
-
-  afterAll(() => new Promise((resolve) => receiver.close(resolve)));
-
-  it('fails → retried by hand → delivered; test events, rotation, replay', async () => {
-    const { port } = receiver.address() as AddressInfo;
-    const made = await client.call('createWebhook', {
-      body: { url: `http://127.0.0.1:${port}/hook`, eventTypes: ['delivery'] },
-    });
-    expect(made.secret).toMatch(/^whsec_/);
-    const params = { id: made.endpoint.id };
-    const test = await client.call('testWebhook', { params, body: {} });
-    expect(test).toMatchObject({ ok: false, status: 500, response: 'what the receiver says' });
-
-    const sent = await service.send(account.key, mail());
-    const failed = await until(async () => {
-      const { items } = await client.call('listDeliveries', { params, query: {} });
-      return items.find((it) => it.status === 500);
-    });
-    expect(failed).toMatchObject({
-      state: 'pending',
-      attempts: 1,
-      eventType: 'delivery',
-      messageId: sent.body.id,
-      nextAt: expect.any(String),
-    });
-    expect((await client.call('listWebhooks', {})).endpoints[0]!.pending).toBe(1);
-    const detail = await client.call('getDelivery', {
-      params: { ...params, deliveryId: failed.id },
-    });
-    expect(detail.request.body).toBe(bodies.at(-1));
-    expect(detail.response).toMatchObject({ status: 500, body: 'what the receiver says' });
-    const ofMessage = await client.call('getMessage', { params: { id: sent.body.id } });
-    expect(ofMessage.webhooks.map(({ id }) => id)).toEqual([failed.id]);
-
-    status = 200;
-    await client.call('retryDelivery', { params: { ...params, deliveryId: failed.id } });
-    await until(async () => {
-      const { items } = await client.call('listDeliveries', {
-        params,
-        query: { state: 'delivered' },
-      });
-      return items.some(({ id }) => id === failed.id);
-    });
-
-    const window = { from: '2020-01-01T00:00:00Z', until: '2999-01-01T00:00:00Z' };
-    const counted = await client.call('replayWebhook', {
-      params,
-      body: { ...window, dryRun: true },
-    });
-    const before = bodies.length;
-    const { count } = await client.call('replayWebhook', {
-      params,
-      body: { ...window, dryRun: false },
-    });
-    expect(count).toBe(counted.count);
-    await until(() => bodies.length >= before + count);
-
-    const rotated = await client.call('rotateWebhook', { params });
-    expect(rotated.secret).not.toBe(made.secret);
-    expect(rotated.endpoint.previousSecretUntil).not.toBeNull();
-    const off = await client.call('changeWebhook', { params, body: { disabled: true } });
-    expect(off.disabled).toMatchObject({ reason: 'owner' });
-    const on = await client.call('changeWebhook', {
-      params,
-      body: { disabled: false, fifo: true },
-    });
-    expect(on).toMatchObject({ disabled: null, fifo: true });
-    await client.call('removeWebhook', { params });
-    expect((await client.call('listWebhooks', {})).endpoints).toEqual([]);
-    expect((await client.try('listDeliveries', { params })).status).toBe(404);
   });
 });
 

@@ -51,7 +51,7 @@ const json = async (...args: string[]) => JSON.parse(await run(...args, '--json'
 it('from a send to a signed event, its log and its replay', async () => {
   const id = String(account.id);
   const added = await json('add', '--account', id, '--url', receiver.url, '--event', 'delivery');
-  expect(Object.keys(added)).toEqual(['id', 'secret']);
+  expect(added).toMatchObject({ secret: expect.stringMatching(/^whsec_/), disabled_at: null });
   const sent = await service.send(account.key, mail({ tags: ['welcome'] }));
   expect(sent.status).toBe(202);
   const [request] = await receiver.received(1);
@@ -68,16 +68,19 @@ it('from a send to a signed event, its log and its replay', async () => {
   });
   expect(deliveries).toMatchObject([
     {
-      endpointId: added.id,
-      messageId: sent.body.id,
-      eventId: request!.headers['x-sm-event-id'],
-      request: { body: request!.body.toString() },
-      response: { status: 200, body: 'ok' },
+      endpoint_id: added.id,
+      message_id: sent.body.id,
+      event_id: request!.headers['x-sm-event-id'],
+      status: 200,
     },
   ]);
+  expect(await json('delivery', deliveries[0].id)).toMatchObject({
+    request: { body: request!.body.toString() },
+    response: { status: 200, body: 'ok' },
+  });
   const from = ['--from', new Date(Date.now() - 600_000).toISOString()];
   expect(await json('list', '--account', id)).toMatchObject([
-    { id: added.id, url: receiver.url, eventTypes: ['delivery'] },
+    { id: added.id, url: receiver.url, event_types: ['delivery'] },
   ]);
   expect(await run('list')).toContain(
     `${added.id}  ${id}        ${receiver.url}  delivery  enabled`,
@@ -85,10 +88,10 @@ it('from a send to a signed event, its log and its replay', async () => {
   expect(await run('deliveries', '--endpoint', added.id)).toContain(sent.body.id);
   expect(await json('replay', added.id, ...from, '--event', 'delivery', '--dry-run')).toEqual({
     count: 1,
-    dryRun: true,
+    dry_run: true,
   });
   await expect(run('replay', added.id)).rejects.toThrow('--abandoned');
-  expect(await json('replay', deliveries[0].id)).toEqual({ count: 1, dryRun: false });
+  expect(await json('replay', deliveries[0].id)).toEqual({ count: 1, dry_run: false });
   const [, again] = await receiver.received(2);
   expect(again!.headers['x-sm-event-id']).toBe(request!.headers['x-sm-event-id']);
   expect(again!.body.equals(request!.body)).toBe(true);
@@ -100,18 +103,18 @@ it('an endpoint is tested, rotated, changed, disabled and enabled', async () => 
   try {
     const added = await json('add', '--account', String(other.id), '--url', hook.url, '--fifo');
     const tested = await json('test', added.id, '--event', 'bounce');
-    expect(tested).toMatchObject({ ok: true, status: 201, responseBody: 'got it' });
-    expect(JSON.parse(tested.request.body).event_type).toBe('bounce');
+    expect(tested).toMatchObject({ ok: true, status: 201, response_body: 'got it' });
+    expect(JSON.parse(tested.request_body).event_type).toBe('bounce');
     expect(await run('test', added.id)).toMatch(/It answered 201 after \d+ ms\.\ngot it/);
     const rotated = await json('rotate', added.id, '--account', String(other.id));
     expect(rotated).toMatchObject({ id: added.id, secret: expect.stringMatching(/^whsec_/) });
     expect(rotated.secret).not.toBe(added.secret);
     expect(await json('set', added.id, '--event', 'open', '--no-fifo')).toMatchObject({
-      eventTypes: ['open'],
+      event_types: ['open'],
       fifo: false,
     });
-    expect(await json('disable', added.id)).toMatchObject({ disabledReason: 'owner' });
-    expect(await json('enable', added.id)).toMatchObject({ disabledAt: null });
+    expect(await json('disable', added.id)).toMatchObject({ disabled_reason: 'owner' });
+    expect(await json('enable', added.id)).toMatchObject({ disabled_at: null });
     await expect(run('add', '--account', '1', '--url', 'https://10.0.0.1/')).rejects.toThrow(
       'WEBHOOK_ALLOW',
     );

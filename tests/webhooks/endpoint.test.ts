@@ -15,7 +15,7 @@ import {
   rotateSecret,
 } from '../../src/webhooks/endpoint.ts';
 import { HOOK_TYPES } from '../../src/webhooks/event-body.ts';
-import { accountOfDelivery, replay, type Selection } from '../../src/webhooks/replay.ts';
+import { endpointOfDelivery, replay, type Selection } from '../../src/webhooks/replay.ts';
 import { sendTestEvent } from '../../src/webhooks/test-event.ts';
 import { verify, verifyStandard } from '../../src/webhooks/verify.ts';
 import type { WebhookWorker } from '../../src/webhooks/worker.ts';
@@ -119,6 +119,7 @@ describe('an endpoint', () => {
       createdAt: expect.any(String),
       disabledAt: null,
       disabledReason: null,
+      failures: 0,
       failingSince: null,
       pausedUntil: null,
       previousSecretUntil: null,
@@ -229,7 +230,7 @@ describe('the log', () => {
     expect(await listDeliveries(test.database, stranger, { limit: 10, endpointId: id })).toEqual(
       [],
     );
-    expect(await accountOfDelivery(test.database, newest!.id)).toBe(account);
+    expect((await endpointOfDelivery(test.database, newest!.id)).account).toBe(account);
   });
 });
 

@@ -24,6 +24,10 @@ export const samples: Samples = {
     inAnotherAccount: 'own',
     refused: [{ address: 'nobody' }],
   },
+  add_suppressions: {
+    input: ({ next }, { mark }) => ({ addresses: [`${mark}-${next()}@example.org`] }),
+    refused: [{ addresses: [] }, { addresses: ['nobody'] }],
+  },
   remove_suppression: {
     input: async (world, whose) => ({ address: await suppressOne(world, whose) }),
   },

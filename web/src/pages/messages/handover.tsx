@@ -167,7 +167,7 @@ export function RelayPanel({
 }
 
 /** One that failed and waits for its next attempt is not as well as one that waits for its first. */
-export function toneOfDelivery({ state, attempts }: DeliveryRow): Tone {
+export function toneOfDelivery({ state, attempts }: Pick<DeliveryRow, 'state' | 'attempts'>): Tone {
   if (state === 'pending') return attempts > 0 ? 'warn' : 'busy';
   return state === 'delivered' ? 'good' : 'bad';
 }

@@ -13,8 +13,8 @@ import {
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { DeliveryRow } from '../../../../src/dashboard/views/webhooks.ts';
-import { useAction, usePages, useWatched } from '../../api.ts';
+import type { WebhookDelivery } from '../../../../src/client/operations.ts';
+import { useChange, useRead, useRows } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { RetryIcon, WebhooksIcon } from '../../parts/icons.tsx';
@@ -25,18 +25,18 @@ import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
 import { toneOfDelivery } from '../messages/handover.tsx';
 
-type Filter = 'all' | DeliveryRow['state'];
+type Filter = 'all' | WebhookDelivery['state'];
 
 export function DeliveryLog({ endpointId }: { endpointId: string }) {
   const [filter, setFilter] = useState<Filter>('all');
   const [openId, setOpenId] = useState<string>();
   const client = useQueryClient();
-  const pages = usePages(
-    'listDeliveries',
-    { params: { id: endpointId }, query: filter === 'all' ? {} : { state: filter } },
+  const pages = useRows(
+    'webhooks.listDeliveries',
+    { id: endpointId, ...(filter === 'all' ? {} : { state: filter }) },
     { watched: true },
   );
-  const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];
+  const rows = pages.data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <>
       <Group justify="space-between" mb="sm">
@@ -59,7 +59,7 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
           onClick={() => {
             void pages.refetch();
             // How many wait stands with the endpoint.
-            void client.invalidateQueries({ queryKey: ['listWebhooks'] });
+            void client.invalidateQueries({ queryKey: ['webhooks.get'] });
           }}
         >
           Refresh
@@ -82,13 +82,13 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
             >
               <State tone={toneOfDelivery(row)}>{capital(row.state)}</State>
               <Text size="sm" fw={500}>
-                {row.eventType}
+                {row.event_type}
               </Text>
               <Text size="sm" c="dimmed" truncate>
                 {sayOutcome(row)}
               </Text>
               <Text size="xs" c="dimmed" ta="right">
-                <Time at={row.attemptedAt ?? row.createdAt} />
+                <Time at={row.attempted_at ?? row.created_at} />
               </Text>
             </UnstyledButton>
           ))}
@@ -108,7 +108,7 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
   );
 }
 
-function sayOutcome(row: DeliveryRow): string {
+function sayOutcome(row: WebhookDelivery): string {
   const tries = row.attempts === 1 ? '1 attempt' : `${row.attempts} attempts`;
   const outcome = row.status !== null ? `answered ${row.status}` : row.error;
   return [outcome, tries].filter(Boolean).join(' · ');
@@ -116,10 +116,10 @@ function sayOutcome(row: DeliveryRow): string {
 
 function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: string }) {
   const may = useMay('developer');
-  const params = { id: endpointId, deliveryId };
-  const delivery = useWatched('getDelivery', { params });
-  const retry = useAction('retryDelivery', {
-    changes: ['getDelivery', 'listDeliveries', 'listWebhooks', 'getMessage'],
+  const which = { id: endpointId, delivery_id: deliveryId };
+  const delivery = useRead('webhooks.getDelivery', which, { watched: true });
+  const retry = useChange('webhooks.retryDelivery', {
+    changes: ['webhooks.getDelivery', 'webhooks.listDeliveries', 'webhooks.get'],
     onDone: () => tellDone('It is tried again now'),
   });
   const { data } = delivery;
@@ -134,23 +134,23 @@ function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: 
             size="xs"
             leftSection={<RetryIcon size={14} />}
             loading={retry.isPending}
-            onClick={() => retry.mutate({ params }, { onError: tellFault })}
+            onClick={() => retry.mutate(which, { onError: tellFault })}
           >
             Retry now
           </Button>
         )}
       </Group>
       <Group gap={32}>
-        <Fact label="Event">{data.eventType}</Fact>
+        <Fact label="Event">{data.event_type}</Fact>
         <Fact label="Attempts">{data.attempts}</Fact>
-        {data.durationMs !== null && <Fact label="Took">{Math.round(data.durationMs)} ms</Fact>}
-        {data.nextAt && (
+        {data.duration_ms !== null && <Fact label="Took">{Math.round(data.duration_ms)} ms</Fact>}
+        {data.next_attempt_at && (
           <Fact label="Next attempt">
-            <Time at={data.nextAt} />
+            <Time at={data.next_attempt_at} />
           </Fact>
         )}
         <Fact label="Message">
-          <Link to="/messages/$id" params={{ id: data.messageId }} className="plain-link">
+          <Link to="/messages/$id" params={{ id: data.message_id }} className="plain-link">
             Its timeline
           </Link>
         </Fact>
@@ -158,11 +158,13 @@ function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: 
       <Text fw={600} size="sm">
         Request
       </Text>
-      <CodeBlock
-        label="Request"
-        code={`POST ${data.request.url}\n${data.request.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}\n\n${indent(data.request.body)}`}
-        copied={data.request.body}
-      />
+      {data.request ? (
+        <CodeBlock label="Request" code={show(data.request)} copied={data.request.body} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          The event is older than what is kept.
+        </Text>
+      )}
       <Text fw={600} size="sm">
         Response
       </Text>
@@ -178,6 +180,11 @@ function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: 
       )}
     </Stack>
   );
+}
+
+function show({ url, headers, body }: { url: string; headers: object; body: string }): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return `POST ${url}\n${lines.join('\n')}\n\n${indent(body)}`;
 }
 
 function indent(body: string): string {

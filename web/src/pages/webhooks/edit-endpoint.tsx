@@ -1,8 +1,8 @@
 // Changes an endpoint's address, events and order.
 import { Modal } from '@mantine/core';
 import { useState } from 'react';
-import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
-import { useAction } from '../../api.ts';
+import type { WebhookEndpoint } from '../../../../src/client/operations.ts';
+import { useChange } from '../../operations.ts';
 import { ActionForm } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { type EndpointChoice, EndpointFields } from './endpoint-fields.tsx';
@@ -22,10 +22,10 @@ export function EditEndpoint({ endpoint, opened, onClose }: EditProps) {
 }
 
 function EditForm({ endpoint, onClose }: Omit<EditProps, 'opened'>) {
-  const { id, url, eventTypes, fifo } = endpoint;
-  const [wish, setWish] = useState<EndpointChoice>({ url, eventTypes, fifo });
-  const change = useAction('changeWebhook', {
-    changes: ['listWebhooks'],
+  const { id, url, event_types, fifo } = endpoint;
+  const [wish, setWish] = useState<EndpointChoice>({ url, event_types, fifo });
+  const change = useChange('webhooks.update', {
+    changes: ['webhooks.list', 'webhooks.get'],
     onDone: () => {
       onClose();
       tellDone('Saved');
@@ -36,7 +36,7 @@ function EditForm({ endpoint, onClose }: Omit<EditProps, 'opened'>) {
       action={change}
       act="Save"
       onSend={() => {
-        change.mutate({ params: { id }, body: wish });
+        change.mutate({ id, ...wish });
       }}
     >
       <EndpointFields value={wish} onChange={setWish} />

@@ -1,9 +1,9 @@
 // What can be chosen of an endpoint, when it is added and when it is changed.
 import { Switch, TextInput } from '@mantine/core';
-import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
+import type { WebhookEndpoint } from '../../../../src/client/operations.ts';
 import { EventTypes } from './event-types.tsx';
 
-export type EndpointChoice = Pick<WebhookEndpoint, 'url' | 'eventTypes' | 'fifo'>;
+export type EndpointChoice = Pick<WebhookEndpoint, 'url' | 'event_types' | 'fifo'>;
 
 interface FieldsProps {
   value: EndpointChoice;
@@ -23,7 +23,7 @@ export function EndpointFields({ value, onChange }: FieldsProps) {
         withAsterisk={false}
         data-autofocus
       />
-      <EventTypes value={value.eventTypes} onChange={(eventTypes) => change({ eventTypes })} />
+      <EventTypes value={value.event_types} onChange={(event_types) => change({ event_types })} />
       <Switch
         label="In order, one at a time"
         description="As the events happened; a failing one holds the others back"

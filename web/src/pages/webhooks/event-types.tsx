@@ -1,6 +1,8 @@
 // Which events an endpoint is told of: all (also those to come), or a choice.
 import { Chip, Group, Stack, Switch } from '@mantine/core';
-import type { HookType } from '../../../../src/dashboard/views/common.ts';
+import type { WebhookDelivery } from '../../../../src/client/operations.ts';
+
+export type HookType = WebhookDelivery['event_type'];
 
 /** A new one does not compile until it stands here. */
 const order: Record<HookType, number> = { delivery: 1, bounce: 2, open: 3, click: 4, complaint: 5 };
@@ -8,8 +10,9 @@ const order: Record<HookType, number> = { delivery: 1, bounce: 2, open: 3, click
 export const hookTypes = Object.keys(order) as HookType[];
 
 interface EventTypesProps {
-  value: HookType[] | null;
-  onChange: (value: HookType[] | null) => void;
+  /** Empty: all. */
+  value: HookType[];
+  onChange: (value: HookType[]) => void;
 }
 
 export function EventTypes({ value, onChange }: EventTypesProps) {
@@ -17,10 +20,10 @@ export function EventTypes({ value, onChange }: EventTypesProps) {
     <Stack gap="xs">
       <Switch
         label="All events"
-        checked={value === null}
-        onChange={(event) => onChange(event.currentTarget.checked ? null : hookTypes)}
+        checked={value.length === 0}
+        onChange={(event) => onChange(event.currentTarget.checked ? [] : hookTypes)}
       />
-      {value !== null && (
+      {value.length > 0 && (
         <Chip.Group multiple value={value} onChange={(chosen) => onChange(chosen as HookType[])}>
           <Group gap={6} role="group" aria-label="Events">
             {hookTypes.map((type) => (

@@ -1,17 +1,18 @@
 // The dialog that registers an endpoint and then shows its secret, this once.
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useState } from 'react';
-import type { EndpointSecret } from '../../../../src/dashboard/views/webhooks.ts';
-import { useAction } from '../../api.ts';
+import { type Output, useChange } from '../../operations.ts';
 import { Secret } from '../../parts/copy.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { type EndpointChoice, EndpointFields } from './endpoint-fields.tsx';
+
+type Made = Output<'webhooks.create'>;
 
 export const SECRET_NOTE =
   'Your server checks X-SM-Signature with it. When this dialog is closed it cannot be shown again, only replaced.';
 
 export function NewEndpointDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const [made, setMade] = useState<EndpointSecret>();
+  const [made, setMade] = useState<Made>();
   const close = () => {
     onClose();
     setMade(undefined);
@@ -39,10 +40,10 @@ export function NewEndpointDialog({ opened, onClose }: { opened: boolean; onClos
   );
 }
 
-function NewEndpointForm({ onMade }: { onMade: (made: EndpointSecret) => void }) {
-  const [wish, setWish] = useState<EndpointChoice>({ url: '', eventTypes: null, fifo: false });
-  const create = useAction('createWebhook', {
-    changes: ['listWebhooks'],
+function NewEndpointForm({ onMade }: { onMade: (made: Made) => void }) {
+  const [wish, setWish] = useState<EndpointChoice>({ url: '', event_types: [], fifo: false });
+  const create = useChange('webhooks.create', {
+    changes: ['webhooks.list'],
     onDone: onMade,
   });
   return (
@@ -50,7 +51,7 @@ function NewEndpointForm({ onMade }: { onMade: (made: EndpointSecret) => void })
       action={create}
       act="Add"
       onSend={() => {
-        create.mutate({ body: wish });
+        create.mutate(wish);
       }}
     >
       <EndpointFields value={wish} onChange={setWish} />

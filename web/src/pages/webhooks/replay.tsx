@@ -1,10 +1,9 @@
 // Posts past events again: first counted, then sent.
 import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { HookType } from '../../../../src/dashboard/views/common.ts';
-import { useAction } from '../../api.ts';
+import { useChange } from '../../operations.ts';
 import { tellDone } from '../../parts/results.ts';
-import { EventTypes } from './event-types.tsx';
+import { EventTypes, type HookType } from './event-types.tsx';
 
 interface ReplayProps {
   endpointId: string;
@@ -18,11 +17,11 @@ const local = (at: number): string =>
 export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
   const [from, setFrom] = useState(() => local(Date.now() - 24 * 3_600_000));
   const [until, setUntil] = useState(() => local(Date.now() + 60_000));
-  const [eventTypes, setEventTypes] = useState<HookType[] | null>(null);
-  const [onlyFailed, setOnlyFailed] = useState(true);
-  const count = useAction('replayWebhook');
-  const send = useAction('replayWebhook', {
-    changes: ['listDeliveries', 'listWebhooks'],
+  const [eventTypes, setEventTypes] = useState<HookType[]>([]);
+  const [abandoned, setAbandoned] = useState(true);
+  const count = useChange('webhooks.replay');
+  const send = useChange('webhooks.replay', {
+    changes: ['webhooks.listDeliveries', 'webhooks.get'],
     onDone: (answer) => {
       onClose();
       tellDone(
@@ -32,15 +31,16 @@ export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
       );
     },
   });
-  const request = (dryRun: boolean) => ({
-    params: { id: endpointId },
-    body: {
-      from: new Date(from).toISOString(),
-      until: new Date(until).toISOString(),
-      ...(eventTypes ? { eventTypes } : {}),
-      onlyFailed,
-      dryRun,
-    },
+  const request = (dry_run: boolean) => ({
+    id: endpointId,
+    dry_run,
+    ...(abandoned
+      ? { abandoned }
+      : {
+          from: new Date(from).toISOString(),
+          until: new Date(until).toISOString(),
+          event_types: eventTypes,
+        }),
   });
   // A count is true only for what it was asked about.
   const changed =
@@ -58,26 +58,31 @@ export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
             {fault.message}
           </Alert>
         )}
-        <Group grow>
-          <TextInput
-            label="From"
-            type="datetime-local"
-            value={from}
-            onChange={(event) => changed(setFrom)(event.currentTarget.value)}
-          />
-          <TextInput
-            label="Until"
-            type="datetime-local"
-            value={until}
-            onChange={(event) => changed(setUntil)(event.currentTarget.value)}
-          />
-        </Group>
-        <EventTypes value={eventTypes} onChange={changed(setEventTypes)} />
         <Switch
           label="Only those that were abandoned"
-          checked={onlyFailed}
-          onChange={(event) => changed(setOnlyFailed)(event.currentTarget.checked)}
+          description="Of whatever time; otherwise every event of a time"
+          checked={abandoned}
+          onChange={(event) => changed(setAbandoned)(event.currentTarget.checked)}
         />
+        {!abandoned && (
+          <>
+            <Group grow>
+              <TextInput
+                label="From"
+                type="datetime-local"
+                value={from}
+                onChange={(event) => changed(setFrom)(event.currentTarget.value)}
+              />
+              <TextInput
+                label="Until"
+                type="datetime-local"
+                value={until}
+                onChange={(event) => changed(setUntil)(event.currentTarget.value)}
+              />
+            </Group>
+            <EventTypes value={eventTypes} onChange={changed(setEventTypes)} />
+          </>
+        )}
         {count.data && (
           <Alert color={count.data.count > 0 ? 'martin' : 'gray'} role="status">
             {count.data.count === 1 ? 'One event' : `${count.data.count} events`} would be posted.
@@ -88,7 +93,7 @@ export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
           <Button
             variant="default"
             loading={count.isPending}
-            disabled={!from || !until}
+            disabled={!abandoned && (!from || !until)}
             onClick={() => count.mutate(request(true))}
           >
             Count first

@@ -1,10 +1,9 @@
 // Posts an example event now and shows what came back.
 import { Alert, Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { HookType } from '../../../../src/dashboard/views/common.ts';
-import { useAction } from '../../api.ts';
+import { useChange } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { hookTypes } from './event-types.tsx';
+import { type HookType, hookTypes } from './event-types.tsx';
 
 interface TestProps {
   endpointId: string;
@@ -14,7 +13,7 @@ interface TestProps {
 
 export function TestEvent({ endpointId, opened, onClose }: TestProps) {
   const [eventType, setEventType] = useState<HookType>('delivery');
-  const test = useAction('testWebhook');
+  const test = useChange('webhooks.test');
   const result = test.data;
   return (
     <Modal opened={opened} onClose={onClose} title="Send a test event" size="lg">
@@ -29,7 +28,7 @@ export function TestEvent({ endpointId, opened, onClose }: TestProps) {
           />
           <Button
             loading={test.isPending}
-            onClick={() => test.mutate({ params: { id: endpointId }, body: { eventType } })}
+            onClick={() => test.mutate({ id: endpointId, event_type: eventType })}
           >
             Send
           </Button>
@@ -47,12 +46,12 @@ export function TestEvent({ endpointId, opened, onClose }: TestProps) {
           >
             <Text size="sm">
               {result.error ?? (result.ok ? '' : `The endpoint answered ${result.status}.`)} After{' '}
-              {Math.round(result.durationMs)} ms.
+              {result.duration_ms} ms.
             </Text>
           </Alert>
         )}
-        {result && result.response !== '' && (
-          <CodeBlock code={result.response} label="Response of the endpoint" />
+        {result && result.response_body !== '' && (
+          <CodeBlock code={result.response_body} label="Response of the endpoint" />
         )}
       </Stack>
     </Modal>

@@ -3,8 +3,8 @@ import { Alert, Button, Group, Menu, Modal, Paper, Skeleton, Stack, Text } from 
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
-import { Refused, useAction, useWatched } from '../../api.ts';
+import type { WebhookEndpoint } from '../../../../src/client/operations.ts';
+import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Secret } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
@@ -29,16 +29,12 @@ const back = (
 export function WebhookPage() {
   const { id } = useParams({ from: '/inside/webhooks/$id' });
   const may = useMay('developer');
-  const webhooks = useWatched('listWebhooks');
-  const endpoint = webhooks.data?.endpoints.find((one) => one.id === id);
-  const missing = webhooks.isSuccess && !endpoint;
-  if ((webhooks.isError && !webhooks.data) || missing) {
-    const fault = missing
-      ? new Refused(404, { detail: 'This endpoint was removed, or never was.' })
-      : webhooks.error;
+  const webhook = useRead('webhooks.get', { id }, { watched: true });
+  const endpoint = webhook.data;
+  if (webhook.isError && !endpoint) {
     return (
       <Page title="Webhook" back={back}>
-        <Fault fault={fault} retry={webhooks.refetch} />
+        <Fault fault={webhook.error} retry={webhook.refetch} />
       </Page>
     );
   }
@@ -65,13 +61,13 @@ export function WebhookPage() {
 function Health({ endpoint }: { endpoint: WebhookEndpoint }) {
   return (
     <Stack mb={36}>
-      {endpoint.failingSince && (
+      {endpoint.failing_since && (
         <Alert color="red" title="This endpoint keeps failing">
-          {endpoint.failures} in a row since <Time at={endpoint.failingSince} />.
-          {endpoint.pausedUntil && (
+          {endpoint.failures} in a row since <Time at={endpoint.failing_since} />.
+          {endpoint.paused_until && (
             <>
               {' '}
-              Next try <Time at={endpoint.pausedUntil} />.
+              Next try <Time at={endpoint.paused_until} />.
             </>
           )}
         </Alert>
@@ -81,15 +77,15 @@ function Health({ endpoint }: { endpoint: WebhookEndpoint }) {
           <Fact label="State">
             <EndpointState endpoint={endpoint} />
           </Fact>
-          <Fact label="Events">{endpoint.eventTypes?.join(', ') ?? 'All'}</Fact>
+          <Fact label="Events">{endpoint.event_types.join(', ') || 'All'}</Fact>
           <Fact label="Order">{endpoint.fifo ? 'One at a time, in order' : 'As they come'}</Fact>
-          <Fact label="Waiting">{endpoint.pending}</Fact>
+          <Fact label="Waiting">{endpoint.waiting}</Fact>
           <Fact label="Added">
-            <Time at={endpoint.createdAt} />
+            <Time at={endpoint.created_at} />
           </Fact>
-          {endpoint.previousSecretUntil && (
+          {endpoint.previous_secret_until && (
             <Fact label="Old secret signs too">
-              until <Time at={endpoint.previousSecretUntil} />
+              until <Time at={endpoint.previous_secret_until} />
             </Fact>
           )}
         </Group>
@@ -105,17 +101,17 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
   const [editing, edit] = useDisclosure();
   const [testing, test] = useDisclosure();
   const [replaying, replay] = useDisclosure();
-  const params = { id: endpoint.id };
-  const rotate = useAction('rotateWebhook', {
-    changes: ['listWebhooks'],
+  const { id } = endpoint;
+  const rotate = useChange('webhooks.rotate', {
+    changes: ['webhooks.list', 'webhooks.get'],
     onDone: (answer) => setSecret(answer.secret),
   });
-  const change = useAction('changeWebhook', {
-    changes: ['listWebhooks', 'getOverview'],
-    onDone: (changed) => tellDone(changed.disabled ? 'Switched off' : 'Switched on'),
+  const change = useChange('webhooks.update', {
+    changes: ['webhooks.list', 'webhooks.get'],
+    onDone: (changed) => tellDone(changed.disabled_at ? 'Switched off' : 'Switched on'),
   });
-  const remove = useAction('removeWebhook', {
-    changes: ['listWebhooks', 'getOverview'],
+  const remove = useChange('webhooks.remove', {
+    changes: ['webhooks.list'],
     onDone: () => {
       tellDone('The endpoint was removed');
       void navigate({ to: '/webhooks' });
@@ -137,13 +133,10 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
           <Menu.Item onClick={replay.open}>Replay events …</Menu.Item>
           <Menu.Item
             onClick={() =>
-              change.mutate(
-                { params, body: { disabled: endpoint.disabled === null } },
-                { onError: tellFault },
-              )
+              change.mutate({ id, enabled: endpoint.disabled_at !== null }, { onError: tellFault })
             }
           >
-            {endpoint.disabled ? 'Switch on' : 'Switch off'}
+            {endpoint.disabled_at ? 'Switch on' : 'Switch off'}
           </Menu.Item>
           <Menu.Item
             onClick={async () => {
@@ -153,7 +146,7 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
                 act: 'Replace it',
                 harmless: true,
               });
-              if (yes) rotate.mutate({ params }, { onError: tellFault });
+              if (yes) rotate.mutate({ id }, { onError: tellFault });
             }}
           >
             Rotate the secret
@@ -167,7 +160,7 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
                 body: 'It is told of nothing more; deliveries that wait are dropped. This cannot be undone.',
                 act: 'Remove the endpoint',
               });
-              if (yes) remove.mutate({ params }, { onError: tellFault });
+              if (yes) remove.mutate({ id }, { onError: tellFault });
             }}
           >
             Remove

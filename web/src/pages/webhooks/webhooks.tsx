@@ -2,8 +2,8 @@
 import { Badge, Button, Group, Paper, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
-import type { WebhookEndpoint } from '../../../../src/dashboard/views/webhooks.ts';
-import { useWatched } from '../../api.ts';
+import type { WebhookEndpoint } from '../../../../src/client/operations.ts';
+import { useRead } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { PlusIcon, WebhooksIcon } from '../../parts/icons.tsx';
 import { Empty, LoadingRows, Page } from '../../parts/page.tsx';
@@ -13,9 +13,9 @@ import { NewEndpointDialog } from './new-endpoint.tsx';
 
 export function WebhooksPage() {
   const may = useMay('developer');
-  const webhooks = useWatched('listWebhooks');
+  const webhooks = useRead('webhooks.list', {}, { watched: true });
   const [opened, { open, close }] = useDisclosure();
-  const endpoints = webhooks.data?.endpoints ?? [];
+  const endpoints = webhooks.data?.data ?? [];
   const add = may && (
     <Button leftSection={<PlusIcon size={16} />} onClick={open}>
       Add an endpoint
@@ -48,14 +48,16 @@ export function WebhooksPage() {
                 {endpoint.url}
               </Text>
               <Group gap={6} wrap="nowrap" className="message-tags">
-                {(endpoint.eventTypes ?? ['all events']).map((type) => (
-                  <Badge key={type} color="gray">
-                    {type}
-                  </Badge>
-                ))}
+                {(endpoint.event_types.length > 0 ? endpoint.event_types : ['all events']).map(
+                  (type) => (
+                    <Badge key={type} color="gray">
+                      {type}
+                    </Badge>
+                  ),
+                )}
               </Group>
               <Text size="xs" c="dimmed" ta="right">
-                {endpoint.pending > 0 ? `${endpoint.pending} waiting` : ''}
+                {endpoint.waiting > 0 ? `${endpoint.waiting} waiting` : ''}
               </Text>
             </Link>
           ))}
@@ -67,9 +69,9 @@ export function WebhooksPage() {
 }
 
 export function EndpointState({ endpoint }: { endpoint: WebhookEndpoint }) {
-  if (endpoint.disabled) {
+  if (endpoint.disabled_reason) {
     const word = { owner: 'Off', gone: 'Off: answered 410', failing: 'Off: kept failing' };
-    return <State tone="quiet">{word[endpoint.disabled.reason]}</State>;
+    return <State tone="quiet">{word[endpoint.disabled_reason]}</State>;
   }
   if (endpoint.failures > 0) return <State tone="bad">Failing</State>;
   return <State tone="good">On</State>;
