@@ -1,44 +1,109 @@
-// The schema: numbered migrations, forward only, then the functions, each replaced when its text changed.
-// Ten processes may start at once: an advisory lock lets one work, the rest find it done.
+// The schema: numbered migrations, forward only, each a transaction of its own, then the functions, each replaced when its
+// text changed. Before: the database is reachable. After: every folder above finds the tables it knows.
+//
+// Ten processes may start at once: an advisory lock lets one work at a time, the rest find it done. Processes of the previous
+// version go on sending meanwhile, so a migration never stands in line for a table: everybody who comes after it would wait
+// too, for as long as the backup takes that it waits for. It steps aside and comes again.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../errors.ts';
 import type { Database, Queryable } from './pool.ts';
 
 const MIGRATION_LOCK = 7_263_001;
 
-interface Migration {
+export interface MigrationPatience {
+  /** How long a migration, and with it everybody behind it, waits for a table. */
+  lockMs: number;
+  /** How long those behind it have the tables for themselves before it comes again; longer each time. */
+  pauseMs: number;
+  /** After so long somebody has to be told. */
+  giveUpMs: number;
+}
+
+const PATIENCE: MigrationPatience = { lockMs: 1000, pauseMs: 1000, giveUpMs: 10 * 60_000 };
+const LONGEST_PAUSE_MS = 10_000;
+
+export interface Migration {
   version: number;
   name: string;
   sql: string;
 }
 
 /** Brings the database to this program's schema. Answers the versions it applied. */
-export async function migrate(database: Database): Promise<number[]> {
-  const migrations = readMigrations();
+export async function migrate(
+  database: Database,
+  patience: MigrationPatience = PATIENCE,
+  migrations: Migration[] = readMigrations(),
+): Promise<number[]> {
+  const applied: number[] = [];
+  for (;;) {
+    const version = await comingAgain(patience, () => applyNext(database, migrations, patience));
+    if (version === undefined) return applied;
+    applied.push(version);
+  }
+}
+
+/** Applies the first that is missing; where none is, replaces the functions. */
+async function applyNext(
+  database: Database,
+  migrations: Migration[],
+  { lockMs }: MigrationPatience,
+): Promise<number | undefined> {
   return await database.transaction(async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-    await client.query(
-      `CREATE TABLE IF NOT EXISTS schema_migrations (
-         version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
-    );
-    const rows = await client.query<{ version: number }>('SELECT version FROM schema_migrations');
-    const done = new Set(rows.map((row) => row.version));
+    await client.query(`SET LOCAL lock_timeout = ${lockMs}`);
+    const done = await readDone(client);
     refuseNewerSchema(done, migrations);
-    const applied: number[] = [];
-    for (const migration of migrations) {
-      if (done.has(migration.version)) continue;
-      await client.query(migration.sql);
-      await client.query('INSERT INTO schema_migrations (version, name) VALUES ($1, $2)', [
-        migration.version,
-        migration.name,
-      ]);
-      applied.push(migration.version);
+    const next = migrations.find(({ version }) => !done.has(version));
+    if (next === undefined) {
+      await replaceFunctions(client);
+      return undefined;
     }
-    await replaceFunctions(client);
-    return applied;
+    await client.query(next.sql);
+    await client.query('INSERT INTO schema_migrations (version, name) VALUES ($1, $2)', [
+      next.version,
+      next.name,
+    ]);
+    return next.version;
   });
 }
+
+async function readDone(client: Queryable): Promise<Set<number>> {
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS schema_migrations (
+       version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
+  );
+  const rows = await client.query<{ version: number }>('SELECT version FROM schema_migrations');
+  return new Set(rows.map((row) => row.version));
+}
+
+async function comingAgain<Result>(
+  { pauseMs, giveUpMs }: MigrationPatience,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const endMs = performance.now() + giveUpMs;
+  for (let waitMs = pauseMs; ; waitMs = Math.min(2 * waitMs, LONGEST_PAUSE_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isInTheWay(error)) throw error;
+      if (performance.now() + waitMs > endMs) throw stillLocked(giveUpMs, error);
+      await pause(waitMs);
+    }
+  }
+}
+
+/** lock_not_available: lock_timeout is over; deadlock_detected: the others and it waited for each other. */
+const isInTheWay = (error: unknown): boolean =>
+  ['55P03', '40P01'].includes((error as { code?: string }).code ?? '');
+
+const stillLocked = (giveUpMs: number, cause: unknown): Problem =>
+  new Problem(
+    'unavailable',
+    `The database could not be brought to this version's schema: for ${Math.round(giveUpMs / 1000)} s another transaction has held a table that it changes. Wait for the backup or the query to end, or end it (SELECT pid, query FROM pg_stat_activity ORDER BY xact_start), then start again. Processes of the previous version go on working.`,
+    { cause },
+  );
 
 /**
  * A function lives in one file, so that a change of it is a change of that file. A new list of arguments makes a function
@@ -72,7 +137,7 @@ function refuseNewerSchema(done: Set<number>, migrations: Migration[]): void {
   }
 }
 
-const readMigrations = (): Migration[] =>
+export const readMigrations = (): Migration[] =>
   readSql('./migrations/').map(({ name, sql }) => ({
     version: Number.parseInt(name, 10),
     name: name.replace(/^\d+_/, ''),
