@@ -1,6 +1,6 @@
 // npm run bench templates: order mails rendered per second on one core, from the compiled catalogue.
 // The mail has ten lines, as in the comparisons of Jinja2 engines. The goal is 3,000 a second for subject and HTML; the text, which is
-// derived only when a sender gives none, is reported apart, and so is everything around the render itself.
+// derived only when a sender gives none, is reported apart, and so are tracking and everything around the render itself.
 // Run: npm run bench templates [-- --rounds 10 --ms 300]
 import { parseArgs } from 'node:util';
 import { systemClock } from '../src/clock.ts';
@@ -17,6 +17,7 @@ import { missingVariables } from '../src/templates/variables.ts';
 import { openPool } from '../src/threads/pool.ts';
 import type { ServiceJobs } from '../src/threads/worker.ts';
 import { WORKER_FILE } from '../src/threads/worker-file.ts';
+import { insertTracking } from '../src/tracking/insert.ts';
 import { show, summarise } from './support/rounds.ts';
 
 const { values } = parseArgs({
@@ -59,11 +60,14 @@ console.log(
     `the order mail has ${Buffer.byteLength(html)} bytes of HTML\n`,
 );
 
+const trackingUrl = `https://t.example/c/${'x'.repeat(120)}`;
 const ways: Record<string, () => unknown> = {
   'subject and HTML': render,
   'subject, HTML and text': () => htmlToPlainText(render().html),
   'text alone': () => htmlToPlainText(html),
   'text by html-to-text': () => libraryText(html),
+  'links and pixel put in (without signing)': () =>
+    insertTracking(html, { linkUrl: () => trackingUrl, pixelUrl: trackingUrl }).charCodeAt(0),
   'finding the template, checking variables, context': resolve,
   'colours of a branding (once per branding version)': () => brandingContext(account),
 };

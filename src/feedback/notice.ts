@@ -1,4 +1,5 @@
 // What a report says to people, without the mail it quotes. report.ts cuts it out; dsn.ts and bounce-text.ts read it.
+import { Tokens } from '../html/tokens.ts';
 import { type Mail, partText } from './mime.ts';
 import { isReturned } from './original.ts';
 
@@ -79,51 +80,16 @@ function isRuled(line: string): boolean {
   return words >= 0 && words <= 40;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  lt: '<',
-  gt: '>',
-  amp: '&',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-};
+const LINES = /^(?:br|p|div|tr|table|li|ul|ol|h\d|pre|title|blockquote)$/;
 
-/** Tags out, line breaks where blocks end. By hand, because expressions over unclosed tags are quadratic. */
+/** Tags out, line breaks where blocks begin and end. */
 export function htmlText(html: string): string {
+  const tokens = new Tokens(html);
   let text = '';
-  let at = 0;
-  // What is not closed from one place on is not closed from a later one either: it is looked for once.
-  const unclosed = new Set<string>();
-  const closingOf = (name: string, from: number): number => {
-    if ((name !== 'style' && name !== 'script') || unclosed.has(name)) return from;
-    const found = html.indexOf(`</${name}`, from);
-    if (found < 0) unclosed.add(name);
-    return Math.max(found, from);
-  };
-  while (at < html.length) {
-    const open = html.indexOf('<', at);
-    if (open < 0) break;
-    text += html.slice(at, open);
-    const name = /^<(\/?[a-z!][a-z\d]{0,10})/i
-      .exec(html.slice(open, open + 14))?.[1]
-      ?.toLowerCase();
-    if (name === undefined) {
-      text += '<';
-      at = open + 1;
-      continue;
-    }
-    const end = html.indexOf('>', closingOf(name, open));
-    if (/^\/?(?:br|p|div|tr|table|li|ul|ol|h\d|pre|title|blockquote)$/.test(name)) text += '\n';
-    else if (/^\/?td$/.test(name)) text += ' ';
-    at = end < 0 ? html.length : end + 1;
+  while (tokens.next()) {
+    const { kind, element } = tokens;
+    if (kind !== 'text') text += LINES.test(element.name) ? '\n' : element.name === 'td' ? ' ' : '';
+    else if (element.content !== 'raw') text += tokens.words();
   }
-  text += html.slice(at);
-  return text.replace(
-    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,8}));/gi,
-    (written, decimal, hex, name) => {
-      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? written;
-      const code = Number.parseInt(decimal ?? hex, decimal === undefined ? 16 : 10);
-      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : written;
-    },
-  );
+  return text.replaceAll('\u00a0', ' ');
 }

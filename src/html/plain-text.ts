@@ -1,6 +1,6 @@
 // Plain text from HTML, as a person would write it. Used when a template is sent and `text` is blank.
 // Before it: a rendered mail. After it: the text part. Tables say what they mean by `data-text` (see docs/templates.md).
-import { attribute, decode, type Element, parseHtml } from './tree.ts';
+import { type Element, parseHtml } from './tree.ts';
 
 const lineWidth = 76;
 /** Quotes and lists inside one another move to the right up to here, so that words still have room beside them. */
@@ -17,16 +17,17 @@ export function htmlToPlainText(html: string): string {
 // ---- What each element becomes ----------------------------------------------------------------------------------
 
 function write(page: Page, element: Element): void {
-  const { name, meaning } = element;
+  const { kind, meaning } = element;
   if (meaning === 'skip') return;
-  const writer = (meaning === undefined ? undefined : meanings.get(meaning)) ?? elements.get(name);
+  const writer =
+    (meaning === undefined ? undefined : meanings.get(meaning)) ?? elements.get(kind.name);
   if (writer) writer(page, element);
   else writeChildren(page, element);
 }
 
 function writeChildren(page: Page, element: Element): void {
   for (const child of element.children) {
-    if (typeof child === 'string') page.words(decode(child));
+    if (typeof child === 'string') page.words(child);
     else write(page, child);
   }
 }
@@ -92,7 +93,7 @@ const elements = new Map<string, Writer>(
     a: link,
     br: (page) => page.words('\v'),
     hr: (page) => rule(page, 20),
-    img: (page, element) => page.words(attribute(element, 'alt') ?? ''),
+    img: (page, element) => page.words(element.alt ?? ''),
   }),
 );
 
@@ -134,7 +135,7 @@ const meanings = new Map<string, Writer>(
     rating: (page, element) => {
       page.separate(1);
       for (const choice of named(element, 'a')) {
-        page.lines([`${inner(choice).trim()}: ${attribute(choice, 'href') ?? ''}`]);
+        page.lines([`${inner(choice).trim()}: ${choice.href ?? ''}`]);
       }
       page.separate(1);
     },
@@ -148,7 +149,7 @@ function row(page: Page, element: Element): void {
   for (const cell of cells(element)) {
     if (cell.children.some((child) => typeof child !== 'string' && isBlock(child))) {
       page.separate(0);
-      write(page, { ...cell, name: '' });
+      write(page, cell);
       page.separate(0);
       first = true;
       continue;
@@ -191,15 +192,13 @@ function quote(page: Page, element: Element): void {
 
 function button(page: Page, element: Element): void {
   page.separate(1);
-  page.words(`${inner(element).trim()}: ${attribute(element, 'href') ?? ''}`);
+  page.words(`${inner(element).trim()}: ${element.href ?? ''}`);
   page.separate(1);
 }
 
 function link(page: Page, element: Element): void {
   const text = inner(element);
-  const address = (attribute(element, 'href') ?? attribute(element, 'HREF') ?? '')
-    .trim()
-    .replace(/^(?:mailto|tel):/i, '');
+  const address = (element.href ?? '').trim().replace(/^(?:mailto|tel):/i, '');
   const label = text.trim();
   const known = address === '' || address.startsWith('#') || same(label, address);
   if (known) page.words(text);
@@ -223,9 +222,9 @@ function same(label: string, address: string): boolean {
 function inner(element: Element): string {
   let text = '';
   for (const child of element.children) {
-    if (typeof child === 'string') text += decode(child);
-    else if (child.name === 'br') text += '\v';
-    else if (child.name === 'img') text += attribute(child, 'alt') ?? '';
+    if (typeof child === 'string') text += child;
+    else if (child.kind.name === 'br') text += '\v';
+    else if (child.kind.name === 'img') text += child.alt ?? '';
     else if (child.meaning !== 'skip') text += inner(child);
   }
   return text;
@@ -243,7 +242,7 @@ function cells(element: Element): Element[] {
   return element.children.filter(
     (child): child is Element =>
       typeof child !== 'string' &&
-      (child.name === 'td' || child.name === 'th') &&
+      (child.kind.name === 'td' || child.kind.name === 'th') &&
       child.meaning !== 'skip',
   );
 }
@@ -252,15 +251,17 @@ function cells(element: Element): Element[] {
 function named(element: Element, name: string, found: Element[] = []): Element[] {
   for (const child of element.children) {
     if (typeof child === 'string' || child.meaning === 'skip') continue;
-    if (child.name === name) found.push(child);
+    if (child.kind.name === name) found.push(child);
     else named(child, name, found);
   }
   return found;
 }
 
+const INLINE = new Set(['a', 'br', 'img']);
+
 function isBlock(element: Element): boolean {
   return (
-    (elements.has(element.name) && !['a', 'br', 'img'].includes(element.name)) ||
+    (elements.has(element.kind.name) && !INLINE.has(element.kind.name)) ||
     element.meaning !== undefined ||
     element.children.some((child) => typeof child !== 'string' && isBlock(child))
   );
@@ -338,7 +339,8 @@ class Page {
 
   finish(): string {
     this.separate(0);
-    return this.text === '' ? '' : `${this.text.replaceAll('\u00a0', ' ')}\n`;
+    const text = this.text.replaceAll('\u00a0', ' ').replaceAll('\0', '');
+    return text === '' ? '' : `${text}\n`;
   }
 }
 

@@ -1,6 +1,6 @@
 // The few pages recipients see: one sentence, perhaps one button. No script, nothing loaded from elsewhere.
 import type { ServerResponse } from 'node:http';
-import { escapeAttribute } from '../tracking/links.ts';
+import { escapeAttribute } from '../html/references.ts';
 
 export interface Page {
   title: string;

@@ -2,8 +2,7 @@
 // delivery/attempt.ts calls it while composing. There and not when the mail is accepted: accepting stays fast, the stored mail
 // is what its sender wrote, and a switch of the account holds for what is still in the queue.
 import { idTimeMs } from '../ids.ts';
-import { rewriteLinks } from './links.ts';
-import { addPixel } from './pixel.ts';
+import { insertTracking } from './insert.ts';
 import { makeToken, type TokenKind } from './token.ts';
 
 const DAY_MS = 86_400_000;
@@ -37,10 +36,12 @@ export function trackHtml(
   html: string,
   wanted: { opens: boolean; clicks: boolean },
 ): string {
-  const linked = wanted.clicks
-    ? rewriteLinks(html, (url, index) => trackingUrl(tracker, mail, 'click', index, url))
-    : html;
-  return wanted.opens ? addPixel(linked, trackingUrl(tracker, mail, 'open', 0, '')) : linked;
+  return insertTracking(html, {
+    linkUrl: wanted.clicks
+      ? (url, index) => trackingUrl(tracker, mail, 'click', index, url)
+      : undefined,
+    pixelUrl: wanted.opens ? trackingUrl(tracker, mail, 'open', 0, '') : undefined,
+  });
 }
 
 /** The token holds the address itself: unsubscribing works for as long as the mail exists, also when we have forgotten it. */

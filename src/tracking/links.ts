@@ -1,17 +1,19 @@
-// Links of a mail led through the click redirect: only the values of href in <a> and <area> change, all else byte for byte.
-// mail/compose.ts calls it with a function that makes the tracking URL. A tokenizer with source positions is enough:
-// it reads 50 KB in about 1 ms, a tree would take ten and could not give back the very same bytes.
-import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
+// Which links of a mail are tracked, and what is written in their place: only the values of href in <a> and <area>.
+// insert.ts hands over every start tag and puts the changes into the mail.
+import { escapeAttribute } from '../html/references.ts';
+import type { Tokens } from '../html/tokens.ts';
 import { MAX_URL_BYTES } from './token.ts';
 
-interface Attribute {
-  name: string;
+export interface Link {
   start: number;
   end: number;
-  quote: QuoteType;
+  quoted: boolean;
+  /** As a browser reads it. */
+  url: string;
 }
 
-interface Change {
+/** A part of the source, and what stands there instead. */
+export interface Change {
   start: number;
   end: number;
   value: string;
@@ -22,92 +24,29 @@ export const MAX_TRACKED_LINKS = 2_000;
 /** How much longer a mail may become, in characters; once it would, the rest of its links stay as they are. */
 export const MAX_ADDED = 1024 * 1024;
 
-/** `makeUrl` gets the target as a browser would read it and the number of the link, from 0. */
-export function rewriteLinks(
-  html: string,
-  makeUrl: (url: string, index: number) => string,
-): string {
-  const changes: Change[] = [];
-  let added = 0;
-  for (const { attribute, url } of findLinks(html)) {
-    const value = escapeAttribute(makeUrl(url, changes.length));
-    // A value without quotes gets them: ours may hold characters that end it.
-    const quoted = attribute.quote === QuoteType.Unquoted ? `"${value}"` : value;
-    added += quoted.length - (attribute.end - attribute.start);
-    if (added > MAX_ADDED) break;
-    changes.push({ start: attribute.start, end: attribute.end, value: quoted });
-  }
-  return applyChanges(html, changes);
-}
+export const LINK_ATTRIBUTES = ['href', 'data-sm-track'];
 
-interface Link {
-  attribute: Attribute;
-  url: string;
-}
-
-function findLinks(html: string): Link[] {
-  const links: Link[] = [];
-  let tag = '';
-  let name = '';
-  let valueStart = -1;
-  let valueEnd = -1;
-  let attributes: Attribute[] = [];
-  const finishTag = () => {
-    const link = tag === 'a' || tag === 'area' ? trackedLink(html, attributes) : undefined;
-    if (link === undefined) return;
-    links.push(link);
-    if (links.length === MAX_TRACKED_LINKS) tokenizer.pause();
-  };
-  const tokenizer = new Tokenizer(
-    { decodeEntities: false },
-    {
-      ...IGNORED,
-      onopentagname: (start, end) => {
-        tag = html.slice(start, end).toLowerCase();
-        attributes = [];
-      },
-      onattribname: (start, end) => {
-        name = html.slice(start, end).toLowerCase();
-        valueStart = -1;
-      },
-      onattribdata: (start, end) => {
-        if (valueStart < 0) valueStart = start;
-        valueEnd = end;
-      },
-      onattribend: (quote) => {
-        if (valueStart >= 0) attributes.push({ name, start: valueStart, end: valueEnd, quote });
-      },
-      onopentagend: finishTag,
-      onselfclosingtag: finishTag,
-    },
-  );
-  tokenizer.write(html);
-  tokenizer.end();
-  return links;
-}
-
-/** The first href counts (HTML, 13.2.5.33); a sender can keep a link as it is. */
-function trackedLink(html: string, attributes: readonly Attribute[]): Link | undefined {
-  const find = (name: string) => attributes.find((attribute) => attribute.name === name);
-  const attribute = find('href');
-  if (attribute === undefined) return undefined;
-  const marked = find('data-sm-track');
-  if (marked !== undefined && /^\s*off\s*$/i.test(html.slice(marked.start, marked.end)))
-    return undefined;
-  const url = targetOf(html.slice(attribute.start, attribute.end));
-  return url === undefined ? undefined : { attribute, url };
-}
-
-/** Web addresses only: mailto, tel, sms, cid, data, anchors and relative ones stay. Read as browsers do (URL, 4.4). */
-function targetOf(written: string): string | undefined {
+/** The link of a start tag, when it leads into the web and its sender does not want it kept as it is. */
+export function trackedLink(tokens: Tokens): Link | undefined {
+  const { name } = tokens.element;
+  if (name !== 'a' && name !== 'area') return undefined;
+  const place = tokens.valuePlace('href');
   // Each character of an address is written with at most this many: what is longer is too long, before it is read.
-  if (written.length > MAX_URL_BYTES * LONGEST_REFERENCE) return undefined;
-  const url = withoutControls(decodeEntities(written).replace(/[\t\n\r]/g, ''));
-  const isWeb = /^https?:\/\//i.test(url) && URL.canParse(url);
-  return isWeb && Buffer.byteLength(url) <= MAX_URL_BYTES ? url : undefined;
+  if (place === undefined || place.end - place.start > MAX_URL_BYTES * LONGEST_REFERENCE)
+    return undefined;
+  if (/^\s*off\s*$/i.test(tokens.attribute('data-sm-track') ?? '')) return undefined;
+  const url = webAddress(tokens.attribute('href')!);
+  return url === undefined ? undefined : { ...place, url };
 }
 
 const LONGEST_REFERENCE = 32;
+
+/** Web addresses only: mailto, tel, sms, cid, data, anchors and relative ones stay. Read as browsers do (URL, 4.4). */
+function webAddress(href: string): string | undefined {
+  const url = withoutControls(href.replace(/[\t\n\r]/g, ''));
+  const isWeb = /^https?:\/\//i.test(url) && URL.canParse(url);
+  return isWeb && Buffer.byteLength(url) <= MAX_URL_BYTES ? url : undefined;
+}
 
 /** Control characters and blanks at both ends; an expression that asks for them at the end would try at every blank. */
 function withoutControls(text: string): string {
@@ -118,64 +57,19 @@ function withoutControls(text: string): string {
   return text.slice(start, end);
 }
 
-/** With the tokenizer itself, for in attributes `&copy=` is no ©. */
-function decodeEntities(written: string): string {
-  if (!written.includes('&')) return written;
-  if (!/&(?!amp;)/.test(written)) return written.replaceAll('&amp;', '&');
-  const html = `<a b="${written.replaceAll('"', '&quot;')}">`;
-  let text = '';
-  const tokenizer = new Tokenizer(
-    { decodeEntities: true },
-    {
-      ...IGNORED,
-      onattribdata: (start, end) => {
-        text += html.slice(start, end);
-      },
-      onattribentity: (codePoint) => {
-        text += String.fromCodePoint(codePoint);
-      },
-    },
-  );
-  tokenizer.write(html);
-  tokenizer.end();
-  return text;
-}
-
-export function escapeAttribute(value: string): string {
-  return value
-    .replaceAll('&', '&amp;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;');
-}
-
-function applyChanges(html: string, changes: readonly Change[]): string {
-  let result = '';
-  let at = 0;
-  for (const { start, end, value } of changes) {
-    result += html.slice(at, start) + value;
-    at = end;
+export function linkChanges(
+  links: readonly Link[],
+  makeUrl: (url: string, index: number) => string,
+): Change[] {
+  const changes: Change[] = [];
+  let added = 0;
+  for (const { start, end, quoted, url } of links) {
+    const written = escapeAttribute(makeUrl(url, changes.length));
+    // A value without quotes gets them: ours may hold characters that end it.
+    const value = quoted ? written : `"${written}"`;
+    added += value.length - (end - start);
+    if (added > MAX_ADDED) break;
+    changes.push({ start, end, value });
   }
-  return result + html.slice(at);
+  return changes;
 }
-
-function nothing(): void {}
-
-const IGNORED: TokenizerCallbacks = {
-  onattribdata: nothing,
-  onattribend: nothing,
-  onattribentity: nothing,
-  onattribname: nothing,
-  oncdata: nothing,
-  onclosetag: nothing,
-  oncomment: nothing,
-  ondeclaration: nothing,
-  onend: nothing,
-  onopentagend: nothing,
-  onopentagname: nothing,
-  onprocessinginstruction: nothing,
-  onselfclosingtag: nothing,
-  ontext: nothing,
-  ontextentity: nothing,
-};

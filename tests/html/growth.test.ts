@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { htmlToPlainText } from '../../src/html/plain-text.ts';
 import { parseHtml } from '../../src/html/tree.ts';
-import { rewriteLinks } from '../../src/tracking/links.ts';
-import { addPixel } from '../../src/tracking/pixel.ts';
+import { insertTracking } from '../../src/tracking/insert.ts';
 import { expectLinearFor, ofSize, repeatedText } from '../support/growth.ts';
 
 const pieces = [
@@ -42,11 +41,7 @@ describe('linear growth', () => {
   });
   it('of tracked links and the pixel', { timeout: 60_000 }, () => {
     const token = randomBytes(60).toString('base64url');
-    const read = (html: string) =>
-      addPixel(
-        rewriteLinks(html, () => token),
-        token,
-      );
+    const read = (html: string) => insertTracking(html, { linkUrl: () => token, pixelUrl: token });
     expectLinearFor(pieces, read, { within, timeMs: 8_000 });
   });
 });

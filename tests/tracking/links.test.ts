@@ -2,7 +2,11 @@
 import fc from 'fast-check';
 import { parse } from 'parse5';
 import { describe, expect, it } from 'vitest';
-import { MAX_ADDED, MAX_TRACKED_LINKS, rewriteLinks } from '../../src/tracking/links.ts';
+import { insertTracking } from '../../src/tracking/insert.ts';
+import { MAX_ADDED, MAX_TRACKED_LINKS } from '../../src/tracking/links.ts';
+
+const rewriteLinks = (html: string, linkUrl: (url: string, index: number) => string) =>
+  insertTracking(html, { linkUrl });
 
 const track = (url: string, index: number) =>
   `https://t.example/c/${index}?to=${encodeURIComponent(url)}&x=1`;
@@ -94,6 +98,10 @@ describe('links', () => {
     '<a href="#top">x</a>',
     '<a href="">x</a>',
     '<a href>x</a>',
+    '<a href href="https://a.example/">the first counts</a>',
+    '<a title=" href=https://a.example/ ">x</a>',
+    '<xmp><a href="https://a.example/">x</a></xmp>',
+    '<script><!--<script></script><a href="https://a.example/">--></script>',
     '<a name="https://a.example/">x</a>',
     '<a href="/relative">x</a>',
     '<a href="//a.example/">x</a>',

@@ -1,7 +1,10 @@
 // The open pixel: where it goes and that nothing else moves.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addPixel, PIXEL_GIF } from '../../src/tracking/pixel.ts';
+import { insertTracking } from '../../src/tracking/insert.ts';
+import { PIXEL_GIF } from '../../src/tracking/pixel.ts';
+
+const addPixel = (html: string, pixelUrl: string) => insertTracking(html, { pixelUrl });
 
 const image =
   /<img src="https:\/\/t\.example\/o\/x\?a=1&amp;b=2" width="1" height="1" alt=""[^>]*>/;
@@ -18,6 +21,12 @@ describe('addPixel', () => {
     ['<body>a</body> quoted </body>', '<body>a</body> quoted *</body>'],
     ['<body><!--[if !mso]><!-->a</body></html>', '<body><!--[if !mso]><!-->a*</body></html>'],
     ['<body>İ</body>', '<body>İ*</body>'],
+    ['<body>a</body><style></body></style>', '<body>a*</body><style></body></style>'],
+    ['<body><p title="</body>">a', '<body><p title="</body>">a*'],
+    // Inside what stays open to the end nobody would load it.
+    ['a <!-- b', 'a *<!-- b'],
+    ['a <p title="b', 'a *<p title="b'],
+    ['a <style>b', 'a *<style>b'],
   ])('%s', (html, expected) => {
     expect(add(html)).toBe(expected);
   });

@@ -1,0 +1,76 @@
+// Character references of HTML, resolved as browsers do, in text and, where fewer count, in attributes (HTML, 13.2.5.72);
+// and written. tokens.ts finds what is read here; the table of names is the one of the Jinja2 engine.
+import { htmlEntity, unescapeHtml } from '../jinja/index.ts';
+
+/** Text for people: references to control characters stand for nothing. */
+export function decodeText(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(
+    /&(?:#(?:[xX][\da-fA-F]+|\d+);?|[a-zA-Z][a-zA-Z\d]*;?)/g,
+    (written) =>
+      common[written] ??
+      (written[1] === '#' ? numbered(written).replace(CONTROL, '') : named(written)),
+  );
+}
+
+/** In attributes `&copy=2` and `&copy2` are parameters of an address, not a ©. */
+export function decodeAttribute(written: string): string {
+  const text = written.includes('\0') ? written.replaceAll('\0', '\ufffd') : written;
+  if (!text.includes('&')) return text;
+  return text.replace(
+    /&(?:#(?:[xX][\da-fA-F]+|\d+);?|[a-zA-Z][a-zA-Z\d]*(;|=?))/g,
+    (reference, end: string | undefined) => {
+      if (end === '=') return reference;
+      return (
+        common[reference] ??
+        (end === undefined ? numbered(reference) : (htmlEntity(reference.slice(1)) ?? reference))
+      );
+    },
+  );
+}
+
+/** Nearly all references are these, and they cost no table. */
+const common: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#34;': '"',
+  '&#39;': "'",
+  '&nbsp;': '\u00a0',
+};
+
+const CONTROL = /[\0-\x08\v\x0e-\x1f\x7f]/;
+/** Names that count without a semicolon, also as the start of a longer word, are at most this long: `Aacute`. */
+const LONGEST_BARE = 6;
+
+/** The longest name that the reference begins with counts. */
+function named(reference: string): string {
+  const whole = htmlEntity(reference.slice(1));
+  if (whole !== undefined) return whole;
+  for (let end = Math.min(reference.length, 1 + LONGEST_BARE); end > 2; end--) {
+    const character = htmlEntity(reference.slice(1, end));
+    if (character !== undefined) return character + reference.slice(end);
+  }
+  return reference;
+}
+
+function numbered(reference: string): string {
+  const hex = reference[2] === 'x' || reference[2] === 'X';
+  const digits = reference.slice(hex ? 3 : 2).replace(/^0+(?=[^;])/, '');
+  // Ten digits and a semicolon write every character there is.
+  const code = digits.length > 11 ? Infinity : Number.parseInt(digits, hex ? 16 : 10);
+  if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return '\ufffd';
+  // What was written for Windows is read as it was meant there, by Python and browsers alike.
+  if (code >= 0x80 && code <= 0x9f) return unescapeHtml(`&#${code};`);
+  return String.fromCodePoint(code);
+}
+
+export function escapeAttribute(value: string): string {
+  return value
+    .replaceAll('&', '&amp;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+}

@@ -1,0 +1,59 @@
+// Tracking put into HTML: links led through the click redirect, and the open pixel, found in one reading of the mail.
+// Before it: apply.ts, which makes the addresses. After it: the HTML of one copy; what is not tracked stays byte for byte.
+import { Tokens } from '../html/tokens.ts';
+import {
+  type Change,
+  LINK_ATTRIBUTES,
+  type Link,
+  linkChanges,
+  MAX_TRACKED_LINKS,
+  trackedLink,
+} from './links.ts';
+import { pixelImage } from './pixel.ts';
+
+export interface Insertion {
+  /** Gets the target as a browser would read it and the number of the link, from 0; without it links stay. */
+  linkUrl?: ((url: string, index: number) => string) | undefined;
+  /** Without it there is no pixel. */
+  pixelUrl?: string | undefined;
+}
+
+export function insertTracking(html: string, { linkUrl, pixelUrl }: Insertion): string {
+  const { links, bodyEnd } = findPlaces(html);
+  const changes: Change[] = linkUrl === undefined ? [] : linkChanges(links, linkUrl);
+  if (pixelUrl !== undefined)
+    changes.push({ start: bodyEnd, end: bodyEnd, value: pixelImage(pixelUrl) });
+  return applyChanges(html, changes);
+}
+
+/** The pixel stands last in the body: before the last </body>, else the last </html>, else where the page ends. */
+function findPlaces(html: string): { links: Link[]; bodyEnd: number } {
+  const tokens = new Tokens(html, LINK_ATTRIBUTES);
+  const links: Link[] = [];
+  let body = -1;
+  let document = -1;
+  while (tokens.next()) {
+    const { kind, start, element } = tokens;
+    if (kind === 'open') {
+      const link = links.length < MAX_TRACKED_LINKS ? trackedLink(tokens) : undefined;
+      if (link !== undefined) links.push(link);
+    } else if (kind === 'close') {
+      if (element.name === 'body') body = start;
+      else if (element.name === 'html') document = start;
+    }
+  }
+  if (body >= 0) return { links, bodyEnd: body };
+  return { links, bodyEnd: document >= 0 ? document : tokens.end };
+}
+
+function applyChanges(html: string, changes: Change[]): string {
+  // Links may stand behind the end of the body.
+  changes.sort((one, other) => one.start - other.start);
+  let result = '';
+  let at = 0;
+  for (const { start, end, value } of changes) {
+    result += html.slice(at, start) + value;
+    at = end;
+  }
+  return result + html.slice(at);
+}
