@@ -2,7 +2,7 @@
 import { OPERATIONS } from '../src/operations/all.ts';
 import { itemsOf } from '../src/operations/lists.ts';
 import type { Operation } from '../src/operations/operation.ts';
-import { describeApi } from '../src/rest/openapi.ts';
+import { describeApi } from '../src/rest/openapi/document.ts';
 
 type Schema = {
   type?: string | string[];
@@ -14,7 +14,7 @@ type Schema = {
   oneOf?: Schema[];
   allOf?: Schema[];
   items?: Schema;
-  properties?: Record<string, Schema>;
+  properties?: Record<string, Schema | false>;
   required?: string[];
   additionalProperties?: boolean | Schema;
 };
@@ -38,16 +38,14 @@ interface DescribedOperation {
 
 export function describeClient(): string {
   const api = describeApi() as Described;
-  const types = Object.entries(api.components.schemas).map(
-    ([name, schema]) => `${comment(schema.description)}export ${declaration(name, schema)}`,
-  );
+  const operations = group(api, '');
   return indent([
     '// Generated from the operations by `npm run generate`; change them there.',
     "import type { CallOptions, Pages } from './calls.ts';",
     '',
-    ...types,
+    ...typesIn(api, operations),
     '/** Every operation, by resource. */',
-    `export interface Operations ${group(api, '')}`,
+    `export interface Operations ${operations}`,
     '',
     '/** Method, path and what may be tried again, by the name of the call. */',
     'export const ROUTES = {',
@@ -55,6 +53,21 @@ export function describeClient(): string {
     '} as const;',
     '',
   ]);
+}
+
+/** The named schemas that the text mentions, and those that they mention. */
+function typesIn({ components: { schemas } }: Described, text: string): string[] {
+  const types = new Map<string, string>();
+  const mention = (where: string): void => {
+    for (const [name, schema] of Object.entries(schemas)) {
+      if (types.has(name) || !new RegExp(`\\b${name}\\b`).test(where)) continue;
+      const declared = declaration(name, schema);
+      types.set(name, `${comment(schema.description)}export ${declared}`);
+      mention(declared);
+    }
+  };
+  mention(text);
+  return Object.keys(schemas).flatMap((name) => types.get(name) ?? []);
 }
 
 /** By the braces at the ends of lines. */
@@ -98,20 +111,24 @@ function group(api: Described, prefix: string): string {
 function method(api: Described, name: string, operation: Operation): string {
   const { rest, title, summary, output } = operation;
   const described = api.paths[rest.path]![rest.method.toLowerCase()]!;
-  const input = inputOf(described, operation);
+  const input = inputOf(api, described, operation);
   const needed = (input.required ?? []).length > 0;
   const answer =
     described.responses[String(rest.status ?? 200)]!.content['application/json'].schema;
   const result =
     itemsOf(output) === undefined
       ? `Promise<${type(answer)}>`
-      : `Pages<${type(answer.properties!.data!.items!)}>`;
+      : `Pages<${type((resolved(api, answer).properties!.data as Schema).items!)}>`;
   return `${comment(`${title}. ${summary}`)}${name}(input${needed ? '' : '?'}: ${type(input)}, options?: CallOptions): ${result};`;
 }
 
 /** Path, query and body as one object, as every call takes it. */
-function inputOf(described: DescribedOperation, { input, rest }: Operation): Schema {
-  const body = described.requestBody?.content['application/json'].schema;
+function inputOf(
+  api: Described,
+  described: DescribedOperation,
+  { input, rest }: Operation,
+): Schema {
+  const body = resolved(api, described.requestBody?.content['application/json'].schema ?? {});
   const parameters = described.parameters.filter((parameter) => parameter.in !== 'header');
   const properties = {
     ...Object.fromEntries(
@@ -120,7 +137,7 @@ function inputOf(described: DescribedOperation, { input, rest }: Operation): Sch
         { ...schema, ...(description === undefined ? {} : { description }) },
       ]),
     ),
-    ...body?.properties,
+    ...body.properties,
   };
   if (rest.ifMatch !== undefined && rest.ifMatch in input.shape) {
     properties[rest.ifMatch] = {
@@ -130,23 +147,31 @@ function inputOf(described: DescribedOperation, { input, rest }: Operation): Sch
   }
   return {
     type: 'object',
+    ...(body.oneOf === undefined ? {} : { oneOf: body.oneOf }),
     properties,
     required: [
       ...parameters.filter((it) => it.required).map((it) => it.name),
-      ...(body?.required ?? []),
+      ...(body.required ?? []),
     ],
   };
 }
+
+const resolved = ({ components }: Described, schema: Schema): Schema =>
+  schema.$ref === undefined ? schema : components.schemas[schema.$ref.split('/').at(-1)!]!;
 
 const declaration = (name: string, schema: Schema): string =>
   schema.type === 'object'
     ? `interface ${name} ${type(schema)}\n`
     : `type ${name} = ${type(schema)};\n`;
 
-function type(schema: Schema): string {
+function type(schema: Schema | false): string {
+  if (schema === false) return 'never';
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)!;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((it) => JSON.stringify(it)).join(' | ');
+  if (schema.properties !== undefined && schema.oneOf !== undefined) {
+    return `${objectType(schema)} & (${schema.oneOf.map(type).join(' | ')})`;
+  }
   const union = schema.anyOf ?? schema.oneOf;
   if (union !== undefined) return union.map(type).join(' | ');
   if (schema.allOf !== undefined) return schema.allOf.map(type).join(' & ');
@@ -179,7 +204,7 @@ function objectType({ properties, required = [], additionalProperties }: Schema)
   }
   const lines = Object.entries(properties).map(
     ([name, schema]) =>
-      `${comment(schema.description)}${name}${required.includes(name) ? '' : '?'}: ${type(schema)}${required.includes(name) ? '' : ' | undefined'};`,
+      `${comment(schema === false ? undefined : schema.description)}${name}${required.includes(name) ? '' : '?'}: ${type(schema)}${required.includes(name) ? '' : ' | undefined'};`,
   );
   return `{\n${lines.join('\n')}\n}`;
 }

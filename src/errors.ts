@@ -1,18 +1,20 @@
 // Problems: the only errors features throw on purpose. They know no HTTP; operations/refusal.ts maps code to status.
 
 /** Why a request was refused. The doors translate it: REST to a status, MCP to a tool error, the CLI to an exit code. */
-export type ProblemCode =
-  | 'invalid'
-  | 'unauthenticated'
-  | 'not-paying'
-  | 'forbidden'
-  | 'not-found'
-  | 'conflict'
-  | 'stale'
-  | 'over-limit'
-  | 'relay-down'
-  | 'unavailable'
-  | 'too-slow';
+export const PROBLEM_CODES = [
+  'invalid',
+  'unauthenticated',
+  'not-paying',
+  'forbidden',
+  'not-found',
+  'conflict',
+  'stale',
+  'over-limit',
+  'relay-down',
+  'unavailable',
+  'too-slow',
+] as const;
+export type ProblemCode = (typeof PROBLEM_CODES)[number];
 
 export interface ProblemExtras {
   /** Seconds after which trying again makes sense. */

@@ -1,20 +1,128 @@
 // Generated from the operations by `npm run generate`; change them there.
 import type { CallOptions, Pages } from './calls.ts';
 
-export interface Problem {
-  /** What is wrong and what to do about it. */
-  detail: string;
-  /** The kind of problem, for programs. */
-  code: string;
-  /** What is wrong where, when something in the request is. */
-  faults?: ({
-    /** Which field, such as `to[2]`. */
-    path: string;
-    message: string;
-    /** In the text of a template. */
-    line?: number | undefined;
-    column?: number | undefined;
-  })[] | undefined;
+export interface HtmlBody {
+  subject: string;
+  html: string;
+  template?: never | undefined;
+  variables?: Record<string, unknown> | undefined;
+}
+
+export interface PlainTextBody {
+  subject: string;
+  text: string;
+  html?: never | undefined;
+  template?: never | undefined;
+  variables?: Record<string, unknown> | undefined;
+}
+
+export interface TemplateBody {
+  template: string;
+  html?: never | undefined;
+}
+
+export interface SendEmailAnswer {
+  /** Message id. Use it as sm_mail_id in later calls. */
+  id: string;
+  /** Always `queued`: delivery is asynchronous. */
+  status: "queued";
+}
+
+export interface MessageTimeline {
+  /** The message id. */
+  sm_mail_id: string;
+  /** The owning account, as a string. */
+  user_id: string;
+  /** The current status: the highest rank seen. */
+  status: "queued" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "complained";
+  /** What happened, oldest first. */
+  events: (SentEvent | DeliveredEvent | OpenedEvent | ClickedEvent | BouncedEvent | ComplainedEvent)[];
+}
+
+/** The relay took the mail. */
+export interface SentEvent {
+  /** What happened. */
+  type: "sent";
+  /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+  timestamp: string;
+  /** The recipients this event is about. */
+  recipients: string[];
+  /** The subject as it went out. */
+  subject: string;
+}
+
+/** The receiving server took the mail. */
+export interface DeliveredEvent {
+  /** What happened. */
+  type: "delivered";
+  /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+  timestamp: string;
+  /** The recipients this event is about. */
+  recipients: string[];
+  /** What the receiving server said. */
+  smtp_response: string;
+  /** Host name of the mail server that reported it. */
+  reporting_mta: string;
+}
+
+/** The mail was opened. */
+export interface OpenedEvent {
+  /** What happened. */
+  type: "opened";
+  /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+  timestamp: string;
+  /** The program that opened it. */
+  user_agent: string;
+  /** Where it was opened from. */
+  ip_address: string;
+  /** True for known prefetchers and scanners. */
+  machine: boolean;
+}
+
+/** A link in the mail was followed. */
+export interface ClickedEvent {
+  /** What happened. */
+  type: "clicked";
+  /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+  timestamp: string;
+  /** The link. */
+  url: string;
+  /** The program that followed it. */
+  user_agent: string;
+  /** Where it was followed from. */
+  ip_address: string;
+  /** True for known prefetchers and scanners. */
+  machine: boolean;
+}
+
+/** The mail will not arrive. */
+export interface BouncedEvent {
+  /** What happened. */
+  type: "bounced";
+  /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+  timestamp: string;
+  /** The recipients this event is about. */
+  recipients: string[];
+  /** How final it is, and who decided. */
+  bounce_type: "permanent" | "transient" | "suppressed" | "expired";
+  /** Why, from a closed list. */
+  reason: "user-unknown" | "mailbox-full" | "mailbox-disabled" | "moved" | "host-unknown" | "spam" | "policy" | "authentication" | "rate-limited" | "greylisted" | "too-large" | "content" | "suppressed" | "expired" | "network" | "relay-denied" | "loop" | "protocol" | "system" | "other";
+  /** What the receiving server said. */
+  smtp_response: string;
+  /** Host name of the mail server that reported it. */
+  reporting_mta: string;
+}
+
+/** A recipient reported the mail as unwanted. */
+export interface ComplainedEvent {
+  /** What happened. */
+  type: "complained";
+  /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
+  timestamp: string;
+  /** The recipients this event is about. */
+  recipients: string[];
+  /** The kind of report, such as abuse. */
+  feedback_type: string;
 }
 
 export interface MessageSummary {
@@ -36,6 +144,36 @@ export interface MessageSummary {
   door: "rest" | "mcp" | "dashboard" | "cli" | "system";
   /** When it was accepted: ISO 8601, UTC. */
   created_at: string;
+}
+
+export interface GetTemplateAnswer {
+  /** What send_email takes as `template`. */
+  slug: string;
+  /** What people call it. */
+  name: string;
+  /** What it is about. */
+  category: string;
+  /** When to use it. */
+  description: string;
+  /** The subject as it is written, in Jinja2. */
+  subject: string;
+  /** What it can be filled with. */
+  variables: ({
+    /** Name of the variable. */
+    name: string;
+    /** Whether a send without it is refused. */
+    required: boolean;
+    /** What it must be: string, number, boolean, array or object. */
+    type: string;
+    /** What it is for. */
+    description: string;
+    /** A value that fits. */
+    example?: unknown | undefined;
+  })[];
+  /** A complete set of variables, to be copied and changed. It is made up. */
+  sample: Record<string, unknown>;
+  /** The plain text of the mail, rendered with the sample and the account’s branding. */
+  preview: string;
 }
 
 export interface OwnTemplate {
@@ -118,6 +256,27 @@ export interface TemplateVariable {
   example?: unknown | undefined;
 }
 
+export interface UpdateTemplateAnswer {
+  /** What a send takes as `template`. */
+  slug: string;
+  /** What people call it. */
+  name: string;
+  /** What it is about. */
+  category: "authentication" | "security" | "account" | "team" | "billing" | "orders" | "bookings" | "support" | "notifications";
+  /** When to use it. */
+  description: string;
+  /** system: of the catalogue. draft: never published. archived: out of use; sends find the system template of the slug, if there is one. */
+  state: "system" | "draft" | "published" | "archived";
+  /** The version that emails are made from; null: none yet. */
+  published_version: number | null;
+  /** The version edited last. */
+  newest_version: number | null;
+  /** Whether there is a system template of this slug. */
+  has_system: boolean;
+  /** The version just saved. */
+  version: number;
+}
+
 export interface RenderedMail {
   /** The subject. */
   subject: string;
@@ -143,6 +302,13 @@ export interface TemplatePreview {
     /** The column, from 1. */
     column?: number | undefined;
   })[];
+}
+
+export interface SendTestEmailAnswer {
+  /** Message id. Use it as sm_mail_id in later calls. */
+  id: string;
+  /** Always `queued`: delivery is asynchronous. */
+  status: "queued";
 }
 
 export interface Branding {
@@ -211,6 +377,13 @@ export interface BrandingContrast {
   link_color: string;
 }
 
+export interface PreviewBrandingAnswer {
+  /** How well the colours can be read. */
+  contrasts: BrandingContrast[];
+  /** The templates, in the order asked for. */
+  previews: TemplatePreview[];
+}
+
 export interface Suppression {
   /** The address, in the form in which addresses are compared. */
   address: string;
@@ -220,6 +393,13 @@ export interface Suppression {
   message_id: string | null;
   /** Since when: ISO 8601, UTC. */
   created_at: string;
+}
+
+export interface AddSuppressionsAnswer {
+  /** How many were not on the list yet. */
+  added: number;
+  /** How many were on it already, or were given twice. */
+  present: number;
 }
 
 export interface WebhookEndpoint {
@@ -249,6 +429,81 @@ export interface WebhookEndpoint {
   waiting: number;
 }
 
+export interface CreateWebhookEndpointAnswer {
+  /** Id of the endpoint. */
+  id: string;
+  /** Where events are posted to. */
+  url: string;
+  /** Which events; empty: all. */
+  event_types: ("delivery" | "open" | "click" | "bounce" | "complaint")[];
+  /** Whether events come one at a time and in order. */
+  fifo: boolean;
+  /** When it was made: ISO 8601, UTC. */
+  created_at: string;
+  /** Since when it gets nothing; null: it is in use. */
+  disabled_at: string | null;
+  /** owner: by hand. gone: it answered 410. failing: it failed too long. */
+  disabled_reason: "owner" | "gone" | "failing" | null;
+  /** How often it failed in a row, up to now. */
+  failures: number;
+  /** Nothing but failures since then; null: it works. */
+  failing_since: string | null;
+  /** Nothing is tried before then, since it keeps failing. */
+  paused_until: string | null;
+  /** After a rotation: the old secret signs too until then. */
+  previous_secret_until: string | null;
+  /** Deliveries that wait for it; counted up to 10,000. */
+  waiting: number;
+  /** The signing secret, shown this once. */
+  secret: string;
+  /** What is odd about the address, when something is. */
+  warning?: string | undefined;
+}
+
+export interface RotateWebhookSecretAnswer {
+  /** Id of the endpoint. */
+  id: string;
+  /** Where events are posted to. */
+  url: string;
+  /** Which events; empty: all. */
+  event_types: ("delivery" | "open" | "click" | "bounce" | "complaint")[];
+  /** Whether events come one at a time and in order. */
+  fifo: boolean;
+  /** When it was made: ISO 8601, UTC. */
+  created_at: string;
+  /** Since when it gets nothing; null: it is in use. */
+  disabled_at: string | null;
+  /** owner: by hand. gone: it answered 410. failing: it failed too long. */
+  disabled_reason: "owner" | "gone" | "failing" | null;
+  /** How often it failed in a row, up to now. */
+  failures: number;
+  /** Nothing but failures since then; null: it works. */
+  failing_since: string | null;
+  /** Nothing is tried before then, since it keeps failing. */
+  paused_until: string | null;
+  /** After a rotation: the old secret signs too until then. */
+  previous_secret_until: string | null;
+  /** Deliveries that wait for it; counted up to 10,000. */
+  waiting: number;
+  /** The signing secret, shown this once. */
+  secret: string;
+}
+
+export interface TestWebhookEndpointAnswer {
+  /** Whether the endpoint took it. */
+  ok: boolean;
+  /** What it answered; null: nothing. */
+  status: number | null;
+  /** Why it failed. */
+  error: string | null;
+  /** How long it took. */
+  duration_ms: number;
+  /** What was posted. */
+  request_body: string;
+  /** What the endpoint wrote back, cut when it is long. */
+  response_body: string;
+}
+
 export interface WebhookDelivery {
   /** Id of the delivery. */
   id: string;
@@ -276,6 +531,58 @@ export interface WebhookDelivery {
   error: string | null;
   /** How long the last attempt took. */
   duration_ms: number | null;
+}
+
+export interface GetWebhookDeliveryAnswer {
+  /** Id of the delivery. */
+  id: string;
+  /** The endpoint it goes to. */
+  endpoint_id: string;
+  /** The message that the event is about. */
+  message_id: string;
+  /** Id of the event, the same over retries and replays. */
+  event_id: string;
+  /** What happened. */
+  event_type: "delivery" | "open" | "click" | "bounce" | "complaint";
+  /** pending: it is tried again. abandoned: it was tried often enough. */
+  state: "pending" | "delivered" | "abandoned";
+  /** How often it was tried. */
+  attempts: number;
+  /** When it happened: ISO 8601, UTC. */
+  created_at: string;
+  /** When it was tried last. */
+  attempted_at: string | null;
+  /** When it is tried next, while it is pending. */
+  next_attempt_at: string | null;
+  /** What the endpoint answered last. */
+  status: number | null;
+  /** Why the last attempt failed. */
+  error: string | null;
+  /** How long the last attempt took. */
+  duration_ms: number | null;
+  /** Null when the event is older than what is kept. */
+  request: {
+    /** Where it is posted to. */
+    url: string;
+    /** The header fields, by name. */
+    headers: Record<string, string>;
+    /** The same bytes in every attempt. */
+    body: string;
+  } | null;
+  /** The last answer; null: there was none. */
+  response: {
+    /** The status of the answer. */
+    status: number;
+    /** Its beginning. */
+    body: string;
+    /** Whether there was more. */
+    truncated: boolean;
+  } | null;
+}
+
+export interface ReplayWebhookEventsAnswer {
+  /** How many events it is about. */
+  count: number;
 }
 
 export interface AuditEntry {
@@ -343,95 +650,13 @@ export interface Operations {
       /** Media type of the content. */
       content_type: string;
     })[] | undefined;
-  }, options?: CallOptions): Promise<{
-    /** Message id. Use it as sm_mail_id in later calls. */
-    id: string;
-    /** Always `queued`: delivery is asynchronous. */
-    status: "queued";
-  }>;
+  } & (HtmlBody | PlainTextBody | TemplateBody), options?: CallOptions): Promise<SendEmailAnswer>;
   messages: {
     /** Read an e-mail’s timeline. The status of one e-mail and everything that happened to it, in order. */
     get(input: {
       /** The id that the send call answered. */
       sm_mail_id: string;
-    }, options?: CallOptions): Promise<{
-      /** The message id. */
-      sm_mail_id: string;
-      /** The owning account, as a string. */
-      user_id: string;
-      /** The current status: the highest rank seen. */
-      status: "queued" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "complained";
-      /** What happened, oldest first. */
-      events: ({
-        /** What happened. */
-        type: "sent";
-        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
-        timestamp: string;
-        /** The recipients this event is about. */
-        recipients: string[];
-        /** The subject as it went out. */
-        subject: string;
-      } | {
-        /** What happened. */
-        type: "delivered";
-        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
-        timestamp: string;
-        /** The recipients this event is about. */
-        recipients: string[];
-        /** What the receiving server said. */
-        smtp_response: string;
-        /** Host name of the mail server that reported it. */
-        reporting_mta: string;
-      } | {
-        /** What happened. */
-        type: "opened";
-        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
-        timestamp: string;
-        /** The program that opened it. */
-        user_agent: string;
-        /** Where it was opened from. */
-        ip_address: string;
-        /** True for known prefetchers and scanners. */
-        machine: boolean;
-      } | {
-        /** What happened. */
-        type: "clicked";
-        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
-        timestamp: string;
-        /** The link. */
-        url: string;
-        /** The program that followed it. */
-        user_agent: string;
-        /** Where it was followed from. */
-        ip_address: string;
-        /** True for known prefetchers and scanners. */
-        machine: boolean;
-      } | {
-        /** What happened. */
-        type: "bounced";
-        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
-        timestamp: string;
-        /** The recipients this event is about. */
-        recipients: string[];
-        /** How final it is, and who decided. */
-        bounce_type: "permanent" | "transient" | "suppressed" | "expired";
-        /** Why, from a closed list. */
-        reason: "user-unknown" | "mailbox-full" | "mailbox-disabled" | "moved" | "host-unknown" | "spam" | "policy" | "authentication" | "rate-limited" | "greylisted" | "too-large" | "content" | "suppressed" | "expired" | "network" | "relay-denied" | "loop" | "protocol" | "system" | "other";
-        /** What the receiving server said. */
-        smtp_response: string;
-        /** Host name of the mail server that reported it. */
-        reporting_mta: string;
-      } | {
-        /** What happened. */
-        type: "complained";
-        /** When it was recorded: ISO 8601, UTC, microseconds, no zone suffix. */
-        timestamp: string;
-        /** The recipients this event is about. */
-        recipients: string[];
-        /** The kind of report, such as abuse. */
-        feedback_type: string;
-      })[];
-    }>;
+    }, options?: CallOptions): Promise<MessageTimeline>;
     /** Search messages. The account’s messages, newest first, by recipient, subject, tag, status and time. One call looks through a bounded number of them: continue while `next` is not null, even when a page is empty. */
     list(input?: {
       /** An address in to, cc or bcc, or a part of one. */
@@ -478,35 +703,7 @@ export interface Operations {
     get(input: {
       /** Slug of the template, from list_templates. */
       slug: string;
-    }, options?: CallOptions): Promise<{
-      /** What send_email takes as `template`. */
-      slug: string;
-      /** What people call it. */
-      name: string;
-      /** What it is about. */
-      category: string;
-      /** When to use it. */
-      description: string;
-      /** The subject as it is written, in Jinja2. */
-      subject: string;
-      /** What it can be filled with. */
-      variables: ({
-        /** Name of the variable. */
-        name: string;
-        /** Whether a send without it is refused. */
-        required: boolean;
-        /** What it must be: string, number, boolean, array or object. */
-        type: string;
-        /** What it is for. */
-        description: string;
-        /** A value that fits. */
-        example?: unknown | undefined;
-      })[];
-      /** A complete set of variables, to be copied and changed. It is made up. */
-      sample: Record<string, unknown>;
-      /** The plain text of the mail, rendered with the sample and the account’s branding. */
-      preview: string;
-    }>;
+    }, options?: CallOptions): Promise<GetTemplateAnswer>;
     /** List the account’s own templates. Templates that the account cloned or made, with their versions, drafts and archived ones too. */
     listOwn(input?: Record<string, never>, options?: CallOptions): Pages<OwnTemplate>;
     /** List the versions of a template. The versions of one of the account’s own templates, newest first, without their text. */
@@ -567,26 +764,7 @@ export interface Operations {
       publish?: boolean | undefined;
       /** The version that the change is based on. */
       base_version?: number | undefined;
-    }, options?: CallOptions): Promise<{
-      /** What a send takes as `template`. */
-      slug: string;
-      /** What people call it. */
-      name: string;
-      /** What it is about. */
-      category: "authentication" | "security" | "account" | "team" | "billing" | "orders" | "bookings" | "support" | "notifications";
-      /** When to use it. */
-      description: string;
-      /** system: of the catalogue. draft: never published. archived: out of use; sends find the system template of the slug, if there is one. */
-      state: "system" | "draft" | "published" | "archived";
-      /** The version that emails are made from; null: none yet. */
-      published_version: number | null;
-      /** The version edited last. */
-      newest_version: number | null;
-      /** Whether there is a system template of this slug. */
-      has_system: boolean;
-      /** The version just saved. */
-      version: number;
-    }>;
+    }, options?: CallOptions): Promise<UpdateTemplateAnswer>;
     /** Publish a version of a template. From now on emails are made from this version; an archived template is in use again. The version is named, so that nobody puts live what nobody looked at. */
     publish(input: {
       /** Slug of the template. */
@@ -684,12 +862,7 @@ export interface Operations {
       to: string;
       /** Sender; the account’s first verified one by default. */
       from_email?: string | undefined;
-    }, options?: CallOptions): Promise<{
-      /** Message id. Use it as sm_mail_id in later calls. */
-      id: string;
-      /** Always `queued`: delivery is asynchronous. */
-      status: "queued";
-    }>;
+    }, options?: CallOptions): Promise<SendTestEmailAnswer>;
   };
   branding: {
     /** Read the branding. Colours, logo, names and links that every template of the account shows. */
@@ -746,12 +919,7 @@ export interface Operations {
       };
       /** Which templates; at most 8. */
       slugs: string[];
-    }, options?: CallOptions): Promise<{
-      /** How well the colours can be read. */
-      contrasts: BrandingContrast[];
-      /** The templates, in the order asked for. */
-      previews: TemplatePreview[];
-    }>;
+    }, options?: CallOptions): Promise<PreviewBrandingAnswer>;
   };
   suppressions: {
     /** List suppressed addresses. Addresses this account must not write to any more, because mail to them bounced, because they complained or unsubscribed, or because somebody added them. In the order of the addresses. */
@@ -779,12 +947,7 @@ export interface Operations {
       addresses: string[];
       /** Why nobody writes to them any more; `manual` by default. */
       reason?: "bounce" | "complaint" | "unsubscribe" | "manual" | undefined;
-    }, options?: CallOptions): Promise<{
-      /** How many were not on the list yet. */
-      added: number;
-      /** How many were on it already, or were given twice. */
-      present: number;
-    }>;
+    }, options?: CallOptions): Promise<AddSuppressionsAnswer>;
     /** Allow an address again. Takes an address off the list: the account may write to it again. */
     remove(input: {
       /** An email address. */
@@ -807,36 +970,7 @@ export interface Operations {
       event_types?: ("delivery" | "open" | "click" | "bounce" | "complaint")[] | undefined;
       /** One at a time and in order, at the price of speed. */
       fifo?: boolean | undefined;
-    }, options?: CallOptions): Promise<{
-      /** Id of the endpoint. */
-      id: string;
-      /** Where events are posted to. */
-      url: string;
-      /** Which events; empty: all. */
-      event_types: ("delivery" | "open" | "click" | "bounce" | "complaint")[];
-      /** Whether events come one at a time and in order. */
-      fifo: boolean;
-      /** When it was made: ISO 8601, UTC. */
-      created_at: string;
-      /** Since when it gets nothing; null: it is in use. */
-      disabled_at: string | null;
-      /** owner: by hand. gone: it answered 410. failing: it failed too long. */
-      disabled_reason: "owner" | "gone" | "failing" | null;
-      /** How often it failed in a row, up to now. */
-      failures: number;
-      /** Nothing but failures since then; null: it works. */
-      failing_since: string | null;
-      /** Nothing is tried before then, since it keeps failing. */
-      paused_until: string | null;
-      /** After a rotation: the old secret signs too until then. */
-      previous_secret_until: string | null;
-      /** Deliveries that wait for it; counted up to 10,000. */
-      waiting: number;
-      /** The signing secret, shown this once. */
-      secret: string;
-      /** What is odd about the address, when something is. */
-      warning?: string | undefined;
-    }>;
+    }, options?: CallOptions): Promise<CreateWebhookEndpointAnswer>;
     /** Change a webhook endpoint. Changes what is given; `enabled` turns it off and on. What waits is kept meanwhile. */
     update(input: {
       /** Id of the endpoint. */
@@ -859,54 +993,14 @@ export interface Operations {
     rotate(input: {
       /** Id of the endpoint. */
       id: string;
-    }, options?: CallOptions): Promise<{
-      /** Id of the endpoint. */
-      id: string;
-      /** Where events are posted to. */
-      url: string;
-      /** Which events; empty: all. */
-      event_types: ("delivery" | "open" | "click" | "bounce" | "complaint")[];
-      /** Whether events come one at a time and in order. */
-      fifo: boolean;
-      /** When it was made: ISO 8601, UTC. */
-      created_at: string;
-      /** Since when it gets nothing; null: it is in use. */
-      disabled_at: string | null;
-      /** owner: by hand. gone: it answered 410. failing: it failed too long. */
-      disabled_reason: "owner" | "gone" | "failing" | null;
-      /** How often it failed in a row, up to now. */
-      failures: number;
-      /** Nothing but failures since then; null: it works. */
-      failing_since: string | null;
-      /** Nothing is tried before then, since it keeps failing. */
-      paused_until: string | null;
-      /** After a rotation: the old secret signs too until then. */
-      previous_secret_until: string | null;
-      /** Deliveries that wait for it; counted up to 10,000. */
-      waiting: number;
-      /** The signing secret, shown this once. */
-      secret: string;
-    }>;
+    }, options?: CallOptions): Promise<RotateWebhookSecretAnswer>;
     /** Send a test event. Posts an example event to the endpoint now, signed like a real one, and tells what came back. It leaves no trace in the log. */
     test(input: {
       /** Id of the endpoint. */
       id: string;
       /** What it tells of; delivery by default. */
       event_type?: "delivery" | "open" | "click" | "bounce" | "complaint" | undefined;
-    }, options?: CallOptions): Promise<{
-      /** Whether the endpoint took it. */
-      ok: boolean;
-      /** What it answered; null: nothing. */
-      status: number | null;
-      /** Why it failed. */
-      error: string | null;
-      /** How long it took. */
-      duration_ms: number;
-      /** What was posted. */
-      request_body: string;
-      /** What the endpoint wrote back, cut when it is long. */
-      response_body: string;
-    }>;
+    }, options?: CallOptions): Promise<TestWebhookEndpointAnswer>;
     /** List webhook deliveries. What was posted to an endpoint or waits for it, newest first. */
     listDeliveries(input: {
       /** Id of the endpoint. */
@@ -924,52 +1018,7 @@ export interface Operations {
       id: string;
       /** Id of the delivery. */
       delivery_id: string;
-    }, options?: CallOptions): Promise<{
-      /** Id of the delivery. */
-      id: string;
-      /** The endpoint it goes to. */
-      endpoint_id: string;
-      /** The message that the event is about. */
-      message_id: string;
-      /** Id of the event, the same over retries and replays. */
-      event_id: string;
-      /** What happened. */
-      event_type: "delivery" | "open" | "click" | "bounce" | "complaint";
-      /** pending: it is tried again. abandoned: it was tried often enough. */
-      state: "pending" | "delivered" | "abandoned";
-      /** How often it was tried. */
-      attempts: number;
-      /** When it happened: ISO 8601, UTC. */
-      created_at: string;
-      /** When it was tried last. */
-      attempted_at: string | null;
-      /** When it is tried next, while it is pending. */
-      next_attempt_at: string | null;
-      /** What the endpoint answered last. */
-      status: number | null;
-      /** Why the last attempt failed. */
-      error: string | null;
-      /** How long the last attempt took. */
-      duration_ms: number | null;
-      /** Null when the event is older than what is kept. */
-      request: {
-        /** Where it is posted to. */
-        url: string;
-        /** The header fields, by name. */
-        headers: Record<string, string>;
-        /** The same bytes in every attempt. */
-        body: string;
-      } | null;
-      /** The last answer; null: there was none. */
-      response: {
-        /** The status of the answer. */
-        status: number;
-        /** Its beginning. */
-        body: string;
-        /** Whether there was more. */
-        truncated: boolean;
-      } | null;
-    }>;
+    }, options?: CallOptions): Promise<GetWebhookDeliveryAnswer>;
     /** Try a webhook delivery again. Posts it now: one that waits is brought forward, one that was delivered or abandoned begins anew. */
     retryDelivery(input: {
       /** Id of the endpoint. */
@@ -991,10 +1040,7 @@ export interface Operations {
       event_types?: ("delivery" | "open" | "click" | "bounce" | "complaint")[] | undefined;
       /** Only count. */
       dry_run?: boolean | undefined;
-    }, options?: CallOptions): Promise<{
-      /** How many events it is about. */
-      count: number;
-    }>;
+    }, options?: CallOptions): Promise<ReplayWebhookEventsAnswer>;
   };
   audit: {
     /** List changes. Every change of the account: who made it, when, through which door. Newest first. */

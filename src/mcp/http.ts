@@ -6,6 +6,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
+import { apiKeyIn } from '../http/api-key.ts';
 import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
@@ -43,7 +44,8 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
     const { headers } = request;
     if (headers.host !== knownHost) knownHost = readKnownHost(headers.host, hosts);
     if (headers.origin !== undefined) requireKnownOrigin(headers.origin, hosts);
-    const caller = await deps.directory.authenticate(oneOf(headers['x-api-key']), () =>
+    const key = apiKeyIn(oneOf(headers['x-api-key']), headers.authorization);
+    const caller = await deps.directory.authenticate(key, () =>
       deps.addressOf(request.socket.remoteAddress, oneOf(headers['x-forwarded-for'])),
     );
     if (request.method !== 'POST') return await speak(request, response, caller, undefined);
@@ -71,6 +73,7 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
     // It insists on both; whoever came this far takes JSON. The key stays here.
     request.headers.accept = 'application/json, text/event-stream';
     delete request.headers['x-api-key'];
+    delete request.headers.authorization;
     await protocol(Object.assign(request, { auth: authInfoOf(caller) }), response, body);
   }
 

@@ -29,11 +29,13 @@ export const timelineOutput = (more: z.ZodRawShape = {}) =>
       .array(
         z.discriminatedUnion(
           'type',
-          Object.entries(EVENT_KINDS).map(([type, kind]) =>
-            z
-              .object({ type: literal(type), timestamp, ...more, ...kind.fields })
-              .describe(kind.summary),
-          ) as unknown as [z.ZodObject<{ type: z.ZodLiteral<string> }>],
+          Object.entries(EVENT_KINDS).map(([type, kind]) => {
+            const event = z.object({ type: literal(type), timestamp, ...more, ...kind.fields });
+            const name = `${type[0]!.toUpperCase()}${type.slice(1)}Event`;
+            // Only the plain ones have names: two schemas of one name would be one too many.
+            const id = Object.keys(more).length === 0 ? { id: name } : {};
+            return event.meta({ ...id, description: kind.summary });
+          }) as unknown as [z.ZodObject<{ type: z.ZodLiteral<string> }>],
         ),
       )
       .describe('What happened, oldest first.'),
@@ -41,7 +43,7 @@ export const timelineOutput = (more: z.ZodRawShape = {}) =>
 
 const literal = (type: string) => z.literal(type).describe('What happened.');
 
-const output = timelineOutput();
+const output = timelineOutput().meta({ id: 'MessageTimeline' });
 
 export const getMessage = operation({
   name: 'get_email_status',

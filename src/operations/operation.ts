@@ -57,6 +57,11 @@ export interface RestShape {
    * A base that is not the newest any more is a Problem `stale`, which tells what the other changed.
    */
   ifMatch?: string;
+  /**
+   * Which fields of the body belong together, by name, in the words of JSON Schema. Not part of `input`, because programs
+   * of agents refuse tools that have it at the top.
+   */
+  oneOf?: Record<string, Record<string, unknown>>;
 }
 
 export interface ToolShape {

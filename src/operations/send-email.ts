@@ -1,6 +1,6 @@
 // send-email: queue one mail. REST answers it off the hot path's own door (rest/send-door.ts), by this definition.
 import { acceptSend } from '../sending/accept.ts';
-import { sendAnswer, sendRequest } from '../sending/request.ts';
+import { EITHER_BODY, sendAnswer, sendRequest } from '../sending/request.ts';
 import { operation } from './operation.ts';
 
 export const sendEmail = operation({
@@ -12,7 +12,7 @@ export const sendEmail = operation({
   scope: 'email:send',
   input: sendRequest,
   output: sendAnswer,
-  rest: { method: 'POST', path: '/v1/send', status: 202 },
+  rest: { method: 'POST', path: '/v1/send', status: 202, oneOf: EITHER_BODY },
   client: 'send',
   tool: {
     advice:

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
+import { apiKeyIn } from '../http/api-key.ts';
 import type { ReadBody } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
 import type { BareHandler, HttpServer } from '../http/server.ts';
@@ -65,7 +66,7 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
   let release: (() => void) | undefined;
   try {
     // Key, plan and scope are judged before the body is read.
-    caller = await deps.directory.authenticate(call.field('x-api-key'), () =>
+    caller = await deps.directory.authenticate(keyOf(call), () =>
       deps.addressOf(call.peer(), call.field('x-forwarded-for')),
     );
     requireScope(caller, sendEmail.scope);
@@ -106,6 +107,9 @@ function requireJson(type: string | undefined): void {
     throw new Problem('invalid', 'Send the body as JSON, with Content-Type: application/json.');
   }
 }
+
+const keyOf = ({ field }: SendCall): string | undefined =>
+  apiKeyIn(field('x-api-key'), field('authorization'));
 
 /** Only asked for where it is logged. */
 const requestId = (call: SendCall): string => call.field('x-request-id') ?? `req_${randomUUID()}`;

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
+import { apiKeyIn } from '../http/api-key.ts';
 import { OPERATIONS } from '../operations/all.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { type Operation, type Person, requireScope } from '../operations/operation.ts';
@@ -77,7 +78,7 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Admitted> {
-  const key = keyOf(request);
+  const key = apiKeyIn(oneHeader(request, 'x-api-key'), request.headers.authorization);
   const person = key === undefined ? await deps.admitPerson(request, reply) : undefined;
   if (person !== undefined) return person;
   const caller = await deps.directory.authenticate(key, () =>
@@ -85,12 +86,6 @@ async function admit(
   );
   request.bodyOf = caller.keyId;
   return { caller, person: null };
-}
-
-/** X-API-Key, or the same key as a bearer token, as many programs prefer it. */
-export function keyOf(request: FastifyRequest): string | undefined {
-  const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '');
-  return oneHeader(request, 'x-api-key') ?? bearer?.[1];
 }
 
 /** Fields of the path, then those of the query or the body; If-Match where the operation has it. */

@@ -9,7 +9,7 @@ import { closeAnswered } from '../http/stop.ts';
 import { type Refusal, refusalOf, refuse } from '../operations/refusal.ts';
 import { answerNoRequest, asProblem } from './errors.ts';
 import { answerHealth, type Exposure, HEALTH_PATHS, type HealthDeps } from './health.ts';
-import { describeApi } from './openapi.ts';
+import { describeApi } from './openapi/document.ts';
 import { takePlainSends, withSendDoor } from './send-door.ts';
 import { type ServeDeps, serveOperations } from './serve-operations.ts';
 

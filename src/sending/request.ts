@@ -69,6 +69,31 @@ export const sendRequest = z.strictObject({
     .describe('Files. The whole request is at most 25 MB.'),
 });
 
+const given = { type: 'string' };
+const withoutTemplate = { template: false, variables: { type: 'object', maxProperties: 0 } };
+
+/**
+ * Which fields belong together: an inline body, or a template. In the words of JSON Schema; content.ts says it to whoever
+ * gives neither or both.
+ */
+export const EITHER_BODY = {
+  HtmlBody: {
+    type: 'object',
+    required: ['subject', 'html'],
+    properties: { subject: given, html: given, ...withoutTemplate },
+  },
+  PlainTextBody: {
+    type: 'object',
+    required: ['subject', 'text'],
+    properties: { subject: given, text: given, html: false, ...withoutTemplate },
+  },
+  TemplateBody: {
+    type: 'object',
+    required: ['template'],
+    properties: { template: given, html: false },
+  },
+};
+
 export type SendRequest = z.output<typeof sendRequest>;
 export type AttachmentRequest = z.output<typeof attachment>;
 

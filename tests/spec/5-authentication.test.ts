@@ -4,6 +4,7 @@ import { changeAccount } from '../../src/accounts/accounts.ts';
 import { removeIdentity } from '../../src/accounts/identities.ts';
 import { createKey, listKeys, revokeKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
+import { post, rpc } from '../mcp/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { mail, request, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -40,6 +41,36 @@ describe('rule 5: missing or unknown key', () => {
     const free = await service.account({ plan: 'free' });
     expect((await service.get(free.key, '/v1/messages/x')).status).toBe(402);
     expect((await service.send(free.key, mail())).status).toBe(402);
+  });
+});
+
+describe('the key as a bearer token, beside rule 1', () => {
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  const send = (headers: Record<string, string>) =>
+    request(`${service.url}/v1/send`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(mail()),
+    });
+  it('sends, reads and speaks MCP', async () => {
+    const { key } = await service.account();
+    const sent = await send(bearer(key));
+    expect(sent.status).toBe(202);
+    const headers = bearer(key);
+    const read = await request(`${service.url}/v1/messages/${sent.body.id}`, { headers });
+    expect(read.body.sm_mail_id).toBe(sent.body.id);
+    const asked = rpc('modern', 'tools/list');
+    const listed = await post(`${service.url}/mcp`, undefined, {
+      ...asked,
+      headers: { ...asked.headers, ...headers },
+    });
+    expect(listed.body.result.tools.length).toBeGreaterThan(3);
+  });
+  it('X-API-Key counts where both are given', async () => {
+    const { key } = await service.account();
+    expect((await send({ 'x-api-key': 'nonsense', ...bearer(key) })).status).toBe(401);
+    expect((await send({ 'x-api-key': key, ...bearer('nonsense') })).status).toBe(202);
+    expect((await send({ authorization: `Basic ${key}` })).status).toBe(401);
   });
 });
 
