@@ -10,6 +10,7 @@ import type { Operations } from '../client/operations.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { createLog } from '../log.ts';
+import { assembleLarge, type CopyOrder } from '../mail/assembling.ts';
 import { sourceOf } from '../mail/making.ts';
 import { openSenders } from '../mail/senders.ts';
 import { loadMail } from '../mail/stored-mail.ts';
@@ -123,6 +124,8 @@ async function depsOf(
       url: () => config.trackingUrl ?? config.baseUrl,
     },
     isPublic: config.isPublic || inSandbox,
+    // Nobody else waits for a command.
+    assembleLarge: async (order: CopyOrder) => assembleLarge(order),
   };
   return {
     ...{ database, directory, clock, metrics, catalog, making, render, vault, bounceDomain },

@@ -39,13 +39,13 @@ const LINE = 76;
 
 /** The DKIM-Signature lines for all keys, in their order; '' without keys. */
 export async function signMail(
-  mail: { head: string; body: readonly Buffer[] },
+  mail: { head: string; body: readonly Buffer[]; bodyHash?: string },
   keys: readonly DkimKey[],
   signedAt: Date,
 ): Promise<string> {
   if (keys.length === 0) return '';
   const { names, canonical } = signedHeaders(mail.head);
-  const bodyHash = hashBody(mail.body);
+  const bodyHash = mail.bodyHash ?? hashBody(mail.body);
   const time = Math.floor(signedAt.getTime() / 1000);
   const lines = await Promise.all(
     keys.map(async (key) => {
@@ -105,7 +105,9 @@ function hashRelaxed(state: BodyState, chunk: Buffer): void {
   const out = Buffer.allocUnsafe(chunk.length + 2 * state.breaks + 2);
   let to = 0;
   let { breaks, blank } = state;
-  for (const byte of chunk) {
+  const length = chunk.length;
+  for (let at = 0; at < length; at++) {
+    const byte = chunk[at]!;
     if (byte === CR) continue;
     if (byte === LF) {
       breaks++;

@@ -4,8 +4,15 @@ import type { Mailbox } from '../addresses.ts';
 import { copyToken } from '../feedback/return-path.ts';
 import { idTimeMs, showId } from '../ids.ts';
 import type { StoredHead } from '../sending/stored-head.ts';
-import { type Tracker, trackHtml, unsubscribeUrl } from '../tracking/apply.ts';
-import { type ComposedMail, composeMail, mailChunks } from './compose.ts';
+import { type Tracker, unsubscribeUrl } from '../tracking/apply.ts';
+import {
+  type Assembled,
+  type AssembledLarge,
+  asBuffer,
+  assemble,
+  type CopyOrder,
+} from './assembling.ts';
+import { mailChunks } from './compose.ts';
 import { signMail } from './dkim.ts';
 import type { Sender, Senders } from './senders.ts';
 import type { StoredMail } from './stored-mail.ts';
@@ -18,6 +25,8 @@ export interface MakingDeps {
   tracker: Tracker;
   /** False while nobody said under which address recipients reach us: then mails to the real relay are not tracked. */
   isPublic: boolean;
+  /** Large copies, where they hold up nobody. */
+  assembleLarge: (order: CopyOrder) => Promise<AssembledLarge>;
 }
 
 export interface Copy {
@@ -61,9 +70,21 @@ export async function makeCopy(
   sender: Sender,
   copy: Copy,
 ): Promise<MadeCopy> {
-  const composed = compose(deps, mail, copy);
-  const signatures = await signMail(composed, sender.keys, acceptedAt(mail));
-  return { chunks: mailChunks(composed, signatures), smtputf8: composed.smtputf8 };
+  const order = orderOf(deps, mail, copy);
+  const assembled = isLarge(mail) ? await assembleElsewhere(deps, order) : assemble(order);
+  const signatures = await signMail(assembled, sender.keys, acceptedAt(mail));
+  return { chunks: mailChunks(assembled, signatures), smtputf8: assembled.smtputf8 };
+}
+
+/** From here on a thread is worth the way there and back. Assembling takes up to 5 ms for 100 KB. */
+const LARGE_BYTES = 256 * 1024;
+
+const isLarge = ({ html, text, attachments }: StoredMail): boolean =>
+  (html?.length ?? 0) + (text?.length ?? 0) + (attachments?.length ?? 0) > LARGE_BYTES;
+
+async function assembleElsewhere(deps: MakingDeps, order: CopyOrder): Promise<Assembled> {
+  const { body, ...rest } = await deps.assembleLarge(order);
+  return { ...rest, body: [asBuffer(body)] };
 }
 
 /** A mail as it goes over the wire, for people to look at: the copy of the first recipient. */
@@ -73,37 +94,41 @@ export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buff
   return Buffer.concat((await makeCopy(deps, mail, sender, copy!)).chunks);
 }
 
-function compose(deps: MakingDeps, mail: StoredMail, copy: Copy): ComposedMail {
-  const { head } = mail;
+function orderOf(deps: MakingDeps, mail: StoredMail, copy: Copy): CopyOrder {
+  const { head, html, text } = mail;
   const id = showId('msg_', mail.messageId);
-  const html = htmlOf(deps, mail, copy);
-  return composeMail({
-    messageId: stableMessageId(id, head.from),
-    date: acceptedAt(mail),
-    from: head.from,
-    to: head.to,
-    cc: head.cc,
-    ...(head.replyTo ? { replyTo: head.replyTo } : {}),
-    subject: mail.subject,
-    ...(mail.text ? { text: mail.text } : {}),
-    ...(html ? { html } : {}),
-    // Reports about the mail are matched by the first two when the return path is lost on the way.
-    ownHeaders: [
-      ['X-SM-Message-Id', id],
-      ['X-SM-Token', copyToken(deps.returnPathKey, mail, copy.place)],
-      ...unsubscribeHeaders(copy.unsubscribe),
-    ],
-    headers: head.headers,
-    attachments: sliceAttachments(head, mail.attachments),
-  });
+  return {
+    accountId: mail.accountId,
+    tracking: trackingOf(deps, mail, copy),
+    mail: {
+      messageId: stableMessageId(id, head.from),
+      date: acceptedAt(mail),
+      from: head.from,
+      to: head.to,
+      cc: head.cc,
+      ...(head.replyTo ? { replyTo: head.replyTo } : {}),
+      subject: mail.subject,
+      text,
+      html,
+      // Reports about the mail are matched by the first two when the return path is lost on the way.
+      ownHeaders: [
+        ['X-SM-Message-Id', id],
+        ['X-SM-Token', copyToken(deps.returnPathKey, mail, copy.place)],
+        ...unsubscribeHeaders(copy.unsubscribe),
+      ],
+      headers: head.headers,
+      attachments: sliceAttachments(head, mail.attachments),
+    },
+  };
 }
 
-function htmlOf(deps: MakingDeps, mail: StoredMail, { place }: Copy): Buffer | string | null {
+function trackingOf(deps: MakingDeps, mail: StoredMail, { place }: Copy): CopyOrder['tracking'] {
   const { trackOpens, trackClicks } = mail.account;
   const wanted = { opens: trackOpens, clicks: trackClicks && !mail.head.keepLinks };
-  if (mail.html === null || !hasWorkingLinks(deps, mail)) return mail.html;
-  if (!wanted.opens && !wanted.clicks) return mail.html;
-  return trackHtml(deps.tracker, { ...mail, place }, mail.html.toString(), wanted);
+  if (!hasWorkingLinks(deps, mail) || !(wanted.opens || wanted.clicks)) return null;
+  const { accountId, messageId } = mail;
+  const { key, url } = deps.tracker;
+  return { key, url: url(), mail: { accountId, messageId, place }, wanted };
 }
 
 /** RFC 8058 3.1: both headers, and both signed. */

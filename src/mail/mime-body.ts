@@ -84,7 +84,7 @@ function scan(bytes: Buffer): Scan {
       if (byte === EQUALS) equals++;
     } else if (byte === LF || byte === CR) {
       if (at - lineStart > longestLine) longestLine = at - lineStart;
-      if (isBlank(bytes[at - 1])) blanksAtLineEnd++;
+      if (at > 0 && isBlank(bytes[at - 1])) blanksAtLineEnd++;
       if (byte === CR && bytes[at + 1] === LF) at++;
       else bareBreaks++;
       lineStart = at + 1;

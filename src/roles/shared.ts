@@ -15,9 +15,10 @@ import { createMetrics, type Metrics } from '../metrics.ts';
 import { openSecret } from '../secrets.ts';
 import { type Secret, watchSecret } from '../store/installation.ts';
 import { createReadiness, type Readiness } from '../store/readiness.ts';
+import type { LargeMailJobs } from '../threads/large-mails.ts';
 import { openPool, type Pool } from '../threads/pool.ts';
 import type { ServiceJobs } from '../threads/worker.ts';
-import { WORKER_FILE } from '../threads/worker-file.ts';
+import { LARGE_MAILS_FILE, WORKER_FILE } from '../threads/worker-file.ts';
 import { type AddressGuard, addressGuard, guardedAgent } from '../webhooks/address-guard.ts';
 import { openStore, type Store } from './database.ts';
 import { type ProcessHealth, watchHealth } from './health.ts';
@@ -68,6 +69,7 @@ export async function openShared(
     openPool<ServiceJobs>({ file: WORKER_FILE, threads: config.threads, log, metrics }),
     (it) => it.close(),
   );
+  const largeMails = opened(openLargeMails(log, metrics), (it) => it.close());
   const { bounceDomain } = config;
   const dns = createDns(config.dnsServers);
   opened(
@@ -95,8 +97,20 @@ export async function openShared(
       },
       // The sandbox follows links on this machine.
       isPublic: config.isPublic || config.relayUrl === undefined,
+      assembleLarge: (order) =>
+        largeMails.run('assemble-large', order, {
+          share: `account ${order.accountId}`,
+          size: Number.POSITIVE_INFINITY,
+        }),
     },
     webhooks: { guard, agent: opened(guardedAgent(guard), (it) => it.close()) },
     address,
   };
 }
+
+/** Such a mail waits as long as it has to: nobody waits for it at a door, and it must not be given up. */
+const openLargeMails = (log: Log, metrics: Metrics): Pool<LargeMailJobs> =>
+  openPool<LargeMailJobs>({
+    ...{ file: LARGE_MAILS_FILE, threads: 2, startAhead: false, log, metrics },
+    ...{ memoryMb: 512, deadlineMs: 60_000, longestWaitMs: Number.POSITIVE_INFINITY },
+  });

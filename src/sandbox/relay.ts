@@ -106,13 +106,11 @@ async function take(
   player: Player,
   isFirst: IsFirst,
 ): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
   const mail = {
     from: fromOf(session),
     recipients: session.envelope.rcptTo.map((recipient) => recipient.address),
     envelopeId: session.envelope.dsn?.envid ?? null,
-    raw: Buffer.concat(chunks),
+    raw: await collect(stream),
   };
   const scripts = new Map<string, string[]>();
   for (const address of mail.recipients) {
@@ -132,6 +130,24 @@ async function take(
   // After our 250, as a relay does it: the report comes when the mail has left.
   setImmediate(() => begin(mail));
   return `Ok: queued as ${randomBytes(6).toString('hex').toUpperCase()}`;
+}
+
+const BLOCK_BYTES = 64 * 1024;
+
+/** A mail whose every line begins with a dot comes in millions of pieces, each with a price in memory: they are put together early. */
+async function collect(stream: SMTPServerDataStream): Promise<Buffer> {
+  const blocks: Buffer[] = [];
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes < BLOCK_BYTES) continue;
+    blocks.push(Buffer.concat(pieces));
+    pieces = [];
+    bytes = 0;
+  }
+  return Buffer.concat([...blocks, ...pieces]);
 }
 
 const fromOf = ({ envelope }: SMTPServerSession): string =>

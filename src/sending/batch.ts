@@ -39,31 +39,43 @@ export function openBatcher(deps: {
   onCommitted: (sends: readonly PackedSend[]) => void;
   onFailed?: (error: unknown) => void;
 }): Batcher {
-  return createGroupCommit({
+  const ordinary = createGroupCommit({
     mostInFlight: 2,
     worthAnother: 48,
     mostItems: 256,
-    mostBytes: 8 * 1024 * 1024,
+    mostBytes: 8 * LARGE_BYTES,
     sizeOf: (send) => send.size,
-    async write(sends) {
-      try {
-        const relayDown = deps.relayIsDown();
-        const closed = relayDown ? 'relay-down' : deps.queueIsFull?.() ? 'queue-full' : null;
-        const nowMs = deps.databaseNowMs?.();
-        const doneBy = nowMs === undefined ? null : new Date(nowMs + DONE_WITHIN_MS);
-        const verdicts = await acceptSends(deps.database, sends, closed, doneBy);
-        deps.metrics.batchSize.observe(sends.length);
-        deps.metrics.accepted.inc(verdicts.filter(isAccepted).length);
-        deps.onCommitted(sends);
-        return verdicts;
-      } catch (error) {
-        if (isDataFault(error)) throw error;
-        deps.onFailed?.(error);
-        throw notAccepted(error);
-      }
-    },
+    write,
   });
+  // One by one, and beside the others: nobody waits until 25 MB are on disk.
+  const large = createGroupCommit({ mostInFlight: 1, mostItems: 1, write });
+  return {
+    add: (send) => (send.size > LARGE_BYTES ? large : ordinary).add(send),
+    async drain() {
+      await Promise.all([ordinary.drain(), large.drain()]);
+    },
+  };
+
+  async function write(sends: PackedSend[]): Promise<Verdict[]> {
+    try {
+      const relayDown = deps.relayIsDown();
+      const closed = relayDown ? 'relay-down' : deps.queueIsFull?.() ? 'queue-full' : null;
+      const nowMs = deps.databaseNowMs?.();
+      const doneBy = nowMs === undefined ? null : new Date(nowMs + DONE_WITHIN_MS);
+      const verdicts = await acceptSends(deps.database, sends, closed, doneBy);
+      deps.metrics.batchSize.observe(sends.length);
+      deps.metrics.accepted.inc(verdicts.filter(isAccepted).length);
+      deps.onCommitted(sends);
+      return verdicts;
+    } catch (error) {
+      if (isDataFault(error)) throw error;
+      deps.onFailed?.(error);
+      throw notAccepted(error);
+    }
+  }
 }
+
+const LARGE_BYTES = 1024 * 1024;
 
 const isAccepted = ({ kind }: Verdict): boolean => kind === 'accepted' || kind === 'repeated';
 

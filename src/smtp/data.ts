@@ -1,44 +1,52 @@
 // The mail as it goes over the wire after DATA: dots doubled at line starts, the final dot (RFC 5321 4.5.2). Before: chunks
-// from compose.ts. After: transaction.ts writes them. Nothing is copied unless the whole mail is small.
+// from compose.ts. After: transaction.ts writes them. Piece by piece, as the socket takes them: a mail of 25 MB, be it all dots,
+// holds up nobody. Nothing is copied but pieces with a dot to double.
 
 const CR = 13;
 const LF = 10;
 const DOT = 46;
-const DOT_BYTES = Buffer.from('.');
 const LINE_DOT = Buffer.from('\r\n.');
 const END = Buffer.from('.\r\n');
 const END_WITH_BREAK = Buffer.from('\r\n.\r\n');
-// One write of 4 KB costs 1 µs of copying; seven small writes cost 10 µs of stream machinery.
-const SMALL = 65_536;
+const PIECE_BYTES = 65_536;
 
-/** The chunks with dots doubled and the end mark, for the socket. */
-export function dataChunks(chunks: readonly Buffer[]): Buffer[] {
-  const out: Buffer[] = [];
-  let size = 0;
+/** The chunks with dots doubled and the end mark. */
+export function* dataPieces(chunks: readonly Buffer[]): Generator<Buffer> {
   // The two bytes before the current place; the first line has a line start before it.
-  let before2 = CR;
-  let before1 = LF;
+  let before: Seam = { two: CR, one: LF };
   for (const chunk of chunks) {
-    if (chunk.length === 0) continue;
-    let start = 0;
-    // A line start at the seam of two chunks: "\r\n" + "." or "\r" + "\n.".
-    const first = chunk[0];
-    const dotFirst = first === DOT && before2 === CR && before1 === LF;
-    const dotSecond = first === LF && before1 === CR && chunk[1] === DOT;
-    if (dotFirst || dotSecond) {
-      start = dotFirst ? 0 : 1;
-      if (start > 0) out.push(chunk.subarray(0, start));
-      out.push(DOT_BYTES);
+    for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
+      const whole = from === 0 && chunk.length <= PIECE_BYTES;
+      const piece = whole ? chunk : chunk.subarray(from, from + PIECE_BYTES);
+      yield hasLineDot(piece, before) ? withDotsDoubled(piece, before) : piece;
+      before = { two: piece.length > 1 ? piece.at(-2)! : before.one, one: piece.at(-1)! };
     }
-    for (let at = chunk.indexOf(LINE_DOT, start); at >= 0; at = chunk.indexOf(LINE_DOT, start)) {
-      out.push(chunk.subarray(start, at + 2), DOT_BYTES);
-      start = at + 2;
-    }
-    out.push(start === 0 ? chunk : chunk.subarray(start));
-    size += chunk.length;
-    before2 = chunk.length > 1 ? chunk[chunk.length - 2]! : before1;
-    before1 = chunk[chunk.length - 1]!;
   }
-  out.push(before2 === CR && before1 === LF ? END : END_WITH_BREAK);
-  return size > SMALL ? out : [Buffer.concat(out)];
+  yield before.two === CR && before.one === LF ? END : END_WITH_BREAK;
+}
+
+interface Seam {
+  two: number;
+  one: number;
+}
+
+function hasLineDot(piece: Buffer, before: Seam): boolean {
+  // A line start at the seam: "\r\n" + "." or "\r" + "\n.".
+  const dotFirst = piece[0] === DOT && before.two === CR && before.one === LF;
+  const dotSecond = piece[0] === LF && piece[1] === DOT && before.one === CR;
+  return dotFirst || dotSecond || piece.includes(LINE_DOT);
+}
+
+function withDotsDoubled(piece: Buffer, before: Seam): Buffer {
+  const out = Buffer.allocUnsafe(piece.length * 2);
+  let { two, one } = before;
+  let to = 0;
+  for (let at = 0; at < piece.length; at++) {
+    const byte = piece[at]!;
+    if (byte === DOT && one === LF && two === CR) out[to++] = DOT;
+    out[to++] = byte;
+    two = one;
+    one = byte;
+  }
+  return out.subarray(0, to);
 }

@@ -22,7 +22,7 @@ export interface Line {
   job: Job | undefined;
   /** What had moved at the last beat. */
   replies: number;
-  unsent: number;
+  taken: number;
   /** Beats without a sign, now and at most during this mail. */
   silent: number;
   longest: number;
@@ -77,11 +77,11 @@ export function watchForHangs(
       if (line.job === undefined) continue;
       talking = true;
       const replies = line.session.wire.replies();
-      const unsent = line.session.wire.unsent();
-      if (replies !== line.replies || unsent !== line.unsent) {
+      const taken = line.session.wire.taken();
+      if (replies !== line.replies || taken !== line.taken) {
         heard ||= replies !== line.replies;
         line.replies = replies;
-        line.unsent = unsent;
+        line.taken = taken;
         line.silent = 0;
         setHung(line, false);
       } else noteSilence(line, line.job);
@@ -204,7 +204,7 @@ export const newLine = (session: SmtpSession): Line => ({
   session,
   job: undefined,
   replies: 0,
-  unsent: 0,
+  taken: 0,
   silent: 0,
   longest: 0,
   answeredThen: 0,

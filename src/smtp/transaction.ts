@@ -1,6 +1,6 @@
 // One mail over one session: MAIL, RCPT for each recipient, DATA, the mail, the final reply. Before: relay.ts picked a session.
 // After: attempt.ts reads the outcome of each recipient. Outcomes are values; only bugs throw.
-import { dataChunks } from './data.ts';
+import { dataPieces } from './data.ts';
 import { type Envelope, mailCommand, needsUtf8, rcptCommand } from './envelope.ts';
 import { ownReply, type SmtpReply } from './reply.ts';
 import type { SmtpSession, SmtpTimeouts } from './session.ts';
@@ -39,6 +39,9 @@ export interface Transaction {
   /** The connection was dead before it said anything: nothing happened, so the mail may go over another one at once. */
   stale: boolean;
 }
+
+// One write of 4 KB costs 1 µs of copying; seven small writes cost 10 µs of stream machinery.
+const SMALL = 65_536;
 
 /** Sends one mail. Afterwards the session is usable again if its wire is. */
 export async function sendMail(
@@ -105,11 +108,11 @@ export async function sendMail(
       // A reply that is already there cannot be about the mail.
       if (!wire.isQuiet())
         throw new SmtpFault('data', 'the relay sent more replies than it was asked for');
-      const data = dataChunks(chunks);
+      const pieces = dataPieces(chunks);
       let complete = true;
       session.bodyBegun = true;
-      if (data.length === 1) wire.write(data[0]!);
-      else complete = await wire.writeAll(data, 'body', timeouts.blockMs);
+      if (size <= SMALL) wire.write(Buffer.concat([...pieces]));
+      else complete = await wire.writeAll(pieces, 'body', timeouts.blockMs);
       dotSent = complete;
       final = await wire.reply('body', timeouts.finalMs);
       session.needsReset = !isOk(final);

@@ -36,6 +36,8 @@ export class SmtpFault extends Error {
 }
 
 const GOODBYE_MS = 5_000;
+/** The longest that a timer takes. */
+const FOREVER_MS = 2 ** 31 - 1;
 
 export interface WireAddress {
   host: string;
@@ -49,17 +51,17 @@ export interface WireAddress {
 export interface Wire {
   write(data: string | Buffer): void;
   /**
-   * Writes many buffers; true when the system has taken them, false when a reply came before that, a fault when nothing
-   * moves for `stallMs`.
+   * Writes pieces as the system takes them, with turns for everybody else in between; true when it has all of them, false when
+   * a reply came before that, a fault when nothing moves for `stallMs`.
    */
-  writeAll(chunks: readonly Buffer[], stage: SmtpStage, stallMs: number): Promise<boolean>;
+  writeAll(pieces: Iterable<Buffer>, stage: SmtpStage, stallMs: number): Promise<boolean>;
   reply(stage: SmtpStage, timeoutMs: number): Promise<SmtpReply>;
   startTls(timeoutMs: number): Promise<void>;
   /** Called once when the relay says something unasked or the connection ends while nobody waits. */
   onDisturbed: (() => void) | undefined;
-  /** How many replies came so far, and how many bytes the system has not taken yet: whether anything moves. */
+  /** How many replies came so far, and how many bytes of large mails the system has taken: whether anything moves. */
   replies(): number;
-  unsent(): number;
+  taken(): number;
   /** Alive, and no reply is half-read or waits unasked. */
   isQuiet(): boolean;
   end(): void;
@@ -86,6 +88,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
   let reader = createReplyReader();
   const received: SmtpReply[] = [];
   let replies = 0;
+  let written = 0;
   let failure: { why: string; hungUp: boolean } | undefined;
   let waiter: { wake: () => void } | undefined;
 
@@ -115,6 +118,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
   function attach(next: Socket): void {
     socket = next;
     socket.on('data', onData);
+    socket.on('drain', () => waiter?.wake());
     socket.on('error', (error) =>
       fail(`the connection to ${host}:${port} broke: ${reason(error)}`, true),
     );
@@ -147,21 +151,27 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
   const wire: Wire = {
     onDisturbed: undefined,
     write: (data) => void (failure === undefined && socket.write(data)),
-    async writeAll(chunks, stage, stallMs) {
+    async writeAll(pieces, stage, stallMs) {
       let flushed = false;
-      if (failure !== undefined) throw broken(stage);
+      const isAnswered = () => received.length > 0;
       // RFC 5321 4.5.3.2.5 limits the wait for each block, not for the whole: Node restarts this timer as bytes move.
       const stalled = () => fail(`the relay took no data for ${stallMs / 1000} s`);
       socket.setTimeout(stallMs, stalled);
-      socket.cork();
-      for (const chunk of chunks) socket.write(chunk);
-      socket.write('', (error) => {
-        flushed = !error;
-        wake();
-      });
-      socket.uncork();
-      const forever = 2 ** 31 - 1;
-      await waitUntil(stage, forever, () => flushed || received.length > 0);
+      for (const piece of pieces) {
+        if (failure !== undefined) throw broken(stage);
+        if (isAnswered()) break;
+        written += piece.length;
+        socket.write(piece);
+        await turn();
+        await waitUntil(stage, FOREVER_MS, () => !socket.writableNeedDrain || isAnswered());
+      }
+      if (!isAnswered()) {
+        socket.write('', (error) => {
+          flushed = !error;
+          waiter?.wake();
+        });
+        await waitUntil(stage, FOREVER_MS, () => flushed || isAnswered());
+      }
       // With the listener, which would else stay: one for each large mail of the session.
       socket.setTimeout(0, stalled);
       return flushed;
@@ -180,7 +190,8 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
         );
       }
       const plain = socket;
-      for (const event of ['data', 'error', 'end', 'close']) plain.removeAllListeners(event);
+      for (const event of ['data', 'drain', 'error', 'end', 'close'])
+        plain.removeAllListeners(event);
       plain.on('error', () => {}); // the TLS socket reports it
       reader = createReplyReader();
       const secure = await connected('tls', `start TLS with ${host}:${port}`, timeoutMs, () =>
@@ -198,7 +209,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       attach(secure);
     },
     replies: () => replies,
-    unsent: () => socket.writableLength,
+    taken: () => written - socket.writableLength,
     isQuiet: () => failure === undefined && received.length === 0 && reader.isEmpty(),
     end() {
       if (failure !== undefined) return;
@@ -211,6 +222,8 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
   attach(raw);
   return wire;
 }
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Waits for a socket to be connected (TCP) or secured (TLS). */
 function connected(

@@ -40,6 +40,8 @@ export interface PoolOptions {
   /** How long an order waits for its turn before it is refused. */
   longestWaitMs?: number;
   mostWaiting?: number;
+  /** False: none is started before there is work. */
+  startAhead?: boolean;
 }
 
 interface Order extends ThreadOrder, Waiting {
@@ -80,7 +82,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   let scheduled = false;
   let watching: NodeJS.Timeout | undefined;
   let closed = false;
-  keepOneIdle();
+  if (options.startAhead ?? true) keepOneIdle();
 
   function start(): void {
     const member: Member = {

@@ -23,7 +23,7 @@ export interface Tracker {
   url: () => string;
 }
 
-interface TrackedMail {
+export interface TrackedMail {
   accountId: number;
   messageId: Buffer;
   /** Whose copy it is: the recipient's place in the message's list. */

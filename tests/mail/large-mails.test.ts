@@ -1,5 +1,9 @@
-// Large mails over one connection to the relay: each leaves the connection as it found it.
+// Large mails: each leaves the connection to the relay as it found it, and arrives as it was written.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Mailbox, parseMailbox } from '../../src/addresses.ts';
+import { assemble, assembleLarge, type CopyOrder } from '../../src/mail/assembling.ts';
+import { hashBody } from '../../src/mail/dkim.ts';
+import { captured } from '../support/captured.ts';
 import { mail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -24,4 +28,61 @@ it('fifteen of them leave no listeners behind', async () => {
   });
   process.off('warning', hear);
   expect(warnings).toEqual([]);
+});
+
+it('one that is stored, loaded and made in pieces arrives as it was written, tracked and signed as others', async () => {
+  const { key, id } = await service.account();
+  // An odd length before each character of three bytes, so that pieces end within some.
+  const html = `<p>${'a注文😀'.repeat(150_000)}</p><a href="https://example.com/end">x</a>`;
+  const bytes = Buffer.from(Array.from({ length: 1_300_000 }, (_, n) => (n * 7 + (n >> 8)) % 256));
+  const attachment = {
+    filename: 'a.bin',
+    content_type: 'application/octet-stream',
+    content_base64: bytes.toString('base64'),
+  };
+  const dots = '.\n..\n'.repeat(1000);
+  const { body } = await service.send(key, mail({ html, text: dots, attachments: [attachment] }));
+  const { mail: got } = await captured(service.database, body.id);
+  expect(got.text!.trimEnd()).toBe(dots.trimEnd());
+  const [start, end] = got.html!.split('<a href="');
+  expect(start).toBe(html.split('<a href="')[0]);
+  expect(end).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/c\/[^"]+">x<\/a><img src="[^"]+\/o\//);
+  expect(Buffer.from(got.attachments[0]!.content as ArrayBuffer).equals(bytes)).toBe(true);
+  const source = await service.database.query(
+    'SELECT 1 FROM contents WHERE account_id = $1 AND octet_length(html) > 1000000',
+    [id],
+  );
+  expect(source).toHaveLength(1);
+});
+
+it('assembled in a thread is the same as assembled here', () => {
+  const mailbox = (address: string) => parseMailbox(address) as Mailbox;
+  const order = {
+    accountId: 1,
+    tracking: {
+      key: Buffer.alloc(32, 1),
+      url: 'https://t.example',
+      mail: { accountId: 1, messageId: Buffer.alloc(16, 7), place: 0 },
+      wanted: { opens: true, clicks: true },
+    },
+    mail: {
+      messageId: '<a@example.com>',
+      date: new Date(0),
+      from: mailbox('Ada <ada@example.com>'),
+      to: [mailbox('jo@example.net')],
+      cc: [],
+      subject: 'Grüße',
+      html: Buffer.from('<p>Hello</p><a href="https://example.com/">x</a>'),
+      text: Buffer.from('Hello'),
+      ownHeaders: [],
+      headers: [],
+      attachments: [{ filename: 'a', contentType: 'a/b', content: Buffer.from('bytes') }],
+    },
+  } satisfies CopyOrder;
+  const here = assemble(order);
+  // As postMessage hands it over.
+  const there = assembleLarge(structuredClone(order) as CopyOrder);
+  expect(there.head).toBe(here.head);
+  expect(Buffer.from(there.body).toString()).toBe(Buffer.concat(here.body).toString());
+  expect(there.bodyHash).toBe(hashBody(here.body));
 });
