@@ -21,6 +21,7 @@ import { dropOldPartitions, makePartitions, type Retention } from './store/parti
 import type { Database } from './store/pool.ts';
 import { pruneProcesses } from './store/processes.ts';
 import { type ClockHistory, noteRun } from './store/steady-clock.ts';
+import { pruneStrikes } from './suppressions/strikes.ts';
 import { pruneDue } from './webhooks/leases.ts';
 
 const EVERY_MS = 10 * 60_000;
@@ -50,6 +51,7 @@ export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
   await prunePlaces(database);
   await pruneNotices(database);
   await pruneInvitations(database);
+  await pruneStrikes(database);
 }
 
 /** What cannot be had back goes only by a clock that has been steady. */

@@ -1,6 +1,7 @@
 // `sandmartin feedback parse FILE…`: why a report was judged so, with exactly the code of the feedback listener.
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { suppresses } from '../feedback/record.ts';
 import { parseReport, type Report } from '../feedback/report.ts';
 import { withJson } from './command.ts';
 
@@ -44,8 +45,10 @@ export function shownReport(file: string, report: Report): object {
       status: recipient.status,
       bounce_type: recipient.bounce_type,
       reason: recipient.reason,
+      suppress: suppresses(report, recipient),
       smtp_response: recipient.smtp_response,
       reporting_mta: recipient.reporting_mta,
+      remote_mta: recipient.remote_mta,
     })),
     feedback_type: report.feedback_type,
   };

@@ -63,6 +63,8 @@ export interface DeliveredEvent {
   smtp_response: string;
   /** Host name of the mail server that reported it. */
   reporting_mta: string;
+  /** Host name of the mail server that answered, where the report names it. */
+  remote_mta?: string | undefined;
 }
 
 /** The mail was opened. */
@@ -111,6 +113,10 @@ export interface BouncedEvent {
   smtp_response: string;
   /** Host name of the mail server that reported it. */
   reporting_mta: string;
+  /** Host name of the mail server that answered, where the report names it. */
+  remote_mta?: string | undefined;
+  /** True when the account writes no more to the address because of it. */
+  suppressed?: boolean | undefined;
 }
 
 /** A recipient reported the mail as unwanted. */

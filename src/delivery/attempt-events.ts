@@ -1,6 +1,7 @@
 // The events an attempt makes: sent, and bounced for one of four reasons. Called by attempt.ts; recorded by outcomes.ts.
 import type { NewEvent } from '../events/record.ts';
-import { classify } from '../feedback/classify.ts';
+import type { Bounce } from '../feedback/bounces.ts';
+import { classify, type Phase } from '../feedback/classify.ts';
 import { showId } from '../ids.ts';
 import type { StoredMail } from '../mail/stored-mail.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
@@ -23,28 +24,45 @@ export function sentEvent(
   };
 }
 
-export function bouncedEvent(
+/** The relay refused the recipient, for what the reply says. */
+export function refusedBounce(
   mail: StoredMail,
   outcome: RecipientOutcome,
-  bounceType: 'permanent' | 'expired',
   relayHost: string,
-): NewEvent {
-  return {
-    ...referenceOf(mail),
-    kind: 'bounced',
-    recipients: [outcome.recipient],
-    detail: {
-      bounce_type: bounceType,
-      reason:
-        bounceType === 'expired'
-          ? 'expired'
-          : classify(outcome.enhanced || null, outcome.text).reason,
-      smtp_response: outcome.text,
-      reporting_mta: relayHost,
-    },
-    identity: `${bounceType} ${outcome.recipient}`,
-  };
+): Bounce {
+  const { enhanced, text, stage } = outcome;
+  const { reason, consequence } = classify(enhanced || null, text, phaseOf(stage));
+  const event = bounced(mail, outcome, { bounce_type: 'permanent', reason }, relayHost);
+  return { event, consequence };
 }
+
+/** It was deferred until the queue's end. */
+export const expiredBounce = (
+  mail: StoredMail,
+  outcome: RecipientOutcome,
+  relayHost: string,
+): Bounce => ({
+  event: bounced(mail, outcome, { bounce_type: 'expired', reason: 'expired' }, relayHost),
+  consequence: 'none',
+});
+
+const bounced = (
+  mail: StoredMail,
+  { recipient, text }: RecipientOutcome,
+  why: Pick<Bounce['event']['detail'], 'bounce_type' | 'reason'>,
+  relayHost: string,
+): Bounce['event'] => ({
+  ...referenceOf(mail),
+  kind: 'bounced',
+  recipients: [recipient],
+  detail: { ...why, smtp_response: text, reporting_mta: relayHost },
+  identity: `${why.bounce_type} ${recipient}`,
+});
+
+const phaseOf = (stage: RecipientOutcome['stage']): Phase | null => {
+  if (stage === 'body') return 'data';
+  return stage === 'mail' || stage === 'rcpt' || stage === 'data' ? stage : null;
+};
 
 export function suppressedEvent(mail: StoredMail, recipient: string): NewEvent {
   return {
@@ -56,6 +74,7 @@ export function suppressedEvent(mail: StoredMail, recipient: string): NewEvent {
       reason: 'suppressed',
       smtp_response: 'not handed over: the address is on the account’s suppression list',
       reporting_mta: 'sandmartin',
+      suppressed: true,
     },
     identity: `suppressed ${recipient}`,
   };

@@ -2,6 +2,7 @@
 // came of it. The mail itself is made in making.ts, the events in attempt-events.ts.
 import type { NewAttempt, TriedRecipient } from '../events/attempts.ts';
 import type { NewEvent } from '../events/record.ts';
+import type { Bounce } from '../feedback/bounces.ts';
 import { returnPath } from '../feedback/return-path.ts';
 import { idTimeMs, showId } from '../ids.ts';
 import { type Copy, copiesFor, type MakingDeps, makeCopy } from '../mail/making.ts';
@@ -11,7 +12,13 @@ import type { ClaimedMessage } from '../queue/due.ts';
 import type { Relay } from '../smtp/relay.ts';
 import type { HandOver, RecipientOutcome } from '../smtp/transaction.ts';
 import { suppressionKey } from '../suppressions/suppressions.ts';
-import { bouncedEvent, contentGoneEvent, sentEvent, suppressedEvent } from './attempt-events.ts';
+import {
+  contentGoneEvent,
+  expiredBounce,
+  refusedBounce,
+  sentEvent,
+  suppressedEvent,
+} from './attempt-events.ts';
 import { isExpired, nextAttemptDelayMs } from './retry.ts';
 import type { Turns } from './turns.ts';
 
@@ -33,6 +40,8 @@ export interface AttemptDeps extends MakingDeps {
 export interface Outcome {
   claimed: ClaimedMessage;
   events: NewEvent[];
+  /** Those of the events that are bounces, with what they mean for the address. */
+  bounces: Bounce[];
   next: Next;
   /** Kept when somebody still has to wait, or had to at the end. */
   kept: NewAttempt | null;
@@ -187,17 +196,16 @@ function judge(
   if (sent.length > 0) {
     events.push(sentEvent(mail, claimed, namesOf(sent), handOver?.relayMessageId));
   }
-  for (const refused of by('refused')) {
-    events.push(bouncedEvent(mail, refused, 'permanent', deps.relayHost));
-  }
-  if (expired) {
-    for (const one of late) events.push(bouncedEvent(mail, one, 'expired', deps.relayHost));
-  }
+  const bounces = [
+    ...by('refused').map((refused) => refusedBounce(mail, refused, deps.relayHost)),
+    ...(expired ? late.map((one) => expiredBounce(mail, one, deps.relayHost)) : []),
+  ];
+  events.push(...bounces.map(({ event }) => event));
 
   const waiting = expired ? [] : late;
   const next = nextOf(claimed, { waiting, unknown, unbegun, fault, begun: handOver !== null });
   const kept = attemptToKeep(deps, claimed, [...by('deferred'), ...unknown], next);
-  return { claimed, events, next, kept, handOver };
+  return { claimed, events, bounces, next, kept, handOver };
 }
 
 function nextOf(
@@ -267,6 +275,7 @@ const namesOf = (outcomes: readonly RecipientOutcome[]): string[] =>
 const finished = (claimed: ClaimedMessage, events: NewEvent[]): Outcome => ({
   claimed,
   events,
+  bounces: [],
   next: { state: 'finished' },
   kept: null,
   handOver: null,

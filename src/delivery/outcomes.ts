@@ -10,9 +10,10 @@ import {
   recordEventsValues,
   storable,
 } from '../events/record.ts';
+import { judgeBounces } from '../feedback/bounces.ts';
 import { arrayLiteral } from '../store/binary.ts';
 import { columnList } from '../store/columns.ts';
-import type { Database } from '../store/pool.ts';
+import type { Database, Queryable } from '../store/pool.ts';
 import type { Next, Outcome } from './attempt.ts';
 
 interface LeftOver {
@@ -71,6 +72,19 @@ const RECORD_SQL = `
 
 export async function recordOutcomes(
   database: Database,
+  outcomes: readonly Outcome[],
+  nowMs: number,
+): Promise<void> {
+  const bounces = outcomes.flatMap((outcome) => outcome.bounces);
+  if (bounces.length === 0) return await write(database, outcomes, nowMs);
+  await database.transaction(async (client) => {
+    await judgeBounces(client, bounces, nowMs);
+    await write(client, outcomes, nowMs);
+  });
+}
+
+async function write(
+  database: Queryable,
   outcomes: readonly Outcome[],
   nowMs: number,
 ): Promise<void> {

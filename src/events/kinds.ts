@@ -5,6 +5,10 @@ import { REASONS } from './reasons.ts';
 
 const smtpResponse = z.string().describe('What the receiving server said.');
 const reportingMta = z.string().describe('Host name of the mail server that reported it.');
+const remoteMta = z
+  .string()
+  .optional()
+  .describe('Host name of the mail server that answered, where the report names it.');
 const recipients = z.array(z.string()).describe('The recipients this event is about.');
 
 export const BOUNCE_TYPES = ['permanent', 'transient', 'suppressed', 'expired'] as const;
@@ -30,7 +34,12 @@ export const EVENT_KINDS = {
   delivered: {
     hook: 'delivery',
     summary: 'The receiving server took the mail.',
-    fields: { recipients, smtp_response: smtpResponse, reporting_mta: reportingMta },
+    fields: {
+      recipients,
+      smtp_response: smtpResponse,
+      reporting_mta: reportingMta,
+      remote_mta: remoteMta,
+    },
   },
   opened: {
     hook: 'open',
@@ -60,6 +69,11 @@ export const EVENT_KINDS = {
       reason: z.enum(REASONS).describe('Why, from a closed list.'),
       smtp_response: smtpResponse,
       reporting_mta: reportingMta,
+      remote_mta: remoteMta,
+      suppressed: z
+        .boolean()
+        .optional()
+        .describe('True when the account writes no more to the address because of it.'),
     },
   },
   complained: {
@@ -78,10 +92,7 @@ export type HookType = NonNullable<(typeof EVENT_KINDS)[EventKindName]['hook']>;
 
 /** What is kept of an event beside its recipients: the fields of its kind. */
 export type EventDetail<Kind extends EventKindName> = Omit<
-  {
-    [Field in keyof (typeof EVENT_KINDS)[Kind]['fields']]: z.infer<
-      (typeof EVENT_KINDS)[Kind]['fields'][Field]
-    >;
-  },
+  z.infer<z.ZodObject<Fields<Kind>>>,
   'recipients'
 >;
+type Fields<Kind extends EventKindName> = (typeof EVENT_KINDS)[Kind]['fields'];

@@ -2,7 +2,7 @@
 // There is no format to follow, so: is it a bounce at all, which addresses failed, what is said about each.
 // report.ts calls it after dsn.ts found nothing; classify.ts judges what is said.
 import { hasAutoReplySubject } from './auto-reply.ts';
-import { classify, enhancedCodes, hasVerdict, replyStart } from './classify.ts';
+import { classify, enhancedCodes, hasVerdict, phaseIn, replyStart } from './classify.ts';
 import { hostOf, type RecipientResult, readStatus } from './dsn.ts';
 import { headerText, type Mail } from './mime.ts';
 import { isReturned, type Original } from './original.ts';
@@ -30,15 +30,15 @@ export function readBounce(
   const addresses = failedAddresses(mail, notice, original);
   const told = tellings(notice, addresses);
   const whole = readTelling(notice);
-  const from = senderHost(mail);
+  const from = generatingServer(notice) ?? senderHost(mail);
   const results = addresses.map((address) => {
     const telling = readTelling(told.get(address.toLowerCase()) ?? '');
     // Some gateways give the reason first and the address after it.
     const source = telling.isTelling ? telling : whole;
-    const host = source.host ?? whole.host ?? from;
-    return readResult(address, source, host, delayed);
+    return readResult(address, source, { from, answered: source.host ?? whole.host }, delayed);
   });
-  return results.length > 0 ? results : [readResult(null, whole, whole.host ?? from, delayed)];
+  if (results.length > 0) return results;
+  return [readResult(null, whole, { from, answered: whole.host }, delayed)];
 }
 
 // The words of subjects in the languages that servers speak.
@@ -205,20 +205,22 @@ const paragraphs = (text: string, most: number): string[] =>
 function readResult(
   address: string | null,
   source: Telling,
-  host: string | null,
+  { from, answered }: { from: string | null; answered: string | null },
   delayed: boolean,
 ): RecipientResult {
   const said = serverReply(source, address);
   const codes = enhancedCodes(said ?? '');
-  const verdict = delayed ? null : classify(null, said ?? source.text);
+  const verdict = delayed ? null : classify(null, said ?? source.text, phaseIn(source.text));
   return {
     address,
     action: delayed ? 'delayed' : 'failed',
     status: codes.find((code) => code[0] !== '2') ?? null,
     bounce_type: verdict?.bounceType ?? null,
     reason: verdict?.reason ?? null,
+    consequence: verdict?.consequence ?? null,
     smtp_response: said,
-    reporting_mta: host,
+    reporting_mta: from ?? answered,
+    remote_mta: answered,
   };
 }
 
@@ -242,10 +244,14 @@ function withoutAddress([telling, second]: Telling['words'], address: string | n
   return `${before}${after}`.trim() === '' ? second : before + after;
 }
 
-/** `host mx.example.com [192.0.2.1]`, `while talking to mx.example.com.:`, `Generating server: …`, `Remote-MTA: <…>` */
+/** Exchange's own name. */
+const generatingServer = (text: string): string | null =>
+  hostOf(/generating server:\s{0,8}((?:[\w-]{1,63}\.){1,8}[\w-]{1,63})/i.exec(text)?.[1] ?? '');
+
+/** `host mx.example.com [192.0.2.1]`, `while talking to mx.example.com.:`, `Remote-MTA: <…>` */
 function remoteHost(text: string): string | null {
   const match =
-    /(?:remote[- ]mta:\s{0,8}(?:dns;\s{0,4})?|\bhost:? |while talking to |generating server:\s{0,8}|\bby |remote (?:server|host|system):?\s{0,4}(?:dns;\s{0,4})?)[<[]?((?:[\w-]{1,63}\.){1,8}[\w-]{1,63})\.?[\]>]?(?=[\s:,;)[\]>]|$)/i.exec(
+    /(?:remote[- ]mta:\s{0,8}(?:dns;\s{0,4})?|\bhost:? |while talking to |\bby |remote (?:server|host|system):?\s{0,4}(?:dns;\s{0,4})?)[<[]?((?:[\w-]{1,63}\.){1,8}[\w-]{1,63})\.?[\]>]?(?=[\s:,;)[\]>]|$)/i.exec(
       text,
     );
   return match ? hostOf(match[1]!) : null;

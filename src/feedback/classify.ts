@@ -1,7 +1,6 @@
 // Why a mail came back and whether it is for good. dsn.ts, bounce-text.ts and sns.ts ask; reasons.ts and text-rules.ts know.
 // Order (RFC 3463 codes, then words, then RFC 5321 codes): strong words, a specific enhanced code, weak words,
 // a generic enhanced code, the bare reply code.
-
 import type { BounceType } from '../events/kinds.ts';
 import type { Reason } from '../events/reasons.ts';
 import { enhancedVerdict, replyReason } from './reasons.ts';
@@ -10,9 +9,19 @@ import { TEXT_RULES } from './text-rules.ts';
 /** What a report can say; the other two types are our own doing. */
 export type Finality = Extract<BounceType, 'permanent' | 'transient'>;
 
+/** How far the mail had come when it was refused; null where nothing tells. */
+export type Phase = 'connect' | 'mail' | 'rcpt' | 'data';
+
+/**
+ * What follows for the address: it is dead and gets no more mail, it is doubtful and has a strike against it
+ * (suppressions/strikes.ts counts), or nothing, because the sender or the path was refused and not the address.
+ */
+export type Consequence = 'suppress' | 'strike' | 'none';
+
 export interface Verdict {
   reason: Reason;
   bounceType: Finality;
+  consequence: Consequence;
 }
 
 /** Longer replies repeat themselves; the rules cost 0.1 ms on this many characters. */
@@ -22,12 +31,12 @@ const MAX_CHARS = 3000;
  * `status`: from the Status field, which decides permanent or transient (RFC 3463 2, class 5 or 4).
  * Without one, codes in the text decide, then its words.
  */
-export function classify(status: string | null, text: string): Verdict {
+export function classify(status: string | null, text: string, phase = phaseIn(text)): Verdict {
   const said = text.slice(0, MAX_CHARS);
   const code = mostTelling(status, enhancedCodes(said));
   const reply = replyCode(said);
   const words = normalise(said);
-  const reason = decideReason(code, reply, words);
+  const { reason, evidence } = decideReason(code, reply, words);
   const finalClass = (status ?? code ?? reply)?.[0];
   const bounceType = finalClass
     ? finalClass === '4'
@@ -36,7 +45,52 @@ export function classify(status: string | null, text: string): Verdict {
     : byWords(reason, words);
   // RFC 3464: failed with 4.x means the queue's time ran out. When no cause is known better than "it did not work", that is it.
   const vague = reason === 'network' || reason === 'system' || reason === 'other';
-  return { reason: vague && bounceType === 'transient' ? 'expired' : reason, bounceType };
+  return {
+    reason: vague && bounceType === 'transient' ? 'expired' : reason,
+    bounceType,
+    consequence: bounceType === 'transient' ? 'none' : consequenceOf(reason, evidence, code, phase),
+  };
+}
+
+const DEAD: readonly Reason[] = ['user-unknown', 'host-unknown', 'moved'];
+const DOUBTFUL: readonly Reason[] = ['mailbox-disabled', 'mailbox-full', 'suppressed', 'other'];
+
+/**
+ * Only what says that the address itself is dead suppresses at once. "User unknown" to MAIL FROM is about the sender; after
+ * the content it is often a filter's excuse, unless the code says so too; a bare 550 says nothing.
+ */
+function consequenceOf(
+  reason: Reason,
+  evidence: Evidence,
+  code: string | null,
+  phase: Phase | null,
+): Consequence {
+  if (DOUBTFUL.includes(reason)) return 'strike';
+  if (!DEAD.includes(reason) || phase === 'mail' || phase === 'connect') return 'none';
+  if (evidence === 'reply') return 'strike';
+  if (phase !== 'data') return 'suppress';
+  const coded = code === null ? null : enhancedVerdict(code);
+  return coded?.specific && DEAD.includes(coded.reason) ? 'suppress' : 'strike';
+}
+
+const PHASES: readonly [Phase, RegExp][] = [
+  ['data', /in reply to (?:end of )?data|after end of data|after i sent the message|\[body\]/i],
+  ['rcpt', /in reply to rcpt|after rcpt to|does not like recipient|\[rcpt_to\]|>>> rcpt/i],
+  ['mail', /in reply to mail|after mail from|does not like sender|\[mail_from\]|>>> mail/i],
+  [
+    'connect',
+    /after initial connection|after (?:he|eh)lo|in reply to (?:he|eh)lo|refused to talk/i,
+  ],
+];
+
+/** At which command the server refused, as Postfix, Exim, qmail, sendmail and Courier tell it. */
+export function phaseIn(text: string): Phase | null {
+  const told = text.slice(0, MAX_CHARS).replace(/\s+/g, ' ');
+  const named = PHASES.find(([, pattern]) => pattern.test(told))?.[0];
+  if (named !== undefined) return named;
+  // sendmail sends DATA before it reads the answer to RCPT; then DATA is refused as well, for want of a recipient.
+  if (!/>>> data\b/i.test(told)) return null;
+  return /<<< 503/.test(told) ? 'rcpt' : 'data';
 }
 
 /** The words' own verdict: used to tell which paragraph of a notice speaks about the failure. */
@@ -45,15 +99,24 @@ export function hasVerdict(text: string): boolean {
   return TEXT_RULES.some((rule) => rule.pattern.test(words));
 }
 
-function decideReason(code: string | null, reply: string | null, words: string): Reason {
+/** What decided; a bare reply code is the weakest. */
+type Evidence = 'words' | 'code' | 'reply';
+
+function decideReason(
+  code: string | null,
+  reply: string | null,
+  words: string,
+): { reason: Reason; evidence: Evidence } {
   const strongWords = TEXT_RULES.find((rule) => rule.strong && rule.pattern.test(words));
-  if (strongWords) return strongWords.reason;
+  if (strongWords) return { reason: strongWords.reason, evidence: 'words' };
   const byCode = code === null ? null : enhancedVerdict(code);
-  if (byCode?.specific) return byCode.reason;
+  if (byCode?.specific) return { reason: byCode.reason, evidence: 'code' };
   const weakWords = TEXT_RULES.find((rule) => !rule.strong && rule.pattern.test(words));
-  if (weakWords) return weakWords.reason;
-  if (byCode && byCode.reason !== 'other') return byCode.reason;
-  return reply === null ? 'other' : replyReason(reply);
+  // "Recipient address rejected: …" with a code of policy is about the policy, whatever follows.
+  const byPolicy = byCode?.reason === 'policy' && weakWords?.reason === 'user-unknown';
+  if (weakWords && !byPolicy) return { reason: weakWords.reason, evidence: 'words' };
+  if (byCode && byCode.reason !== 'other') return { reason: byCode.reason, evidence: 'code' };
+  return { reason: reply === null ? 'other' : replyReason(reply), evidence: 'reply' };
 }
 
 /** No code at all: what comes back in words alone. */

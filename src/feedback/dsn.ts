@@ -2,7 +2,15 @@
 // report.ts calls it; classify.ts judges what failed.
 
 import type { Reason } from '../events/reasons.ts';
-import { classify, type Finality, hasVerdict, replyCode } from './classify.ts';
+import {
+  type Consequence,
+  classify,
+  type Finality,
+  hasVerdict,
+  type Phase,
+  phaseIn,
+  replyCode,
+} from './classify.ts';
 import { type Headers, headerText, type Mail, type Part, partText, readHeaders } from './mime.ts';
 import { parseDate } from './original.ts';
 import { decodeXtext, namedIn, typedAddress } from './report-address.ts';
@@ -17,8 +25,13 @@ export interface RecipientResult {
   status: string | null;
   bounce_type: Finality | null;
   reason: Reason | null;
+  /** What follows for the address; null unless it failed. */
+  consequence: Consequence | null;
   smtp_response: string | null;
+  /** Who wrote the report. */
   reporting_mta: string | null;
+  /** Who answered the one that wrote it. */
+  remote_mta: string | null;
 }
 
 /** What a report says of one recipient, where it says less than a delivery status does. */
@@ -32,8 +45,10 @@ export function recipientResult(
     status: null,
     bounce_type: null,
     reason: null,
+    consequence: null,
     smtp_response: null,
     reporting_mta: null,
+    remote_mta: null,
     ...known,
   };
 }
@@ -70,8 +85,9 @@ export function readStatus(text: string, notice: string): DeliveryStatus | null 
   if (recipients.length === 0) return null;
   const message = groups[0]!;
   const told = tellings(notice, recipients);
+  const phases = phasesTold(notice, recipients);
   return {
-    recipients: recipients.map((fields) => readRecipient(fields, message, told)),
+    recipients: recipients.map((fields) => readRecipient(fields, message, told, phases)),
     envelopeId: field(message, 'original-envelope-id') || null,
     arrivedAt: parseDate(field(message, 'arrival-date')),
   };
@@ -123,6 +139,7 @@ function readRecipient(
   fields: Headers,
   message: Headers,
   told: ReadonlyMap<string, string>,
+  phases: ReadonlyMap<string, Phase>,
 ): RecipientResult {
   const address = recipientAddress(fields);
   const status =
@@ -130,15 +147,18 @@ function readRecipient(
   const diagnostic = diagnosticText(field(fields, 'diagnostic-code'));
   const action = readAction(field(fields, 'action'), status, diagnostic);
   const said = diagnostic ?? told.get(address?.toLowerCase() ?? '') ?? null;
-  const verdict = action === 'failed' ? classify(status, said ?? '') : null;
+  const phase = phaseIn(said ?? '') ?? phases.get(address?.toLowerCase() ?? '') ?? null;
+  const verdict = action === 'failed' ? classify(status, said ?? '', phase) : null;
   return {
     address,
     action,
     status,
     bounce_type: verdict?.bounceType ?? null,
     reason: verdict?.reason ?? null,
+    consequence: verdict?.consequence ?? null,
     smtp_response: diagnostic ?? (said !== null && replyCode(said) !== null ? said : null),
-    reporting_mta: hostOf(field(fields, 'remote-mta')) ?? hostOf(field(message, 'reporting-mta')),
+    reporting_mta: hostOf(field(message, 'reporting-mta')) ?? hostOf(field(fields, 'remote-mta')),
+    remote_mta: hostOf(field(fields, 'remote-mta')),
   };
 }
 
@@ -203,6 +223,24 @@ function tellings(notice: string, recipients: readonly Headers[]): Map<string, s
   return told;
 }
 const MAX_PARAGRAPHS = 1000;
+
+/** At which command each was refused: the status part has no field for it, the human part often says it. */
+function phasesTold(notice: string, recipients: readonly Headers[]): Map<string, Phase> {
+  const phases = new Map<string, Phase>();
+  const wanted = new Set(
+    recipients.flatMap((fields) => recipientAddress(fields)?.toLowerCase() ?? []),
+  );
+  for (const paragraph of notice.split(/\n\s*\n/, MAX_PARAGRAPHS)) {
+    const phase = phaseIn(paragraph);
+    if (phase === null) continue;
+    const named = namedIn(paragraph, wanted);
+    // What names nobody speaks of the only one there is.
+    for (const address of named.size === 0 && wanted.size === 1 ? wanted : named) {
+      if (!phases.has(address)) phases.set(address, phase);
+    }
+  }
+  return phases;
+}
 
 /** `dns; mx.example.com (192.0.2.1)` → `mx.example.com` */
 export function hostOf(value: string): string | null {

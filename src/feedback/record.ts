@@ -12,8 +12,9 @@ import { createGroupCommit } from '../group-commit.ts';
 import { bytesToUuid } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Database, Queryable } from '../store/pool.ts';
+import { forgetStrikes } from '../suppressions/strikes.ts';
 import { type Suppression, suppress } from '../suppressions/suppressions.ts';
-import type { Finality } from './classify.ts';
+import { type Bounce, judgeBounces } from './bounces.ts';
 import type { Report, ReportedRecipient } from './report.ts';
 import type { About, MailReference, Subject } from './return-path.ts';
 
@@ -80,10 +81,20 @@ async function recordReports(
     );
     const due = statements.filter((statement) => statement !== null);
     const events = due.flatMap((statement) => statement.events);
+    const bounces = due.flatMap((statement) => statement.bounces);
+    await judgeBounces(client, bounces, nowMs);
     const fresh = events.length === 0 ? [] : await writeEvents(client, events, nowMs);
     await suppress(
       client,
       due.flatMap((statement) => statement.suppressions),
+    );
+    await forgetStrikes(
+      client,
+      fresh
+        .filter(({ kind }) => kind === 'delivered')
+        .flatMap(({ accountId, recipients }) =>
+          recipients.map((address) => ({ accountId, address })),
+        ),
     );
     await noteDelays(
       client,
@@ -147,6 +158,8 @@ async function knownMails(
 
 interface Statement {
   events: NewEvent[];
+  /** Those of the events that are bounces, with what they mean for the address. */
+  bounces: Bounce[];
   suppressions: Suppression[];
   delay: Delay | null;
 }
@@ -163,16 +176,19 @@ function statementOf(
   { mail, about, report }: MatchedReport,
   known: KnownMail | undefined,
 ): Statement {
-  if (known === undefined || known.full) return { events: [], suppressions: [], delay: null };
+  if (known === undefined || known.full)
+    return { events: [], bounces: [], suppressions: [], delay: null };
   const reported = report.recipients.flatMap((recipient) =>
     asOurs(recipient, about, known.recipients),
   );
+  const bounces = bouncesOf(mail, reported);
   return {
     events: [
       ...deliveries(mail, reported),
-      ...bounces(mail, reported),
+      ...bounces.map(({ event }) => event),
       ...complaints(mail, report, reported),
     ],
+    bounces,
     suppressions: suppressionsOf(mail, report, reported),
     delay: delayOf(mail, reported),
   };
@@ -211,28 +227,31 @@ function deliveries(mail: MailReference, reported: readonly OurRecipient[]): New
       ...mail,
       kind: 'delivered' as const,
       recipients: [recipient.ours],
-      detail: {
-        smtp_response: storable(recipient.smtp_response ?? ''),
-        reporting_mta: storable(recipient.reporting_mta ?? ''),
-      },
+      detail: saidBy(recipient),
       identity: recipient.identity,
     }));
 }
 
-function bounces(mail: MailReference, reported: readonly OurRecipient[]): NewEvent[] {
-  return reported.filter(isBounce).map((recipient) => ({
-    ...mail,
-    kind: 'bounced' as const,
-    recipients: [recipient.ours],
-    detail: {
-      bounce_type: recipient.bounce_type,
-      reason: recipient.reason ?? 'other',
-      smtp_response: storable(recipient.smtp_response ?? ''),
-      reporting_mta: storable(recipient.reporting_mta ?? ''),
-    },
-    identity: recipient.identity,
-  }));
+function bouncesOf(mail: MailReference, reported: readonly OurRecipient[]): Bounce[] {
+  return reported.flatMap((recipient) => {
+    const { bounce_type, reason, consequence } = recipient;
+    if (bounce_type === null) return [];
+    const event: Bounce['event'] = {
+      ...mail,
+      kind: 'bounced',
+      recipients: [recipient.ours],
+      detail: { bounce_type, reason: reason ?? 'other', ...saidBy(recipient) },
+      identity: recipient.identity,
+    };
+    return [{ event, consequence: consequence ?? 'none' }];
+  });
 }
+
+const saidBy = ({ smtp_response, reporting_mta, remote_mta }: OurRecipient) => ({
+  smtp_response: storable(smtp_response ?? ''),
+  reporting_mta: storable(reporting_mta ?? ''),
+  ...(remote_mta !== null && { remote_mta: storable(remote_mta) }),
+});
 
 function complaints(
   mail: MailReference,
@@ -259,21 +278,24 @@ function meaningOf(report: Report): 'complaint' | 'unsubscribe' | null {
   return type === 'not-spam' || type === 'auth-failure' ? null : 'complaint';
 }
 
-/** Permanent bounces, complaints and opt-outs: the account does not write there again. */
+/** Complaints and opt-outs: the account does not write there again. */
 function suppressionsOf(
   mail: MailReference,
   report: Report,
   reported: readonly OurRecipient[],
 ): Suppression[] {
-  const reasonOf = (recipient: OurRecipient): Suppression['reason'] | null =>
-    recipient.bounce_type === 'permanent' ? 'bounce' : meaningOf(report);
-  return reported.flatMap((recipient) => {
-    const reason = reasonOf(recipient);
-    if (reason === null) return [];
-    const { accountId, messageId } = mail;
-    return [{ accountId, address: recipient.ours, reason, messageUuid: bytesToUuid(messageId) }];
-  });
+  const reason = meaningOf(report);
+  if (reason === null) return [];
+  const { accountId, messageId } = mail;
+  return reported.map(({ ours: address }) => ({
+    ...{ accountId, address, reason },
+    messageUuid: bytesToUuid(messageId),
+  }));
 }
+
+/** Whether the account stops writing to the recipient at once; a third strike is known only when it is recorded. */
+export const suppresses = (report: Report, { consequence }: ReportedRecipient): boolean =>
+  consequence === 'suppress' || meaningOf(report) !== null;
 
 function delayOf(mail: MailReference, reported: readonly OurRecipient[]): Delay | null {
   const delayed = reported.filter((recipient) => recipient.action === 'delayed');
@@ -312,9 +334,6 @@ async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<
     );
   }
 }
-
-const isBounce = (recipient: OurRecipient): recipient is OurRecipient & { bounce_type: Finality } =>
-  recipient.bounce_type !== null;
 
 const addressesOf = (reported: readonly OurRecipient[]): string[] => [
   ...new Set(reported.map(({ ours }) => ours)),

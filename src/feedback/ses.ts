@@ -229,6 +229,12 @@ function bounces(body: SesBody): RecipientResult[] {
       // Undetermined without any code is no ground to suppress somebody.
       bounce_type: known ?? (status === null && said === null ? 'transient' : verdict.bounceType),
       reason: SUBTYPES[bounceSubType ?? ''] ?? verdict.reason,
+      consequence:
+        bounceSubType === 'NoEmail'
+          ? 'suppress'
+          : known === 'transient'
+            ? 'none'
+            : verdict.consequence,
       smtp_response: said,
       reporting_mta: hostOf(reportingMTA ?? ''),
     });
@@ -243,6 +249,7 @@ function rejections(body: SesBody): RecipientResult[] {
       action: 'failed',
       bounce_type: 'permanent',
       reason: 'content',
+      consequence: 'none',
       smtp_response: said,
     }),
   );

@@ -86,6 +86,10 @@ export const TEXT_RULES: readonly TextRule[] = [
     'unresolvable (?:rfc\\.? ?5321 )?from domain|from domain must|invalid sender domain',
     'sender verify failed|verify mailfrom failed|callback setup failed',
     'unroutable sender|unrouteable sender',
+    '(?:sender|sending|from)(?: e-?mail| ip| host| mail)? (?:address|domain)?(?: is| was| has been)? ?(?:rejected|denied|refused|blacklisted|blocked)',
+    '\\b(?:helo|ehlo)\\b[^.;]{0,30}?(?:rejected|invalid|not found|does not|domain)',
+    'no valid recipients from|no matches to nameserver',
+    '^(?:[\\s:]|smtp|error)*domain does not exist:',
     'from: domain is invalid',
     'envelope sender domain must exist',
     'emetteur invalide|invalid sender|bogus mail from',
@@ -104,6 +108,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     '(?:blocked|managed) senders? (?:list|policy|entry)|block policy for (?:header|envelope)|senderfilterconfig',
     "isn't on the recipient's list|only accept(?:s|ing)? (?:mail|e-?mail|messages) from|allowed-senders list|not in (?:my|the|our) allow(?:ed)?list",
     'members-only list|non-member|not subscribed to this|not (?:permitted|allowed) to post|closed mailing list|post to this (?:mailing )?list|send to (?:the|this) distribution (?:list|group)',
+    'group you tried to contact…may not exist',
     'geographical|country (?:is )?(?:blocked|not)|geo-?ip',
     'customer block list|host network,? not allowed',
     'transport rule|mail flow rule|transport\\.rules',
@@ -215,11 +220,12 @@ export const TEXT_RULES: readonly TextRule[] = [
   ),
   strong(
     'mailbox-disabled',
+    'mailbox unavailable or access denied',
     `${USER}[^.;]{0,40}?\\b(?:disabled|deactivated|inactiv(?:e|ated)|suspended|suspend|locked|frozen|terminated|discontinued|archived|dormant|expired|cancel{1,2}ed|closed|blocked|restricted|not (?:been )?activ(?:e|ated)|on hold|unsubscribed|out of service)\\b`,
     `\\b(?:disabled|deactivated|inactive|suspended|expired|dormant|closed|locked|terminated|archived|blocked) ${USER}`,
     'domain[^;]{0,80}? (?:is|has been|currently) suspended',
     'disableduser|user is terminated|mail receiving disabled|receiving disabled|disabled with mta',
-    `${USER}[^.;]{0,40}?no longer (?:in use|active|valid|available|accept|receiv|monitored|used|in service)`,
+    `${USER}[^.;]{0,40}?no longer (?:in use|active|available|accept|receiv|monitored|used|in service)`,
     '(?:tried to reach|this (?:user|account|mailbox|address))…(?:disabled|inactive)',
     'not accepting (?:any )?(?:mail|messages|e-?mail)$|is not accepting any mail',
     '(?:konto|postfach|benutzer|account)…(?:deaktiviert|gesperrt|geschlossen|stillgelegt)|compte…(?:désactivé|desactive|bloqu|suspendu|fermé)|bo[iî]te…(?:archiv|désactiv|desactiv)|cuenta…(?:desactivada|suspendida|deshabilitada|bloqueada)|(?:casella|account|utente)…(?:disattivat|disabilitat|sospes|bloccat)|conta…(?:desativada|suspensa|bloqueada)',
@@ -248,7 +254,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   ),
   strong(
     'user-unknown',
-    `${USER}[^;]{0,80}? (?:unknown|inconnu|non-?existent|nonexistent|undefined|unrecognized|undeliverable|invalid\\b|is wrong|mistyped)`,
+    `${USER}[^;]{0,80}? (?:unknown|inconnu|no longer valid|non-?existent|nonexistent|undefined|unrecognized|undeliverable|invalid\\b|is wrong|mistyped)`,
     `${USER}[^;]{0,80}? ${NO} ?(?:a |be |been )?(?:found|exist|known|recogni[sz]ed|listed|valid|present|local|ok\\b|existing|in (?:the )?(?:directory|system|database|our|my)|a (?:valid|known|local|member)|our customer|belong|correct|delivered? to)`,
     `(?:unknown|no such|invalid|non-?existent|nonexistent|non-?existing|bad|illegal|wrong|unrecogni[sz]ed|undefined|incorrect|no valid|unregistered|fake)(?: or (?:illegal|invalid|unknown|inactive))?(?: (?:virtual|local|final|destination|delivery|envelope|e-?mail|mail|internal|external|account|user)){0,2} ?(?:${USER}|userid|user-?id|id\\b|destination|customer|name\\b)`,
     'user(?:unknown|notfound)|recip(?:ient)?not ?found|adr\\.(?:ex)?recip|nosuchuser|unknownuser|invalid-recipient',
@@ -257,7 +263,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     'no one (?:by that name|at this address|here)|nobody (?:here|by that)|not our customer|no longer (?:exists?|on (?:this |the )?server|with (?:us|the company|this)|works? (?:here|for|at)|employed|here\\b)|left the company',
     "does ?n[o']t have (?:an? )?[^.;]{0,30}?(?:account|mailbox|e-?mail)|does not have an? [^.;]{0,30}?(?:account|mailbox)|(?:address|account|recipient|user) (?:lookup|check)[^.;]{0,30}?fail|recipient (?:verification|validation|check) failed|cannot be verified",
     '(?:tried to reach|you entered|e-?mail account)…(?:does not exist|couldn.t be found|wasn.t found|not be found)|couldn.t be (?:found|delivered to)|wasn.t found at|not found by smtp address lookup|address not found|isn.t a valid|could not be found',
-    'recipient (?:address )?rejected: (?:access denied|undeliverable|user|unknown|invalid|no such|not|unverified)|recipient rejected$|all recipients are invalid|no valid recipients|recipient is not accepted|rejected recipients?$|not email addresses|addresses were unknown|cannot deliver mail for|can.t accept user',
+    'recipient (?:address )?rejected: (?:access denied|undeliverable|user|unknown|invalid|no such|not (?:found|known|a |exist)|unverified)|recipient rejected$|all recipients are invalid|no valid recipients|recipient is not accepted|rejected recipients?$|not email addresses|addresses were unknown|cannot deliver mail for|can.t accept user',
     'no mail ?-?box|unrouteable address…550|badrcptto|validrcptto|badrecipientto|address unknown|unknown address|rcpt to[^.;]{0,20}?(?:does not|not) exist|user path no exist|in name directory|missing home directory|vdeliver',
     '<> (?:is |was )?(?:not found|does not exist|unknown|invalid|no such|undeliverable|is not)',
     '(?:empf[äa]nger|benutzer|adresse|postfach|teilnehmer|mailbox|e-?mail-?adresse)…(?:unbekannt|existiert nicht|nicht (?:gefunden|vorhanden|bekannt|verf[üu]gbar)|ung[üu]ltig)|unbekannte[rs]? (?:empf|benutzer|adress)',
@@ -269,6 +275,11 @@ export const TEXT_RULES: readonly TextRule[] = [
   ),
 
   // From here on: words that only say something when the code does not.
+  weak(
+    'policy',
+    '(?:recipient|address) rejected: (?!address\\b)[a-z]',
+    '^(?:[^a-z]*)rejected\\.?$',
+  ),
   weak('spam', '\\bspams?\\b'),
   weak('mailbox-disabled', '(?:is|has been|was)(?: currently)? suspended'),
   weak(
@@ -293,7 +304,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     'user-unknown',
     '(?:mail ?box|recipient|user|account|address)(?: is| was)?(?: currently| temporarily)? (?:un-?ava?i?l?able|not available|unavailable)|mailbox un?ava|mailbox cannot be accessed',
     '(?:recipient|address|rcpt|addressee)[^.;]{0,30}?(?:rejected|refused|not accepted|not allowed|is denied|denied)|does not like recipient|has rejected address|mailbox (?:name )?(?:is )?not allowed|unroutable address|unrouteable address',
-    'undeliverable address|could not be delivered to the (?:recipient|address)|group you tried to contact…may not exist',
+    'undeliverable address|could not be delivered to the (?:recipient|address)',
   ),
   weak(
     'policy',

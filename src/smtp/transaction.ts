@@ -14,7 +14,11 @@ export interface RecipientOutcome {
   enhanced: string;
   /** `550 5.1.1 No such user`: the relay's words, or ours where it had none. */
   text: string;
+  /** At which command it was said; undefined where we said it ourselves. */
+  stage: SmtpStage | undefined;
 }
+
+type Said = SmtpReply & { stage?: SmtpStage };
 
 export interface HandOver {
   /**
@@ -51,7 +55,7 @@ export async function sendMail(
   timeouts: SmtpTimeouts,
 ): Promise<Transaction> {
   const { wire, capabilities } = session;
-  const verdicts = new Array<SmtpReply | undefined>(envelope.recipients.length);
+  const verdicts = new Array<Said | undefined>(envelope.recipients.length);
   const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   refuseLocally(envelope, size, capabilities, verdicts);
   const open = [...verdicts.keys()].filter((index) => verdicts[index] === undefined);
@@ -66,14 +70,14 @@ export async function sendMail(
   const reused = session.mails > 0;
   let heard = false;
   let dotSent = false;
-  const ask = async (stage: SmtpStage, command: string, timeoutMs: number): Promise<SmtpReply> => {
+  const ask = async (stage: SmtpStage, command: string, timeoutMs: number): Promise<Said> => {
     if (!pipelined) wire.write(command);
     const reply = await wire.reply(stage, timeoutMs);
     // RFC 5321 3.8: 421 may come at any point and ends the session.
     if (reply.code === 421)
       throw new SmtpFault(stage, `the relay closed: ${reply.text}`, { reply, hungUp: true });
     heard = true;
-    return reply;
+    return { ...reply, stage };
   };
 
   session.mails++;
@@ -114,7 +118,7 @@ export async function sendMail(
       if (size <= SMALL) wire.write(Buffer.concat([...pieces]));
       else complete = await wire.writeAll(pieces, 'body', timeouts.blockMs);
       dotSent = complete;
-      final = await wire.reply('body', timeouts.finalMs);
+      final = { ...(await wire.reply('body', timeouts.finalMs)), stage: 'body' };
       session.needsReset = !isOk(final);
       if (!complete) {
         if (isOk(final))
@@ -142,12 +146,13 @@ export async function sendMail(
 export function brokenOff(
   connection: 'unreachable' | 'lost',
   envelope: Envelope,
-  verdicts: readonly (SmtpReply | undefined)[],
+  verdicts: readonly (Said | undefined)[],
   fault: SmtpFault,
   unconfirmed: boolean,
 ): HandOver {
   // RFC 3463: 4.4.1 no answer from host, 4.4.2 bad connection. A 5xx at the greeting or login is about us, not the recipient.
-  const told = fault.reply !== undefined && fault.reply.code < 500 ? fault.reply : undefined;
+  const told: Said | undefined =
+    fault.reply !== undefined && fault.reply.code < 500 ? fault.reply : undefined;
   const own =
     told ?? ownReply(421, connection === 'unreachable' ? '4.4.1' : '4.4.2', fault.message);
   const all = envelope.recipients.map((_, index) => verdicts[index] ?? own);
@@ -173,16 +178,16 @@ export function isUnbegun({ connection, unconfirmed, recipients }: HandOver): bo
 
 function finished(
   envelope: Envelope,
-  verdicts: readonly (SmtpReply | undefined)[],
+  verdicts: readonly (Said | undefined)[],
   final: SmtpReply | undefined,
 ): HandOver {
   return {
     connection: 'ok',
     fault: undefined,
     recipients: envelope.recipients.map((recipient, index) => {
-      const { code, enhanced, text } = verdicts[index]!;
+      const { code, enhanced, text, stage } = verdicts[index]!;
       const result = code < 300 ? 'accepted' : code < 500 ? 'deferred' : 'refused';
-      return { recipient, result, code, enhanced, text };
+      return { recipient, result, code, enhanced, text, stage };
     }),
     response: final?.text ?? '',
     relayMessageId: final !== undefined && isOk(final) ? queueId(final.text) : undefined,
@@ -195,7 +200,7 @@ function refuseLocally(
   envelope: Envelope,
   size: number,
   offered: ReadonlyMap<string, string>,
-  verdicts: (SmtpReply | undefined)[],
+  verdicts: (Said | undefined)[],
 ): void {
   const limit = Number(offered.get('SIZE') ?? 0);
   if (limit > 0 && size > limit) {

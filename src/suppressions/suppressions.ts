@@ -140,7 +140,8 @@ export async function removeSuppression(
   text: string,
 ): Promise<ListedSuppression> {
   const [row] = await database.query<SuppressionRow>(
-    `DELETE FROM suppressions WHERE account_id = $1 AND address = $2 RETURNING ${COLUMNS}`,
+    `WITH forgotten AS (DELETE FROM suppression_strikes WHERE account_id = $1 AND address = $2)
+     DELETE FROM suppressions WHERE account_id = $1 AND address = $2 RETURNING ${COLUMNS}`,
     [accountId, readAddress(text)],
   );
   if (row === undefined) throw notSuppressed(text);

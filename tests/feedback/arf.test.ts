@@ -25,8 +25,10 @@ describe('RFC 5965', () => {
         status: null,
         bounce_type: null,
         reason: null,
+        consequence: null,
         smtp_response: null,
         reporting_mta: 'mail.fbl.test',
+        remote_mta: null,
         fingerprint: expect.stringMatching(/^[\da-f]{32}$/),
       },
     ]);

@@ -29,6 +29,13 @@ const REASONS: Record<string, string> = {
   'nouser+ünï@sink.test': 'user-unknown',
 };
 
+/** Only who is not there any more, or has gone elsewhere, gets no more mail at once. */
+const consequenceOf = (status: string, reason: string) => {
+  if (status.startsWith('4')) return 'none';
+  if (['user-unknown', 'moved', 'host-unknown'].includes(reason)) return 'suppress';
+  return ['mailbox-full', 'mailbox-disabled'].includes(reason) ? 'strike' : 'none';
+};
+
 const value = (field: string | undefined) => field?.replace(/^[\w-]+;\s*/, '');
 
 describe('every DSN of the manifest', () => {
@@ -49,7 +56,9 @@ describe('every DSN of the manifest', () => {
           bounce_type: failed ? (block.Status!.startsWith('5') ? 'permanent' : 'transient') : null,
           reason: failed ? REASONS[address] : null,
           smtp_response: value(block['Diagnostic-Code']),
-          reporting_mta: value(block['Remote-MTA']) ?? value(message!['Reporting-MTA']),
+          consequence: failed ? consequenceOf(block.Status!, REASONS[address]!) : null,
+          reporting_mta: value(message!['Reporting-MTA']),
+          remote_mta: value(block['Remote-MTA']) ?? null,
         };
       }),
     );
@@ -128,7 +137,7 @@ describe('fields of RFC 3464 and RFC 6533', () => {
       action: 'failed',
       status: '5.2.2',
       reason: 'mailbox-full',
-      reporting_mta: '192.0.2.7',
+      remote_mta: '192.0.2.7',
     });
   });
 

@@ -207,7 +207,8 @@ describe('a delivery report', () => {
           bounce_type: 'permanent',
           reason: 'user-unknown',
           smtp_response: '550 5.1.1 User unknown',
-          reporting_mta: 'mx.example.net',
+          remote_mta: 'mx.example.net',
+          suppressed: true,
         },
       ],
     });
@@ -225,7 +226,7 @@ describe('a delivery report', () => {
       status: type,
       events: [
         { type: 'sent' },
-        { type, smtp_response: '250 2.0.0 Ok', reporting_mta: 'mx.example.net' },
+        { type, smtp_response: '250 2.0.0 Ok', remote_mta: 'mx.example.net' },
       ],
     });
   });

@@ -41,8 +41,10 @@ const recipient = fc.record({
   status: fc.option(fc.constantFrom('5.1.1', '4.2.2', '2.0.0')),
   bounce_type: fc.option(fc.constantFrom('permanent', 'transient')),
   reason: fc.option(fc.constantFrom('user-unknown', 'other')),
+  consequence: fc.option(fc.constantFrom('suppress', 'strike', 'none')),
   smtp_response: fc.option(anything),
   reporting_mta: fc.option(anything),
+  remote_mta: fc.option(anything),
 });
 const original = {
   messageId: null,

@@ -101,7 +101,8 @@ describe('what the events say', () => {
       bounce_type: 'permanent',
       reason: 'user-unknown',
       smtp_response: '550 5.1.1 User unknown',
-      reporting_mta: 'mx.simulator.test',
+      remote_mta: 'mx.simulator.test',
+      suppressed: true,
     });
     expect(await suppressed()).toContain(to);
     // Written another way, it is the same address.

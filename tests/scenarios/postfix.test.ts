@@ -142,18 +142,22 @@ describe.skipIf(missing !== undefined)('through a real Postfix', () => {
     expect(status).toBe('delivered');
     expect(events).toMatchObject([
       { type: 'sent', recipients: [recipient], subject: `Grüße: ${name}` },
-      { type: 'delivered', recipients: [recipient], reporting_mta: host },
+      {
+        type: 'delivered',
+        recipients: [recipient],
+        [host.startsWith('mx') ? 'reporting_mta' : 'remote_mta']: host,
+      },
     ]);
     expect(events[1]!.smtp_response).not.toBe('');
   });
 
   it.each([
-    ['user unknown', 'nouser@sink.test', 'user-unknown', /^550 5\.1\.1 .*User unknown/],
-    ['over quota', 'full@sink.test', 'mailbox-full', /^552 5\.2\.2 .*over quota/],
-    ['utf-8 unknown', 'nöuser@sink.test', 'user-unknown', /^550 5\.1\.1/],
+    ['user unknown', 'nouser@sink.test', 'user-unknown', /^550 5\.1\.1 .*User unknown/, true],
+    ['over quota', 'full@sink.test', 'mailbox-full', /^552 5\.2\.2 .*over quota/, false],
+    ['utf-8 unknown', 'nöuser@sink.test', 'user-unknown', /^550 5\.1\.1/, true],
   ])(
-    '%s: a permanent bounce, and the address is suppressed',
-    async (name, recipient, reason, said) => {
+    '%s: a permanent bounce, and the address is suppressed where it is dead',
+    async (name, recipient, reason, said, isDead) => {
       const { status, events } = await ended(name, 2);
       expect(status).toBe('bounced');
       expect(events[1]).toMatchObject({
@@ -162,9 +166,10 @@ describe.skipIf(missing !== undefined)('through a real Postfix', () => {
         bounce_type: 'permanent',
         reason,
         smtp_response: expect.stringMatching(said),
-        reporting_mta: '127.0.0.1',
+        remote_mta: '127.0.0.1',
+        suppressed: isDead,
       });
-      expect(await suppressed()).toContain(recipient);
+      expect((await suppressed()).includes(recipient)).toBe(isDead);
     },
   );
 

@@ -82,6 +82,7 @@ describe('a mail that goes through', () => {
         code: 250,
         enhanced: '2.0.0',
         text: '250 2.0.0 Ok: queued as 4XyZ',
+        stage: 'body',
       })),
       response: '250 2.0.0 Ok: queued as 4XyZ',
       relayMessageId: '4XyZ',
@@ -305,6 +306,7 @@ describe.each([true, false])('faults, pipelining %s', (pipelining) => {
         code,
         enhanced: reply.slice(4, 9),
         text: reply,
+        stage: lost ? undefined : stage,
       },
     ]);
   });

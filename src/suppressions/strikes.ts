@@ -1,0 +1,89 @@
+// Strikes: refusals that make an address doubtful, a day each. Three on different days within 30 days, with no delivery
+// between them, and the account writes there no more. Counted by feedback and delivery with the events that tell of them.
+import { addressKey } from '../addresses.ts';
+import { bytesToUuid } from '../ids.ts';
+import type { Queryable } from '../store/pool.ts';
+import { suppress } from './suppressions.ts';
+
+const STRIKES_OUT = 3;
+const WITHIN_DAYS = 30;
+
+export interface Refusal {
+  accountId: number;
+  address: string;
+  messageId: Buffer;
+  /** `suppress`: the address is dead. `strike`: it is doubtful. */
+  consequence: 'suppress' | 'strike';
+}
+
+/** Counts strikes and suppresses what is dead or struck out. Answers for each refusal whether its address is now suppressed. */
+export async function judgeRefusals(
+  client: Queryable,
+  refusals: readonly Refusal[],
+  nowMs: number,
+): Promise<boolean[]> {
+  const struckOut = await strike(
+    client,
+    refusals.filter(({ consequence }) => consequence === 'strike'),
+    nowMs,
+  );
+  const isOut = (refusal: Refusal): boolean =>
+    refusal.consequence === 'suppress' || struckOut.has(keyOf(refusal));
+  await suppress(
+    client,
+    refusals.filter(isOut).map(({ accountId, address, messageId }) => ({
+      ...{ accountId, address, reason: 'bounce' as const },
+      messageUuid: bytesToUuid(messageId),
+    })),
+  );
+  return refusals.map(isOut);
+}
+
+/** One a day and address, however many mails came back. Answers who has three. */
+async function strike(
+  client: Queryable,
+  refusals: readonly Refusal[],
+  nowMs: number,
+): Promise<ReadonlySet<string>> {
+  if (refusals.length === 0) return new Set();
+  const accounts = refusals.map(({ accountId }) => accountId);
+  const addresses = refusals.map(({ address }) => addressKey(address));
+  const today = new Date(nowMs).toISOString().slice(0, 10);
+  await client.query(
+    `INSERT INTO suppression_strikes (account_id, address, day)
+     SELECT DISTINCT r.account_id, r.address, $3::date FROM unnest($1::bigint[], $2::text[]) AS r (account_id, address)
+     ORDER BY r.account_id, r.address
+     ON CONFLICT DO NOTHING`,
+    [accounts, addresses, today],
+  );
+  const out = await client.query<{ account_id: number; address: string }>(
+    `SELECT s.account_id, s.address FROM suppression_strikes s
+     JOIN (SELECT DISTINCT * FROM unnest($1::bigint[], $2::text[])) AS r (account_id, address) USING (account_id, address)
+     WHERE s.day > $3::date - ${WITHIN_DAYS}
+     GROUP BY s.account_id, s.address HAVING count(*) >= ${STRIKES_OUT}`,
+    [accounts, addresses, today],
+  );
+  return new Set(out.map((row) => `${row.account_id} ${row.address}`));
+}
+
+const keyOf = ({ accountId, address }: Refusal): string => `${accountId} ${addressKey(address)}`;
+
+/** The address takes mail again: a delivery, or somebody who knows better. */
+export async function forgetStrikes(
+  client: Queryable,
+  delivered: readonly { accountId: number; address: string }[],
+): Promise<void> {
+  if (delivered.length === 0) return;
+  await client.query(
+    `DELETE FROM suppression_strikes s USING unnest($1::bigint[], $2::text[]) AS d (account_id, address)
+     WHERE s.account_id = d.account_id AND s.address = d.address`,
+    [
+      delivered.map(({ accountId }) => accountId),
+      delivered.map(({ address }) => addressKey(address)),
+    ],
+  );
+}
+
+export async function pruneStrikes(client: Queryable): Promise<void> {
+  await client.query(`DELETE FROM suppression_strikes WHERE day <= current_date - ${WITHIN_DAYS}`);
+}
