@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../errors.ts';
+import { adoptBaseline } from './baseline.ts';
 import type { Database, Queryable } from './pool.ts';
 
 const MIGRATION_LOCK = 7_263_001;
@@ -74,6 +75,7 @@ async function readDone(client: Queryable): Promise<Set<number>> {
     `CREATE TABLE IF NOT EXISTS schema_migrations (
        version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
   );
+  await adoptBaseline(client);
   const rows = await client.query<{ version: number }>('SELECT version FROM schema_migrations');
   return new Set(rows.map((row) => row.version));
 }

@@ -1,5 +1,8 @@
 // Rules that the whole schema keeps, asked of the database itself.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeSchema } from '../../scripts/describe-schema.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -55,4 +58,43 @@ it('a function is made anew when its file changed, and left alone otherwise', as
   await test.database.query(`UPDATE schema_functions SET hash = '' WHERE name = 'uuid_at'`);
   await migrate(test.database);
   expect(await text()).toEqual([before]);
+});
+
+it('docs/schema.sql is what the migrations make: npm run schema writes it anew', async () => {
+  const fresh = await createTestDatabase();
+  const file = join(import.meta.dirname, '../../docs/schema.sql');
+  expect(await describeSchema(fresh.database)).toBe(readFileSync(file, 'utf8'));
+  await fresh.drop();
+});
+
+describe('a database of before the first release', () => {
+  const FORMER = [1, 2, 3, 4, 5, 6, 9, 11, 12, 13, 15, 16, 20, 23, 25];
+  const migrated = () =>
+    test.database.query('SELECT version, name FROM schema_migrations ORDER BY version');
+
+  async function pretend(versions: number[]): Promise<void> {
+    await test.database.query('DELETE FROM schema_migrations WHERE version = ANY ($1)', [FORMER]);
+    await test.database.query(
+      `INSERT INTO schema_migrations (version, name)
+       SELECT v, CASE WHEN v = 1 THEN 'send_path' ELSE 'other' END FROM unnest($1::integer[]) v`,
+      [versions],
+    );
+  }
+
+  it('that has every migration of then goes on from the baseline', async () => {
+    const before = await migrated();
+    await pretend(FORMER);
+    expect(await migrate(test.database)).toEqual([]);
+    expect(await migrated()).toEqual(before);
+  });
+
+  it('that lacks one is refused with what to do, and left as it is', async () => {
+    await pretend(FORMER.slice(0, -1));
+    const before = await migrated();
+    await expect(migrate(test.database)).rejects.toMatchObject({
+      code: 'unavailable',
+      detail: expect.stringMatching(/before 0\.1\.0 \(schema 23\).*DATA_DIR to a new folder/),
+    });
+    expect(await migrated()).toEqual(before);
+  });
 });

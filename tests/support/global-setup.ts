@@ -53,6 +53,7 @@ export function buildWhenStale(): void {
     stdio: 'inherit',
   });
   for (const folder of ['migrations', 'functions']) {
+    rmSync(join(root, 'dist/store', folder), { recursive: true, force: true });
     cpSync(join(root, 'src/store', folder), join(root, 'dist/store', folder), { recursive: true });
   }
 }
