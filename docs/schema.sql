@@ -499,6 +499,13 @@ CREATE TABLE sign_in_tries (
   CONSTRAINT sign_in_tries_pkey PRIMARY KEY (subject)
 ) WITH (fillfactor=70);
 
+CREATE TABLE suppression_strikes (
+  account_id bigint NOT NULL,
+  address text NOT NULL,
+  day date NOT NULL,
+  CONSTRAINT suppression_strikes_pkey PRIMARY KEY (account_id, address, day)
+);
+
 CREATE TABLE suppressions (
   account_id bigint NOT NULL,
   address text NOT NULL,
