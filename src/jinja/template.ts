@@ -1,6 +1,6 @@
 // One compiled template: rendering it, including it, importing it. Made by Environment.
 import { Budget, type Limits } from './budget.ts';
-import { compileTemplate } from './compile/functions.ts';
+import { compileTemplate } from './compile/compile-template.ts';
 import type { CompiledTemplate } from './compile/inheritance.ts';
 import { type Blocks, Context, DataLookup, type Lookup } from './context.ts';
 import type { Environment } from './environment.ts';

@@ -1,4 +1,5 @@
-// Calls, filters and tests to closures, with the arguments they are given. After operators.ts, before expressions.ts.
+// Calls, filters and tests to closures, with the arguments they are given. Called by expressions.ts; macros.ts and bodies.ts
+// for {% call %} and {% filter %}.
 import { callValue } from '../calls.ts';
 import type { Context } from '../context.ts';
 import { locate, TemplateRuntimeError, TemplateSyntaxError, typeError } from '../errors.ts';
@@ -11,175 +12,190 @@ import { isIterable, toList } from '../values/iterate.ts';
 import { quote } from '../values/repr.ts';
 import { type Kwargs, typeName, type Value, WithAttributes } from '../values/types.ts';
 import { Undefined } from '../values/undefined.ts';
-import type { Evaluate } from './compiler.ts';
+import { type Compilation, type Evaluate, fail, located, placeOf } from './compilation.ts';
 import { NOT_CONSTANT } from './constants.ts';
 import type { Frame } from './frame.ts';
-import { OperatorCompiler } from './operators.ts';
 
-export abstract class CallCompiler extends OperatorCompiler {
-  /** A call. Methods of values are called straight from their table, without making a bound method first. */
-  protected call(node: n.Call, frame: Frame, caller: Evaluate | null): Evaluate {
-    const { args, kwargs } = this.args(node, frame, caller);
-    const place = this.place(node.node.type === 'Getattr' ? node.node.at : node.at);
-    if (node.node.type === 'Getattr' && this.folder.foldSafe(node.node) === NOT_CONSTANT) {
-      const inner = this.expression(node.node.node, frame);
-      const { attr } = node.node;
-      const internal = attr.startsWith('__');
-      return (a) => {
-        const value = inner(a);
-        try {
-          // Modules, loops and the like hold what is called; other values have methods.
-          const method =
-            internal || value instanceof WithAttributes ? undefined : methodsOf(value)?.get(attr);
-          if (method !== undefined) {
-            a.ctx.budget.step(1);
-            return invoke(a.ctx, attr, method, value, args(a), kwargs(a));
-          }
-          return callValue(a.ctx, getAttribute(a.ctx, value, attr), args(a), kwargs(a));
-        } catch (error) {
-          throw locate(error, place);
-        }
-      };
-    }
-    const callee = this.expression(node.node, frame);
+/** A call. Methods of values are called straight from their table, without making a bound method first. */
+export function callCode(
+  c: Compilation,
+  node: n.Call,
+  frame: Frame,
+  caller: Evaluate | null,
+): Evaluate {
+  const { args, kwargs } = argumentsCode(c, node, frame, caller);
+  const place = placeOf(c, node.node.type === 'Getattr' ? node.node.at : node.at);
+  if (node.node.type === 'Getattr' && c.folder.foldSafe(node.node) === NOT_CONSTANT) {
+    const inner = c.expression(node.node.node, frame);
+    const { attr } = node.node;
+    const internal = attr.startsWith('__');
     return (a) => {
+      const value = inner(a);
       try {
-        return callValue(a.ctx, callee(a), args(a), kwargs(a));
+        // Modules, loops and the like hold what is called; other values have methods.
+        const method =
+          internal || value instanceof WithAttributes ? undefined : methodsOf(value)?.get(attr);
+        if (method !== undefined) {
+          a.ctx.budget.step(1);
+          return invoke(a.ctx, attr, method, value, args(a), kwargs(a));
+        }
+        return callValue(a.ctx, getAttribute(a.ctx, value, attr), args(a), kwargs(a));
       } catch (error) {
         throw locate(error, place);
       }
     };
   }
-
-  /** A filter; `input` stands for the text of a block where the chain starts from none. */
-  protected filter(node: n.Filter, frame: Frame, input: Evaluate | null): Evaluate {
-    const value =
-      node.node === null
-        ? input!
-        : node.node.type === 'Filter' && input !== null
-          ? this.filter(node.node, frame, input)
-          : this.expression(node.node, frame);
-    return this.filterOrTest(node, 'filter', value, frame);
-  }
-
-  protected test(node: n.Test, frame: Frame): Evaluate {
-    return this.filterOrTest(node, 'test', this.expression(node.node, frame), frame);
-  }
-
-  private filterOrTest(
-    node: n.Filter | n.Test,
-    kind: 'filter' | 'test',
-    value: Evaluate,
-    frame: Frame,
-  ): Evaluate {
-    const entry = (kind === 'filter' ? this.env.filters : this.env.tests).get(node.name);
-    if (entry === undefined) {
-      const message = `No ${kind} named ${quote(node.name)}`;
-      if (!frame.softFrame) this.fail(`${message}.`, node.at);
-      return this.located(node.at, () => {
-        throw new TemplateRuntimeError(`${message} found.`);
-      });
-    }
-    return this.located(node.at, this.applied(node, entry.fn, value, frame));
-  }
-
-  private applied(node: n.Filter | n.Test, fn: Native, value: Evaluate, frame: Frame): Evaluate {
-    const { run } = fn;
-    if (fn.rest || node.dynArgs !== null || node.dynKwargs !== null) {
-      const { args, kwargs } = this.args(node, frame, null);
-      return (a) => {
-        a.ctx.budget.step(1);
-        return invoke(a.ctx, node.name, fn, value(a), args(a), kwargs(a));
-      };
-    }
-    this.refuseRepeated(node);
-    // Where each argument goes is known now, so that a render only evaluates them: in the order they are written.
-    const written = [...node.args, ...node.kwargs.map((kw) => kw.value)].map((arg) =>
-      this.expression(arg, frame),
-    );
-    let positions: number[];
+  const callee = c.expression(node.node, frame);
+  return (a) => {
     try {
-      const named: Kwargs = new Map(node.kwargs.map((kw, i) => [kw.key, node.args.length + i]));
-      positions = bind(node.name, fn, [...node.args.keys()], named) as number[];
+      return callValue(a.ctx, callee(a), args(a), kwargs(a));
     } catch (error) {
-      if (!(error instanceof TemplateRuntimeError)) throw error;
-      // Python evaluates what a call is given before it finds that the call is wrong.
-      return (a) => {
-        value(a);
-        for (const arg of written) arg(a);
-        throw error;
-      };
+      throw locate(error, place);
     }
-    const inOrder = node.kwargs.length === 0;
-    const [first, second] = written;
-    if (written.length === 0)
-      return (a) => {
-        a.ctx.budget.step(1);
-        return run(a.ctx, value(a));
-      };
-    if (inOrder && first !== undefined && second === undefined)
-      return (a) => {
-        a.ctx.budget.step(1);
-        return run(a.ctx, value(a), first(a));
-      };
-    if (inOrder && written.length === 2 && first !== undefined && second !== undefined)
-      return (a) => {
-        a.ctx.budget.step(1);
-        return run(a.ctx, value(a), first(a), second(a));
-      };
+  };
+}
+
+/** A filter; `input` stands for the text of a block where the chain starts from none. */
+export function filterCode(
+  c: Compilation,
+  node: n.Filter,
+  frame: Frame,
+  input: Evaluate | null,
+): Evaluate {
+  const value =
+    node.node === null
+      ? input!
+      : node.node.type === 'Filter' && input !== null
+        ? filterCode(c, node.node, frame, input)
+        : c.expression(node.node, frame);
+  return filterOrTest(c, node, 'filter', value, frame);
+}
+
+export function testCode(c: Compilation, node: n.Test, frame: Frame): Evaluate {
+  return filterOrTest(c, node, 'test', c.expression(node.node, frame), frame);
+}
+
+function filterOrTest(
+  c: Compilation,
+  node: n.Filter | n.Test,
+  kind: 'filter' | 'test',
+  value: Evaluate,
+  frame: Frame,
+): Evaluate {
+  const entry = (kind === 'filter' ? c.env.filters : c.env.tests).get(node.name);
+  if (entry === undefined) {
+    const message = `No ${kind} named ${quote(node.name)}`;
+    if (!frame.softFrame) fail(c, `${message}.`, node.at);
+    return located(c, node.at, () => {
+      throw new TemplateRuntimeError(`${message} found.`);
+    });
+  }
+  return located(c, node.at, applied(c, node, entry.fn, value, frame));
+}
+
+function applied(
+  c: Compilation,
+  node: n.Filter | n.Test,
+  fn: Native,
+  value: Evaluate,
+  frame: Frame,
+): Evaluate {
+  const { run } = fn;
+  if (fn.rest || node.dynArgs !== null || node.dynKwargs !== null) {
+    const { args, kwargs } = argumentsCode(c, node, frame, null);
     return (a) => {
       a.ctx.budget.step(1);
-      const subject = value(a);
-      const given = written.map((arg) => arg(a));
-      return run(a.ctx, subject, ...positions.map((position) => given[position]));
+      return invoke(a.ctx, node.name, fn, value(a), args(a), kwargs(a));
     };
   }
-
-  /** Arguments in call order; `caller` is handed on by {% call %}. */
-  private args(
-    node: n.Args,
-    frame: Frame,
-    caller: Evaluate | null,
-  ): { args: (a: Activation) => Value[]; kwargs: (a: Activation) => Kwargs | null } {
-    this.refuseRepeated(node);
-    const positional = node.args.map((arg) => this.expression(arg, frame));
-    const named = node.kwargs.map(({ key, value }) => ({
-      key,
-      value: this.expression(value, frame),
-    }));
-    if (caller !== null) named.push({ key: 'caller', value: caller });
-    const dynArgs = node.dynArgs === null ? null : this.expression(node.dynArgs, frame);
-    const dynKwargs = node.dynKwargs === null ? null : this.expression(node.dynKwargs, frame);
-    const args = (a: Activation): Value[] => {
-      const out: Value[] = [];
-      for (let i = 0; i < positional.length; i++) out.push(positional[i]!(a));
-      if (dynArgs !== null) for (const item of spread(a.ctx, dynArgs(a))) out.push(item);
-      if (out.length > 8) a.ctx.budget.list(out.length);
-      return out;
+  refuseRepeated(c, node);
+  // Where each argument goes is known now, so that a render only evaluates them: in the order they are written.
+  const written = [...node.args, ...node.kwargs.map((kw) => kw.value)].map((arg) =>
+    c.expression(arg, frame),
+  );
+  let positions: number[];
+  try {
+    const named: Kwargs = new Map(node.kwargs.map((kw, i) => [kw.key, node.args.length + i]));
+    positions = bind(node.name, fn, [...node.args.keys()], named) as number[];
+  } catch (error) {
+    if (!(error instanceof TemplateRuntimeError)) throw error;
+    // Python evaluates what a call is given before it finds that the call is wrong.
+    return (a) => {
+      value(a);
+      for (const arg of written) arg(a);
+      throw error;
     };
-    if (named.length === 0 && dynKwargs === null) return { args, kwargs: () => null };
-    const kwargs = (a: Activation): Kwargs => {
-      const out: Kwargs = new Map();
-      for (const { key, value } of named) out.set(key, value(a));
-      if (dynKwargs !== null) spreadKwargs(a.ctx, out, dynKwargs(a));
-      if (out.size > 8) a.ctx.budget.list(out.size * 4);
-      return out;
-    };
-    return { args, kwargs };
   }
+  const inOrder = node.kwargs.length === 0;
+  const [first, second] = written;
+  if (written.length === 0)
+    return (a) => {
+      a.ctx.budget.step(1);
+      return run(a.ctx, value(a));
+    };
+  if (inOrder && first !== undefined && second === undefined)
+    return (a) => {
+      a.ctx.budget.step(1);
+      return run(a.ctx, value(a), first(a));
+    };
+  if (inOrder && written.length === 2 && first !== undefined && second !== undefined)
+    return (a) => {
+      a.ctx.budget.step(1);
+      return run(a.ctx, value(a), first(a), second(a));
+    };
+  return (a) => {
+    a.ctx.budget.step(1);
+    const subject = value(a);
+    const given = written.map((arg) => arg(a));
+    return run(a.ctx, subject, ...positions.map((position) => given[position]));
+  };
+}
 
-  /** Python refuses a keyword given twice, unless one is a word of Python's own: then Jinja2 spells them as a dict. */
-  private refuseRepeated(node: n.Args): void {
-    const seen = new Set<string>();
-    if (node.kwargs.some(({ key }) => PYTHON_WORDS.has(key))) return;
-    for (const { key, value } of node.kwargs) {
-      if (seen.has(key))
-        throw locate(
-          new TemplateSyntaxError(`keyword argument repeated: ${key}`, 'SyntaxError'),
-          this.place(value.at),
-        );
-      seen.add(key);
-    }
+/** Arguments in call order; `caller` is handed on by {% call %}. */
+function argumentsCode(
+  c: Compilation,
+  node: n.Args,
+  frame: Frame,
+  caller: Evaluate | null,
+): { args: (a: Activation) => Value[]; kwargs: (a: Activation) => Kwargs | null } {
+  refuseRepeated(c, node);
+  const positional = node.args.map((arg) => c.expression(arg, frame));
+  const named = node.kwargs.map(({ key, value }) => ({
+    key,
+    value: c.expression(value, frame),
+  }));
+  if (caller !== null) named.push({ key: 'caller', value: caller });
+  const dynArgs = node.dynArgs === null ? null : c.expression(node.dynArgs, frame);
+  const dynKwargs = node.dynKwargs === null ? null : c.expression(node.dynKwargs, frame);
+  const args = (a: Activation): Value[] => {
+    const out: Value[] = [];
+    for (let i = 0; i < positional.length; i++) out.push(positional[i]!(a));
+    if (dynArgs !== null) for (const item of spread(a.ctx, dynArgs(a))) out.push(item);
+    if (out.length > 8) a.ctx.budget.list(out.length);
+    return out;
+  };
+  if (named.length === 0 && dynKwargs === null) return { args, kwargs: () => null };
+  const kwargs = (a: Activation): Kwargs => {
+    const out: Kwargs = new Map();
+    for (const { key, value } of named) out.set(key, value(a));
+    if (dynKwargs !== null) spreadKwargs(a.ctx, out, dynKwargs(a));
+    if (out.size > 8) a.ctx.budget.list(out.size * 4);
+    return out;
+  };
+  return { args, kwargs };
+}
+
+/** Python refuses a keyword given twice, unless one is a word of Python's own: then Jinja2 spells them as a dict. */
+function refuseRepeated(c: Compilation, node: n.Args): void {
+  const seen = new Set<string>();
+  if (node.kwargs.some(({ key }) => PYTHON_WORDS.has(key))) return;
+  for (const { key, value } of node.kwargs) {
+    if (seen.has(key))
+      throw locate(
+        new TemplateSyntaxError(`keyword argument repeated: ${key}`, 'SyntaxError'),
+        placeOf(c, value.at),
+      );
+    seen.add(key);
   }
 }
 
