@@ -1,9 +1,9 @@
 // Calling what a template calls: our own callables, and functions the host put into the globals or the data.
 
 import type { Budget } from './budget.ts';
-import type { Context } from './context.ts';
 import { NeedsOwnData, TemplateError, TemplateRuntimeError, typeError } from './errors.ts';
-import { type Native, variadic } from './methods/signature.ts';
+import { variadic } from './methods/signature.ts';
+import type { Context, Native } from './running.ts';
 import { ownCopy } from './values/copy.ts';
 import { Dict, dictEntries } from './values/dict.ts';
 import {

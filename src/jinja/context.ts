@@ -1,17 +1,11 @@
 // What compiled code runs against: the names a template sees, its blocks, its escaping mode, and the budget they share.
 // Made by Template for every render, include and import; passed to filters, tests and functions.
 import type { Budget } from './budget.ts';
-import type { Environment } from './environment.ts';
-import type { Template } from './template.ts';
+import type { Blocks, Context, Engine, EvalContext, Lookup, Modules } from './running.ts';
 import { attributeOf, subscript } from './values/access.ts';
 import { Dict } from './values/dict.ts';
 import type { Value } from './values/types.ts';
 import { Undefined } from './values/undefined.ts';
-
-/** Names below the ones a template sets itself: the caller's data, the globals, what an include inherits. */
-export interface Lookup {
-  get(name: string): Value | undefined;
-}
 
 export class DataLookup implements Lookup {
   private readonly data: Dict | Record<string, Value>;
@@ -41,19 +35,8 @@ class Layer implements Lookup {
   }
 }
 
-/** One definition of a block; the list of a name starts with the most derived. */
-export interface BlockCode {
-  readonly run: (ctx: Context) => void;
-}
-export type Blocks = Map<string, BlockCode[]>;
-
-/** Mutable: {% autoescape %} changes it for the time of its body. */
-export interface EvalContext {
-  autoescape: boolean;
-}
-
-export class Context {
-  readonly env: Environment;
+export class RunningContext implements Context {
+  readonly env: Engine;
   readonly budget: Budget;
   /** Name of the template this context was made for. */
   readonly name: string | null;
@@ -66,7 +49,7 @@ export class Context {
   private readonly parent: Lookup;
 
   constructor(
-    shared: { env: Environment; budget: Budget; modules: Modules },
+    shared: { env: Engine; budget: Budget; modules: Modules },
     name: string | null,
     parent: Lookup,
     evalCtx: EvalContext,
@@ -104,7 +87,7 @@ export class Context {
   /** A context for a scoped block: same template, own names. */
   derived(locals: Lookup): Context {
     this.budget.step(20);
-    return new Context(this, this.name, this.seenWith(locals), this.evalCtx, this.blocks);
+    return new RunningContext(this, this.name, this.seenWith(locals), this.evalCtx, this.blocks);
   }
 
   undefined(name: string): Undefined {
@@ -120,12 +103,4 @@ export class Context {
   subscript(value: Value, key: Value): Value {
     return subscript(this, value, key);
   }
-}
-
-/** Templates loaded and modules imported without context in one render: each is evaluated once. */
-export interface Modules {
-  readonly templates: Map<string, Template>;
-  readonly imported: Map<Template, Value>;
-  /** The names they see. */
-  readonly globals: ReadonlyMap<string, Value>;
 }

@@ -1,11 +1,11 @@
 // The environment: configuration, loader, and the templates compiled so far. What a program makes first.
 import { Budget, defaultLimits, type Limits } from './budget.ts';
 import { type HostFunction, hostFilter } from './calls.ts';
-import { Context } from './context.ts';
+import { RunningContext } from './context.ts';
 import { LimitExceeded, TemplateNotFound, typeError, UndefinedError } from './errors.ts';
 import { contextFilters, filters } from './filters/table.ts';
 import { defaultGlobals } from './globals.ts';
-import type { Native } from './methods/signature.ts';
+import type { Context, Engine, LoadedTemplate, Native, Registered } from './running.ts';
 import type { Syntax } from './syntax/lexer.ts';
 import type { Extension } from './syntax/parser.ts';
 import { Template } from './template.ts';
@@ -42,17 +42,11 @@ export interface EnvironmentOptions {
   limits?: Partial<Limits>;
 }
 
-/** A filter or test; those that read the context are never evaluated while compiling. */
-export interface Registered {
-  readonly fn: Native;
-  readonly usesContext: boolean;
-}
-
 const CACHE_SIZE = 400;
 /** Compiled, a template takes some ten times its source. */
 const CACHE_CHARACTERS = 1024 * 1024;
 
-export class Environment {
+export class Environment implements Engine {
   readonly syntax: Syntax;
   readonly extensions: readonly Extension[];
   readonly undefinedKind: UndefinedKind;
@@ -137,7 +131,7 @@ export class Environment {
   }
 
   /** The template a running one asks for; the same name is the same template for a whole render. */
-  templateFor(ctx: Context, wanted: Value): Template {
+  templateFor(ctx: Context, wanted: Value): LoadedTemplate {
     if (wanted instanceof Undefined) return wanted.fail();
     const name =
       typeof wanted === 'string' ? wanted : wanted instanceof Markup ? wanted.text : null;
@@ -160,7 +154,7 @@ export class Environment {
     wanted: Value,
     form: 'list' | 'name' | 'either',
     ignoreMissing: boolean,
-  ): Template | null {
+  ): LoadedTemplate | null {
     const several =
       form === 'list' ||
       (form === 'either' && typeof wanted !== 'string' && !(wanted instanceof Markup));
@@ -172,7 +166,7 @@ export class Environment {
     }
   }
 
-  private firstOf(ctx: Context, wanted: Value): Template {
+  private firstOf(ctx: Context, wanted: Value): LoadedTemplate {
     if (wanted instanceof Undefined) return wanted.fail();
     if (!truthy(wanted))
       throw new TemplateNotFound(
@@ -203,7 +197,7 @@ export class Environment {
   /** A context without data, for evaluating constants. */
   bareContext(): Context {
     const modules = { templates: new Map(), imported: new Map(), globals: this.globals };
-    return new Context(
+    return new RunningContext(
       { env: this, budget: new Budget(this.limits), modules },
       null,
       { get: () => undefined },

@@ -1,16 +1,10 @@
 // The builtin globals: range, dict, lipsum, cycler, joiner, namespace.
-import type { Context } from './context.ts';
+
 import { TemplateRuntimeError, typeError, valueError } from './errors.ts';
 import { lipsum } from './lorem-ipsum.ts';
 import { dictMethods, fillDict } from './methods/dict.ts';
-import {
-  BoundMethod,
-  invoke,
-  type Native,
-  native,
-  positional,
-  variadic,
-} from './methods/signature.ts';
+import { BoundMethod, invoke, native, positional, variadic } from './methods/signature.ts';
+import type { Context, Native } from './running.ts';
 import { Dict, Namespace } from './values/dict.ts';
 import { toIndex } from './values/numbers.ts';
 import { type Kwargs, Range, Tuple, type Value, WithAttributes } from './values/types.ts';

@@ -1,6 +1,7 @@
 // The lipsum() global: paragraphs of placeholder text, made as Jinja2 makes them. Random, so no two calls agree.
-import type { Context } from './context.ts';
+
 import { valueError } from './errors.ts';
+import type { Context } from './running.ts';
 import { truthy } from './values/iterate.ts';
 import { toIndex } from './values/numbers.ts';
 import { Markup, type Value } from './values/types.ts';

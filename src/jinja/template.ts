@@ -1,25 +1,38 @@
 // One compiled template: rendering it, including it, importing it. Made by Environment.
 import { Budget, type Limits } from './budget.ts';
 import { compileTemplate } from './compile/compile-template.ts';
-import type { CompiledTemplate } from './compile/inheritance.ts';
-import { type Blocks, Context, DataLookup, type Lookup } from './context.ts';
-import type { Environment } from './environment.ts';
+import { DataLookup, RunningContext } from './context.ts';
 import { locate, NeedsOwnData } from './errors.ts';
+import type {
+  Blocks,
+  CompiledTemplate,
+  Context,
+  Engine,
+  LoadedTemplate,
+  Lookup,
+} from './running.ts';
 import { TemplateModule } from './runtime/module.ts';
-import { parseTemplate } from './syntax/parser.ts';
+import type { Syntax } from './syntax/lexer.ts';
+import { type Extension, parseTemplate } from './syntax/parser.ts';
 import { ownCopy } from './values/copy.ts';
 import { type Dict, forgetObjects } from './values/dict.ts';
 import type { Value } from './values/types.ts';
 
-export class Template {
+/** An environment, as far as its templates need it. */
+interface Home extends Engine {
+  readonly syntax: Syntax;
+  readonly extensions: readonly Extension[];
+}
+
+export class Template implements LoadedTemplate {
   readonly name: string | null;
   readonly source: string;
   readonly compiled: CompiledTemplate;
-  private readonly env: Environment;
+  private readonly env: Engine;
   /** Learned from a render that had to start again: this template changes data, so it gets its own copy at once. */
   private changesData = false;
 
-  constructor(env: Environment, text: string, name: string | null) {
+  constructor(env: Home, text: string, name: string | null) {
     const { source, body } = parseTemplate(text, name, env.syntax, env.extensions);
     this.env = env;
     this.name = name;
@@ -69,7 +82,7 @@ export class Template {
         budget,
         modules: { templates: new Map(), imported: new Map(), globals },
       };
-      const ctx = new Context(
+      const ctx = new RunningContext(
         shared,
         this.name,
         new DataLookup(own, globals),
@@ -95,7 +108,7 @@ export class Template {
 
   private newContext(from: Context, names: Lookup): Context {
     from.budget.step(20 + this.compiled.blocks.size * 4);
-    return new Context(from, this.name, names, this.newEvalContext(), this.newBlocks());
+    return new RunningContext(from, this.name, names, this.newEvalContext(), this.newBlocks());
   }
 
   /** {% include %}: writes the template into the current output. */

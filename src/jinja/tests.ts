@@ -1,6 +1,7 @@
 // All builtin tests by name: what may stand after `is`.
-import type { Context } from './context.ts';
-import { type MethodTable, type Native, native, table } from './methods/signature.ts';
+
+import { type MethodTable, native, table } from './methods/signature.ts';
+import type { Context, Native } from './running.ts';
 import { equals, type Order, ordered } from './values/compare.ts';
 import { Complex } from './values/complex.ts';
 import { DictView, hashKey, isDict, payForKey } from './values/dict.ts';

@@ -1,9 +1,9 @@
 // Calls, filters and tests to closures, with the arguments they are given. Called by expressions.ts; macros.ts and bodies.ts
 // for {% call %} and {% filter %}.
 import { callValue } from '../calls.ts';
-import type { Context } from '../context.ts';
 import { locate, TemplateRuntimeError, TemplateSyntaxError, typeError } from '../errors.ts';
-import { bind, invoke, type Native } from '../methods/signature.ts';
+import { bind, invoke } from '../methods/signature.ts';
+import type { Context, Native } from '../running.ts';
 import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { getAttribute, methodsOf } from '../values/access.ts';

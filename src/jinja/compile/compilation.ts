@@ -1,8 +1,8 @@
 // One template being compiled, as a record that every part of the compiler is handed: the environment, the source, folding,
 // what was seen so far, and how an error gets its place. compile-template.ts makes it; all other files here take it first.
 import { Budget } from '../budget.ts';
-import type { Environment } from '../environment.ts';
 import { type Location, locate, TemplateAssertionError, TemplateRuntimeError } from '../errors.ts';
+import type { Engine } from '../running.ts';
 import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { ownCopy } from '../values/copy.ts';
@@ -42,7 +42,7 @@ export interface Compilers {
 export interface Compilation {
   readonly expression: (node: n.Expr, frame: Frame) => Evaluate;
   readonly body: (nodes: n.Stmt[], frame: Frame) => Execute;
-  readonly env: Environment;
+  readonly env: Engine;
   readonly source: Source;
   readonly evalCtx: StaticEvalContext;
   readonly folder: Folder;
@@ -64,7 +64,7 @@ export interface Compilation {
 }
 
 export function newCompilation(
-  env: Environment,
+  env: Engine,
   source: Source,
   { expression, body }: Compilers,
 ): Compilation {

@@ -1,10 +1,10 @@
 // Evaluating constant expressions while compiling, where and as Jinja2's optimizer does. It shows: `"<"|safe ~ "<"` folds to
 // plain text, so leaving it out would change what templates print.
 import { Budget } from '../budget.ts';
-import { Context, type EvalContext } from '../context.ts';
-import type { Environment } from '../environment.ts';
+import { RunningContext } from '../context.ts';
 import { LimitExceeded } from '../errors.ts';
 import { invoke } from '../methods/signature.ts';
+import type { Context, Engine, EvalContext } from '../running.ts';
 import type * as n from '../syntax/nodes.ts';
 import { getAttribute, getItem } from '../values/access.ts';
 import { Dict, dictEntries, isDict } from '../values/dict.ts';
@@ -49,7 +49,7 @@ const FOLD_LIMITS = {
 const FOLD_STEPS = 100_000;
 
 export class Folder {
-  private readonly env: Environment;
+  private readonly env: Engine;
   private readonly evalCtx: StaticEvalContext;
   /** Nodes known not to be constant, so that each is tried only once. */
   private readonly failed = new WeakSet<object>();
@@ -57,7 +57,7 @@ export class Folder {
   private left = FOLD_STEPS;
   private spent: Budget | null = null;
 
-  constructor(env: Environment, evalCtx: StaticEvalContext) {
+  constructor(env: Engine, evalCtx: StaticEvalContext) {
     this.env = env;
     this.evalCtx = evalCtx;
   }
@@ -85,7 +85,7 @@ export class Folder {
     this.spent = budget;
     const evalCtx: EvalContext = { autoescape: this.evalCtx.autoescape };
     const modules = { templates: new Map(), imported: new Map(), globals: this.env.globals };
-    return new Context(
+    return new RunningContext(
       { env: this.env, budget, modules },
       null,
       { get: () => undefined },

@@ -1,11 +1,11 @@
 // A template as a whole, its blocks, and extends. compile-template.ts begins here; statements.ts comes back for blocks.
-import type { BlockCode, Context } from '../context.ts';
+
 import { locate, TemplateRuntimeError } from '../errors.ts';
+import type { BlockCode, CompiledTemplate, Context, LoadedTemplate } from '../running.ts';
 import { Activation } from '../runtime/activation.ts';
 import { superBlock, TemplateReference } from '../runtime/blocks.ts';
 import type * as n from '../syntax/nodes.ts';
 import { descendants } from '../syntax/nodes.ts';
-import type { Template } from '../template.ts';
 import { quote } from '../values/repr.ts';
 import { type Compilation, type Execute, fail, NEXT, placeOf } from './compilation.ts';
 import { Frame } from './frame.ts';
@@ -13,11 +13,6 @@ import { enterFrame } from './frame-code.ts';
 import { parentSlot, unlessExtended } from './output.ts';
 import { analyze, FunctionScope, findUndeclared, Symbols } from './symbols.ts';
 import { localsOf } from './variables.ts';
-
-export interface CompiledTemplate {
-  readonly root: (ctx: Context) => void;
-  readonly blocks: Map<string, BlockCode>;
-}
 
 export function templateCode(c: Compilation, body: n.Stmt[]): CompiledTemplate {
   const all = [...descendants(body)];
@@ -55,7 +50,8 @@ function rootCode(c: Compilation, body: n.Stmt[], hasExtends: boolean): (ctx: Co
     if (self !== null) a.vars[self.index] = new TemplateReference(ctx);
     enter(a);
     run(a);
-    const extended = parent === null ? undefined : (a.vars[parent.index] as Template | undefined);
+    const extended =
+      parent === null ? undefined : (a.vars[parent.index] as LoadedTemplate | undefined);
     if (extended === undefined) return;
     ctx.budget.enter();
     extended.compiled.root(ctx);

@@ -1,7 +1,8 @@
 // Statements that set variables, and how variables are seen from elsewhere: targets, set, block set, what is published to
 // blocks, includes and importers. Called by statements.ts and by what has targets of its own.
-import type { Context, Lookup } from '../context.ts';
+
 import { locate, TemplateRuntimeError, typeError, valueError } from '../errors.ts';
+import type { Context, Lookup } from '../running.ts';
 import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
 import { descendants } from '../syntax/nodes.ts';

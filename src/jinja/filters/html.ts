@@ -1,6 +1,5 @@
 // The filters that make HTML and URLs: urlize, urlencode, xmlattr, tojson, pprint.
 import type { Budget } from '../budget.ts';
-import type { Context } from '../context.ts';
 import {
   attributeError,
   filterArgumentError,
@@ -8,7 +7,8 @@ import {
   typeError,
   valueError,
 } from '../errors.ts';
-import { type Native, native } from '../methods/signature.ts';
+import { native } from '../methods/signature.ts';
+import type { Context, Native } from '../running.ts';
 import { slice } from '../values/access.ts';
 import { joined } from '../values/building.ts';
 import { compareText, ordered } from '../values/compare.ts';

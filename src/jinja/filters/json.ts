@@ -1,6 +1,7 @@
 // The tojson filter: json.dumps with sorted keys, made safe to stand in HTML.
-import type { Context } from '../context.ts';
+
 import { tooDeep, typeError, valueError } from '../errors.ts';
+import type { Context } from '../running.ts';
 import { sortBy } from '../values/compare.ts';
 import { floatRepr } from '../values/decimal.ts';
 import { type Dict, dictEntries, isDict } from '../values/dict.ts';

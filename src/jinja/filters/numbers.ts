@@ -1,7 +1,8 @@
 // The filters that work on numbers: abs, float, int, round, filesizeformat.
-import type { Context } from '../context.ts';
+
 import { filterArgumentError, TemplateError, typeError } from '../errors.ts';
-import { type Native, native } from '../methods/signature.ts';
+import { native } from '../methods/signature.ts';
+import type { Context, Native } from '../running.ts';
 import { fixedDigits, roundFloat, roundInt } from '../values/decimal.ts';
 import { hashKey } from '../values/dict.ts';
 import { truthy } from '../values/iterate.ts';

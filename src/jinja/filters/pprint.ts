@@ -1,6 +1,7 @@
 // The pprint filter: pprint.pformat at width 80, dictionaries sorted.
-import type { Context } from '../context.ts';
+
 import { LimitExceeded, TemplateError, tooDeep } from '../errors.ts';
+import type { Context } from '../running.ts';
 import { joined } from '../values/building.ts';
 import { ordered, sortBy } from '../values/compare.ts';
 import { type Dict, dictEntries, isDict } from '../values/dict.ts';

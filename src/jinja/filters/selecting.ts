@@ -1,7 +1,8 @@
 // The filters that walk a sequence lazily and hand on some of it, or something made of each item: map, select, reject, unique.
-import type { Context } from '../context.ts';
+
 import { filterArgumentError, TemplateRuntimeError } from '../errors.ts';
-import { invoke, type Native, native, variadic } from '../methods/signature.ts';
+import { invoke, native, variadic } from '../methods/signature.ts';
+import type { Context, Native } from '../running.ts';
 import { hashKey, payForKey } from '../values/dict.ts';
 import { iterator, truthy } from '../values/iterate.ts';
 import { quote, repr } from '../values/repr.ts';

@@ -1,8 +1,9 @@
 // The filters that take a sequence as a whole: its ends, its order backwards, its sum, its text, its rows and columns.
-import type { Context } from '../context.ts';
+
 import { filterArgumentError, typeError } from '../errors.ts';
-import { type Native, native } from '../methods/signature.ts';
+import { native } from '../methods/signature.ts';
 import { joinTexts } from '../methods/str-parts.ts';
+import type { Context, Native } from '../running.ts';
 import { onlyAttribute, slice as sliceValue } from '../values/access.ts';
 import { equals, ordered } from '../values/compare.ts';
 import { DictView, isDict } from '../values/dict.ts';

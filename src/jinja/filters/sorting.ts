@@ -1,7 +1,8 @@
 // The filters that put a sequence in order by comparing its items: sort, dictsort, groupby, min, max.
-import type { Context } from '../context.ts';
+
 import { filterArgumentError } from '../errors.ts';
-import { type Native, native } from '../methods/signature.ts';
+import { native } from '../methods/signature.ts';
+import type { Context, Native } from '../running.ts';
 import { ignoreCase } from '../values/building.ts';
 import { equals, ordered, sortBy } from '../values/compare.ts';
 import { pairsOf } from '../values/dict.ts';

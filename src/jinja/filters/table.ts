@@ -1,6 +1,7 @@
 // All builtin filters by name.
-import type { MethodTable, Native } from '../methods/signature.ts';
+import type { MethodTable } from '../methods/signature.ts';
 import { table } from '../methods/signature.ts';
+import type { Native } from '../running.ts';
 import { htmlFilters } from './html.ts';
 import { numberFilters } from './numbers.ts';
 import { selectingFilters } from './selecting.ts';

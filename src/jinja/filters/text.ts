@@ -1,10 +1,11 @@
 // The filters that work on text: case, padding, wrapping, replacing, trimming.
-import type { Context } from '../context.ts';
+
 import { attributeError, filterArgumentError, TemplateRuntimeError, typeError } from '../errors.ts';
 import { formatPercent } from '../format/percent.ts';
-import { type Native, native, variadic } from '../methods/signature.ts';
+import { native, variadic } from '../methods/signature.ts';
 import { replace } from '../methods/str-search.ts';
 import { center } from '../methods/str-shape.ts';
+import type { Context, Native } from '../running.ts';
 import { slice } from '../values/access.ts';
 import { ordered } from '../values/compare.ts';
 import { Dict } from '../values/dict.ts';

@@ -1,7 +1,7 @@
 // str.format: replacement fields, their paths, conversions and nested specs. Called by methods/str.ts; values go to spec.ts.
 import type { Budget } from '../budget.ts';
-import type { Context } from '../context.ts';
 import { attributeError, indexError, keyError, typeError, valueError } from '../errors.ts';
+import type { Context } from '../running.ts';
 import { TextBuilder } from '../values/building.ts';
 import { dictGet, isDict } from '../values/dict.ts';
 import { escapeLongText, escapeValue, isHtml, quote, repr, str } from '../values/repr.ts';

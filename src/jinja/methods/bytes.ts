@@ -1,6 +1,7 @@
 // str.encode() and the methods of the bytes it gives.
-import type { Context } from '../context.ts';
+
 import { TemplateRuntimeError } from '../errors.ts';
+import type { Context } from '../running.ts';
 import { Bytes, type Markup, type Value } from '../values/types.ts';
 import { type MethodTable, native, positional, table } from './signature.ts';
 import { asText, textOf } from './str-search.ts';

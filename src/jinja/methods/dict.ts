@@ -1,6 +1,7 @@
 // The methods of dict and of its views.
-import type { Context } from '../context.ts';
+
 import { keyError, typeError, valueError } from '../errors.ts';
+import type { Context } from '../running.ts';
 import {
   Dict,
   DictView,

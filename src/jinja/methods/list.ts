@@ -1,8 +1,8 @@
 // The methods of list, tuple and range.
 
 import { callValue } from '../calls.ts';
-import type { Context } from '../context.ts';
 import { indexError, typeError, valueError } from '../errors.ts';
+import type { Context } from '../running.ts';
 import { equals, sortBy } from '../values/compare.ts';
 import { toList } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';

@@ -1,30 +1,10 @@
 // How built-in functions, methods and filters take arguments: names, defaults, keywords, and Python's complaints about them.
 // Used by methods/, filters/, tests.ts and globals.ts; a missing optional argument arrives as undefined.
 import type { Budget } from '../budget.ts';
-import type { Context } from '../context.ts';
 import { typeError } from '../errors.ts';
+import type { Context, Native, Run } from '../running.ts';
 import { quoteLong } from '../values/repr.ts';
 import { Callable, type Kwargs, Markup, typeName, type Value } from '../values/types.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: arguments were bound by `params`, each implementation names what it gets
-export type Run = (ctx: Context, self: any, ...args: any[]) => Value;
-
-export interface Native {
-  readonly params: readonly string[];
-  /** How many of `params` must be given. */
-  readonly required: number;
-  readonly run: Run;
-  /** Parameters by position only, as most methods written in C. */
-  readonly positional: boolean;
-  /** Takes any arguments: run(ctx, self, args, kwargs). */
-  readonly rest: boolean;
-  /** For what Jinja2 writes in Python: the name there, and how many arguments come before the ones in `params`. */
-  readonly python?: { readonly name: string; readonly hidden: number };
-  /** For functions of Python's own that are written in C: the name there, with its module where complaints show it. */
-  readonly builtin?: { readonly name: string; readonly module?: string };
-  /** A method Markup inherits from str unchanged. */
-  readonly shared?: boolean;
-}
 
 /** `params` in order; those after a '?' entry are optional. */
 export function native(params: string, run: Run): Native {

@@ -1,6 +1,7 @@
 // Taking a str apart and putting one together: split, rsplit, partition, join. Used by str.ts and the join filter.
-import type { Context } from '../context.ts';
+
 import { typeError, valueError } from '../errors.ts';
+import type { Context } from '../running.ts';
 import { joined } from '../values/building.ts';
 import { isIterable, toList } from '../values/iterate.ts';
 import { toIndex } from '../values/numbers.ts';

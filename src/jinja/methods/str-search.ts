@@ -1,6 +1,7 @@
 // Looking into a str and replacing what was found: find, index, count, startswith, replace. Used by str.ts, the replace filter.
-import type { Context } from '../context.ts';
+
 import { typeError, valueError } from '../errors.ts';
+import type { Context } from '../running.ts';
 import { joined } from '../values/building.ts';
 import { toIndex } from '../values/numbers.ts';
 import { countIn, indexIn, lastIndexIn, partsOf } from '../values/search.ts';

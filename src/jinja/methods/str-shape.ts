@@ -1,6 +1,7 @@
 // Giving a str another shape: strip, center and its kin, zfill, expandtabs, translate. Used by str.ts and the center filter.
-import type { Context } from '../context.ts';
+
 import { typeError, valueError } from '../errors.ts';
+import type { Context } from '../running.ts';
 import { TextBuilder } from '../values/building.ts';
 import { Dict, dictEntries, dictGet, isDict } from '../values/dict.ts';
 import { lengthOf } from '../values/iterate.ts';

@@ -1,14 +1,15 @@
 // The methods of str, and those of Markup, which escape what they take in and answer Markup. What they do is in str-search.ts,
 // str-parts.ts and str-shape.ts.
-import type { Context } from '../context.ts';
+
 import { striptags, unescapeHtml } from '../filters/unescape.ts';
 import { formatFields } from '../format/fields.ts';
+import type { Context, Native } from '../running.ts';
 import { toIndex } from '../values/numbers.ts';
 import { escapeValue } from '../values/repr.ts';
 import * as text from '../values/text.ts';
 import { type Kwargs, Markup, Tuple, type Value } from '../values/types.ts';
 import { encode } from './bytes.ts';
-import { type MethodTable, type Native, native, positional, table, variadic } from './signature.ts';
+import { type MethodTable, native, positional, table, variadic } from './signature.ts';
 import { join, joinTexts, partition, rsplit, split } from './str-parts.ts';
 import { affix, asText, count, find, index, replace, span, textOf } from './str-search.ts';
 import { expandTabs, pad, translate, translationTable, trim, zfill } from './str-shape.ts';

@@ -1,5 +1,5 @@
 // Blocks as templates see them: `self` and `super`. Made by compile/inheritance.ts.
-import type { BlockCode, Context } from '../context.ts';
+import type { BlockCode, Context } from '../running.ts';
 import { quote } from '../values/repr.ts';
 import { Markup, type Value, WithAttributes } from '../values/types.ts';
 

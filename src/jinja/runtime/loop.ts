@@ -1,7 +1,8 @@
 // The `loop` of a for loop: where it stands, what lies before and ahead. Made and advanced by compile/functions.ts.
-import type { Context } from '../context.ts';
+
 import { typeError } from '../errors.ts';
-import { BoundMethod, type Native, variadic } from '../methods/signature.ts';
+import { BoundMethod, variadic } from '../methods/signature.ts';
+import type { Context, Native } from '../running.ts';
 import { equals } from '../values/compare.ts';
 import {
   Iterator,

@@ -1,6 +1,7 @@
 // A macro as templates see it: a value that can be called. Made by compile/functions.ts.
-import type { Context } from '../context.ts';
+
 import { typeError } from '../errors.ts';
+import type { Context } from '../running.ts';
 import { Dict } from '../values/dict.ts';
 import { quote } from '../values/repr.ts';
 import { type Kwargs, Markup, Tuple, type Value, WithAttributes } from '../values/types.ts';

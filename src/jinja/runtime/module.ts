@@ -1,5 +1,5 @@
 // An imported template as the importing one sees it. Made by template.ts.
-import type { Context } from '../context.ts';
+import type { Context } from '../running.ts';
 import { quote } from '../values/repr.ts';
 import { type Value, WithAttributes } from '../values/types.ts';
 

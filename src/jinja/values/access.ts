@@ -1,7 +1,6 @@
 // Reaching into values: attributes only through the tables of each type, items only through Python's rules.
 // This is the sandbox: nothing here ever reads a property that the data did not bring itself.
 import type { Budget } from '../budget.ts';
-import type { Context } from '../context.ts';
 import { indexError, keyError, typeError, valueError } from '../errors.ts';
 import { bytesMethods } from '../methods/bytes.ts';
 import { dictMethods, viewMethods } from '../methods/dict.ts';
@@ -9,6 +8,7 @@ import { listMethods, rangeMethods, tupleMethods } from '../methods/list.ts';
 import { floatMethods, intMethods, numberAttribute } from '../methods/number.ts';
 import { BoundMethod, type MethodTable } from '../methods/signature.ts';
 import { markupMethods, strMethods } from '../methods/str.ts';
+import type { Context } from '../running.ts';
 import { Dict, DictView, dictGet, hashKey, isDict, Namespace, payForKey } from './dict.ts';
 import { isInt, toIndex } from './numbers.ts';
 import { repr } from './repr.ts';

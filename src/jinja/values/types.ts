@@ -2,15 +2,10 @@
 // list and dict; the classes here, in undefined.ts and in dict.ts are what Python has and JavaScript has not. Everything else in
 // values/ works on these.
 import type { Budget } from '../budget.ts';
-import type { Context } from '../context.ts';
 import { typeError } from '../errors.ts';
+import type { Context, Kwargs, Value } from '../running.ts';
 
-/**
- * None is null, int is a safe-integer number or a bigint, float is any other number or a Float, str is a string,
- * list is an array, dict is a Dict or a plain object. JavaScript's undefined means "missing" and is never a value.
- */
-export type Value = unknown;
-export type Kwargs = Map<string, Value>;
+export type { Kwargs, Value } from '../running.ts';
 
 export abstract class PyObject {
   abstract get typeName(): string;

@@ -1,8 +1,9 @@
 // The value of what is not there, and the complaint when it is used all the same. After types.ts.
 import { SecurityError, type TemplateError, UndefinedError } from '../errors.ts';
+import type { UndefinedKind } from '../running.ts';
 import { PyObject } from './types.ts';
 
-export type UndefinedKind = 'default' | 'chainable' | 'strict' | 'debug';
+export type { UndefinedKind } from '../running.ts';
 
 const CLASS_NAMES = {
   default: 'Undefined',
