@@ -6,6 +6,7 @@
 // read piece by piece, with turns for everybody else in between: 26 MB of Japanese HTML blocked for 170 ms.
 import { isUtf8 } from 'node:buffer';
 import { Problem } from '../errors.ts';
+import { keepNumbers } from './json-numbers.ts';
 
 /** Deeper than any mail's variables, and shallow enough for everything that walks through them. */
 const MOST_DEPTH = 100;
@@ -31,6 +32,7 @@ function readSmall(bytes: Buffer): unknown {
   const text = bytes.toString('utf8');
   const value = parse(text);
   if (mayBeDeep(text)) runThrough(scan(bytes));
+  keepNumbers(text, value);
   // Only an escape can bring in what is no text: raw, it is neither JSON nor UTF-8.
   if (text.includes('\\u') && ESCAPED_RUBBISH.test(text)) requireText(value);
   return value;
@@ -48,8 +50,10 @@ async function readLarge(bytes: Buffer): Promise<unknown> {
       `The body holds more than ${MOST_REST_BYTES / 1024 / 1024} MB of JSON beside its long texts. Send less.`,
     );
   }
-  const value = parse(rest.toString('utf8'));
+  const text = rest.toString('utf8');
+  const value = parse(text);
   await turn();
+  keepNumbers(text, value);
   const whole =
     longTexts.length === 0 ? value : putBack(value, await inTurns(readTexts(bytes, longTexts)));
   if (surrogates) requireText(whole);

@@ -40,7 +40,16 @@ export function guardAgainstRepeat(keyId: string, request: SendRequest): Idempot
 
 /** Of the parsed request, in the schema's order of fields: white space and field order make no other request. */
 const hashOf = (request: SendRequest, keyId = ''): Buffer =>
-  hash('sha256', `${keyId}${JSON.stringify(withHashes(request))}`, 'buffer');
+  hash('sha256', `${keyId}${asJson(withHashes(request))}`, 'buffer');
+
+/** Integers of any size may stand in variables, and JSON.stringify does not take those that are bigints. */
+function asJson(request: object): string {
+  try {
+    return JSON.stringify(request);
+  } catch {
+    return JSON.stringify(request, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+  }
+}
 
 const LONG = 64 * 1024;
 

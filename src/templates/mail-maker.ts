@@ -2,7 +2,7 @@
 // Before it: making.ts gives an order. After it: the same, with bytes ready to be stored. Runs in a thread where a service runs.
 import { type Fault, Problem } from '../errors.ts';
 import { htmlToPlainText } from '../html/plain-text.ts';
-import { TemplateError } from '../jinja/index.ts';
+import { Float, TemplateError } from '../jinja/index.ts';
 import type { BrandingContext } from './branding.ts';
 import type { Catalog } from './catalog.ts';
 import {
@@ -65,7 +65,7 @@ export function createMailMaker(catalog: Catalog) {
         const template = templateOf(order, thing);
         const { branding } = order;
         const context = mailContext(
-          order.variables,
+          withFloats(order.variables),
           typeof branding === 'string' ? (thing(branding) as BrandingContext) : branding,
         );
         const subject = compile(order, 'subject', order.subject) ?? template.mail.subject;
@@ -88,6 +88,18 @@ export function createMailMaker(catalog: Catalog) {
       });
     },
   };
+}
+
+/** Whole numbers that were written as floats (http/json-numbers.ts) are floats to templates: 10.0 stays 10.0. */
+function withFloats(variables: Record<string, unknown>): Record<string, unknown> {
+  for (const name in variables) {
+    const value = variables[name];
+    if (value instanceof Number) variables[name] = new Float(Number(value));
+    else if (typeof value === 'object' && value !== null) {
+      withFloats(value as Record<string, unknown>);
+    }
+  }
+  return variables;
 }
 
 /** The cause becomes plain data: it crosses threads, and editors mark the place. */

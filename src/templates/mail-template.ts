@@ -3,6 +3,7 @@
 import { Problem } from '../errors.ts';
 import {
   Environment,
+  Markup,
   type Template,
   TemplateError,
   TemplateNotFound,
@@ -48,7 +49,10 @@ export function mailContext(
   variables: Record<string, unknown>,
   branding: BrandingContext,
 ): Record<string, Value> {
-  return { ...variables, branding } as unknown as Record<string, Value>;
+  const { footer_html } = branding;
+  // It is HTML by its nature, in whichever template it stands.
+  const footer = typeof footer_html === 'string' ? new Markup(footer_html) : footer_html;
+  return { ...variables, branding: { ...branding, footer_html: footer } };
 }
 
 /** Throws a Problem with template, line and message when rendering fails. */
