@@ -90,7 +90,7 @@ describe('answered without reading', () => {
     ['another method of a known path', 'POST /healthz', 404],
     ['no key', 'POST /v1/send', 401],
     ['MCP without a key', 'POST /mcp', 401],
-    ['a dashboard route without a session', 'PUT /dashboard/api/templates/x', 403],
+    ['a dashboard route without a session', 'POST /dashboard/api/session/password', 403],
     ['a body that is announced too large', 'POST /dashboard/api/session', 403],
   ])('%s', async (_, request, status) => {
     const line = await openLine(service.url);
