@@ -21,7 +21,7 @@ export interface ProblemExtras {
   retryAfterSeconds?: number;
   /** What is wrong where, for programs and editors; `detail` says it in a sentence. */
   faults?: readonly Fault[];
-  /** The operation that helps on, such as `list_keys`; each door says it in its own way. */
+  /** What helps on, such as `list_keys`; each door says it in its own words, or not at all. */
   see?: string;
   /** The limit that was met, for doors that show it. */
   limit?: LimitState;

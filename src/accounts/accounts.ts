@@ -133,8 +133,5 @@ function toAccount(row: AccountRow): Account {
 }
 
 function noAccount(id: number): never {
-  throw new Problem(
-    'not-found',
-    `There is no account ${id}. "npx sandmartin account list" shows the accounts.`,
-  );
+  throw new Problem('not-found', `There is no account ${id}.`, { see: 'list_accounts' });
 }

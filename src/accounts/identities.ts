@@ -54,10 +54,7 @@ export async function addIdentity(
     [accountId, normaliseIdentity(text), verified],
   );
   if (row === undefined) {
-    throw new Problem(
-      'not-found',
-      `There is no account ${accountId}. "npx sandmartin account list" shows the accounts.`,
-    );
+    throw new Problem('not-found', `There is no account ${accountId}.`, { see: 'list_accounts' });
   }
   return toIdentity(row);
 }
@@ -132,8 +129,7 @@ function toIdentity(row: IdentityRow): Identity {
 }
 
 export function noIdentity(accountId: number, text: string): never {
-  throw new Problem(
-    'not-found',
-    `Account ${accountId} has no identity ${text}. "npx sandmartin identity list --account ${accountId}" shows its identities.`,
-  );
+  throw new Problem('not-found', `Account ${accountId} has no identity ${text}.`, {
+    see: 'list_identities',
+  });
 }

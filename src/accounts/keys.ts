@@ -117,10 +117,9 @@ export async function createKey(
     ],
   );
   if (made.length === 0) {
-    throw new Problem(
-      'not-found',
-      `There is no account ${wanted.accountId}. "npx sandmartin account list" shows the accounts.`,
-    );
+    throw new Problem('not-found', `There is no account ${wanted.accountId}.`, {
+      see: 'list_accounts',
+    });
   }
   return { id: showUuid('key_', uuid), key };
 }
@@ -172,10 +171,7 @@ export async function revokeKey(
     [readUuid('key_', id) ?? null, accountId ?? null],
   );
   if (row === undefined) {
-    throw new Problem(
-      'not-found',
-      `There is no key ${id}. "npx sandmartin key list" shows the keys.`,
-    );
+    throw new Problem('not-found', `There is no key ${id}.`, { see: 'list_keys' });
   }
   return row;
 }

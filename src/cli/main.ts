@@ -8,6 +8,7 @@ import { registerBranding } from './branding.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerFeedback } from './feedback.ts';
 import { registerFeedbackList } from './feedback-list.ts';
+import { wordedAtTerminal } from './hints.ts';
 import { registerIdentity } from './identity.ts';
 import { registerJinja } from './jinja.ts';
 import { registerKey } from './key.ts';
@@ -72,7 +73,7 @@ try {
 
 /** What the machine, the network or the database refused is told in a sentence; only what nobody foresaw with its stack. */
 function explain(error: Error): string {
-  if (error instanceof Problem) return error.detail;
+  if (error instanceof Problem) return wordedAtTerminal(error);
   // Several addresses of one name were tried: the first says enough.
   const first: Refusal = error instanceof AggregateError ? error.errors[0] : error;
   const ofDatabase = first.severity === 'FATAL' || isConnectionFault(first);

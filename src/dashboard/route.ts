@@ -2,8 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { MemberRole } from '../accounts/scopes.ts';
-import { Problem } from '../errors.ts';
-import { requireModest } from '../operations/read-input.ts';
+import { notFitting, requireModest } from '../operations/read-input.ts';
 import type { Session } from '../people/sessions.ts';
 import type { Api, ROUTES, RouteName } from './contract.ts';
 import type { DashboardDeps } from './deps.ts';
@@ -40,17 +39,7 @@ export function readAs<Value>(schema: z.ZodType<Value>, raw: unknown): Value {
   requireModest(raw);
   const read = schema.safeParse(raw ?? {});
   if (read.success) return read.data;
-  const faults = read.error.issues.slice(0, 5).map(describe);
-  throw new Problem('invalid', `${faults.join('; ')}.`);
-}
-
-function describe(issue: z.core.$ZodIssue): string {
-  const path = issue.path.map((part) => String(part).slice(0, 100)).join('.');
-  if (issue.code === 'unrecognized_keys') {
-    const keys = issue.keys.slice(0, 5).map((key) => key.slice(0, 100));
-    return `There is no field ${keys.map((key) => [path, key].filter(Boolean).join('.')).join(', ')}`;
-  }
-  return path === '' ? issue.message : `${path}: ${issue.message}`;
+  throw notFitting(schema, read.error);
 }
 
 /** Of lists that are read page by page. */

@@ -58,7 +58,9 @@ function serveRoute(scope: FastifyInstance, deps: DashboardDeps, name: RouteName
     onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
       secure(reply, deps.baseUrl());
       reply.header('cache-control', 'no-store');
+      request.asker = { door: 'dashboard' };
       request.session = await admit(deps, route, request, reply);
+      request.asker.account = request.session?.account?.id;
       if (request.session !== null) request.bodyOf = `user ${request.session.user.id}`;
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {

@@ -94,7 +94,6 @@ const busy = (id: string): Problem =>
   new Problem('invalid', `${id} is being handed over right now. Look again in a moment.`);
 
 const nothingUnknown = (id: string): Problem =>
-  new Problem(
-    'invalid',
-    `Nothing about ${id} is unknown. "npx sandmartin message show ${id}" tells what became of it.`,
-  );
+  new Problem('invalid', `Nothing about ${id} is unknown: its timeline tells what became of it.`, {
+    see: 'get_email_status',
+  });

@@ -115,7 +115,8 @@ export async function getKept(
   if (row === undefined) {
     throw new Problem(
       'not-found',
-      `No mail ${id} is kept. "npx sandmartin feedback list" shows those of the last ${KEPT_DAYS} days.`,
+      `No mail ${id} is kept: only those of the last ${KEPT_DAYS} days are.`,
+      { see: 'list_kept_feedback' },
     );
   }
   const { raw, ...rest } = row;

@@ -1,6 +1,7 @@
 // The addresses that recipients, their mail programs and Amazon SNS call, mounted beside the API by rest/server.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VERIFY_PATH } from '../accounts/address-verification.ts';
+import { refuse } from '../operations/refusal.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
 import { answerClick } from './click.ts';
 import { answerOpen } from './open.ts';
@@ -20,8 +21,8 @@ export function inboundRoutes(deps: InboundDeps): Record<string, Answer> {
     (request, response) => {
       const work = async () => answer(deps, request, response);
       work().catch((error) => {
-        deps.log.error({ err: error }, 'a recipient’s request failed');
-        if (!response.headersSent) response.writeHead(503, { 'retry-after': '10' });
+        const { status, headers } = refuse(deps, { door: 'inbound' }, error);
+        if (!response.headersSent) response.writeHead(status, headers);
         response.end();
       });
     };

@@ -9,14 +9,12 @@ import { readSes, type SesEvent } from '../feedback/ses.ts';
 import { subscribeUrl, verifySns } from '../feedback/sns.ts';
 import type { Bodies } from '../http/body.ts';
 import { showId } from '../ids.ts';
-import type { Log } from '../log.ts';
-import { STATUS_OF } from '../operations/refusal.ts';
+import { type RefusalDeps, refuse } from '../operations/refusal.ts';
 import { isMachine } from '../tracking/machines.ts';
 import type { EngagementRecorder } from '../tracking/record.ts';
 
-export interface SesDeps {
+export interface SesDeps extends RefusalDeps {
   clock: Clock;
-  log: Log;
   matcher: Matcher;
   recorder: ReportRecorder;
   engagements: EngagementRecorder;
@@ -45,14 +43,11 @@ export async function answerSes(
     }
     response.writeHead(200).end();
   } catch (error) {
-    const problem = error instanceof Problem ? error : undefined;
-    const level = problem === undefined ? 'error' : 'warn';
-    deps.log[level]({ err: error }, 'a notification of Amazon SES was not taken');
-    // Anything but a 2xx: SNS comes again.
-    const status = problem === undefined ? 503 : STATUS_OF[problem.code];
-    const detail = problem?.detail ?? 'It could not be recorded. Come again.';
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ detail }));
+    const { status, headers, body } = refuse(deps, { door: 'inbound' }, error);
+    deps.log.warn({ detail: body.detail }, 'a notification of Amazon SES was not taken');
+    // SNS comes again after a fault of ours.
+    response.writeHead(status, { ...headers, 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
   }
 }
 

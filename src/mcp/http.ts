@@ -160,7 +160,7 @@ export async function listenMcp(
     'request',
     guard((request, response) => {
       if (/^\/mcp\/?(\?|$)/.test(request.url ?? '')) answer(request, response);
-      else write(response, json(404, { detail: 'MCP is at /mcp.' }));
+      else write(response, json(404, { detail: 'MCP is at /mcp.', code: 'not-found' }));
     }),
   );
   await new Promise<void>((resolve, reject) => {

@@ -1,7 +1,7 @@
 // Tool results: what a tool answered, or why it did not, as an agent can act on it.
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { Problem, ProblemCode } from '../errors.ts';
-import { OUR_FAULT, STATUS_OF, waitSeconds } from '../operations/refusal.ts';
+import type { ProblemCode } from '../errors.ts';
+import type { Refusal } from '../operations/refusal.ts';
 
 /** Structured content plus the same JSON as text, for clients that read only one of the two. */
 export function success(content: Record<string, unknown>): CallToolResult {
@@ -15,30 +15,23 @@ export function success(content: Record<string, unknown>): CallToolResult {
  * A refusal: the same status and detail as REST, and what to do next. Only as text: clients check structured content
  * against the tool's output schema, also that of an error.
  */
-export function refusal(problem: Problem, advice: Record<string, unknown>): CallToolResult {
-  const wait = waitSeconds(problem);
-  return failure({
-    status: STATUS_OF[problem.code],
-    detail: problem.detail,
-    ...(wait === undefined ? {} : { retry_after_seconds: wait }),
-    ...(problem.faults.length === 0 ? {} : { faults: problem.faults }),
-    next: NEXT[problem.code],
+export function refusal(
+  { status, headers, body }: Refusal,
+  advice: Record<string, unknown>,
+): CallToolResult {
+  const wait = headers['retry-after'];
+  const content = {
+    status,
+    ...body,
+    ...(wait === undefined ? {} : { retry_after_seconds: Number(wait) }),
+    next: NEXT[body.code],
     ...advice,
-  });
-}
-
-export const ourFault = (): CallToolResult =>
-  failure({
-    status: 500,
-    detail: OUR_FAULT.detail,
-    next: 'Try again once; when it fails again, tell the person you work for.',
-  });
-
-function failure(content: Record<string, unknown>): CallToolResult {
+  };
   return { content: [{ type: 'text', text: JSON.stringify(content) }], isError: true };
 }
 
-const NEXT: Record<ProblemCode, string> = {
+const NEXT: Record<ProblemCode | 'internal', string> = {
+  internal: 'Try again once; when it fails again, tell the person you work for.',
   invalid: 'Nothing was done. Correct the arguments as the detail says and call again.',
   unauthenticated: 'Nothing was done. Ask for a valid API key.',
   'not-paying': 'Nothing was done. Ask the owner of the account to move it to a paid plan.',

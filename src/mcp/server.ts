@@ -19,7 +19,7 @@ import type { OperationDeps } from '../operations/deps.ts';
 import { perform } from '../operations/perform.ts';
 import { refuse } from '../operations/refusal.ts';
 import { instructionsFor } from './instructions.ts';
-import { ourFault, refusal, success } from './results.ts';
+import { refusal, success } from './results.ts';
 import type { Tool } from './tool.ts';
 import { type ToolCall, writeAnswer } from './tool-call.ts';
 import { TOOLS } from './tools.ts';
@@ -155,10 +155,10 @@ async function call(
       operation: operation.name,
       account: caller.accountId,
     };
-    const { problem } = refuse(deps, about, error);
-    if (problem === undefined) return ourFault();
-    const advice = await advise?.(deps, caller, wanted, problem).catch(() => ({}));
-    return refusal(problem, advice ?? {});
+    const refused = refuse(deps, about, error);
+    const advice =
+      refused.problem && (await advise?.(deps, caller, wanted, refused.problem).catch(() => ({})));
+    return refusal(refused, advice ?? {});
   }
 }
 

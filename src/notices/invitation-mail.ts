@@ -44,7 +44,8 @@ export async function invite(deps: NoticeDeps, wish: Invite): Promise<Invited> {
     if (!(error instanceof Problem)) throw error;
     throw new Problem(
       'unavailable',
-      `${invitation.email} was not invited: ${error.detail} An operator can make a link by command: npx sandmartin user invite.`,
+      `${invitation.email} was not invited: ${error.detail} An operator can make a link to pass on.`,
+      { see: 'invite_person' },
     );
   }
 }

@@ -20,14 +20,18 @@ export function readInput<Schema extends z.ZodObject>(
   const given = raw as Record<string, unknown>;
   const parsed = schema.safeParse(blanksAreAbsent ? withoutBlanks(given) : given);
   if (parsed.success) return parsed.data;
-  const { issues } = parsed.error;
+  throw notFitting(schema, parsed.error);
+}
+
+/** What is wrong with an input, field by field. */
+export function notFitting(schema: z.ZodType, { issues }: z.ZodError): Problem {
   const faults = issues
     .slice(0, MOST_FAULTS_SHOWN)
     .flatMap((issue) => describe(schema, issue))
     .slice(0, MOST_FAULTS_SHOWN);
   const sentence = faults.map(({ message }) => message).join('; ');
   const more = issues.reduce((sum, issue) => sum + countOf(issue), 0) - faults.length;
-  throw new Problem('invalid', more > 0 ? `${sentence}; and ${more} more.` : `${sentence}.`, {
+  return new Problem('invalid', more > 0 ? `${sentence}; and ${more} more.` : `${sentence}.`, {
     faults,
   });
 }
@@ -73,7 +77,7 @@ function withoutBlanks(raw: Record<string, unknown>): Record<string, unknown> {
 const isBlank = (value: unknown): boolean => value === null || value === '';
 
 /** Each fault as a part of a sentence that names the field. */
-function describe(schema: z.ZodObject, issue: z.core.$ZodIssue): Fault[] {
+function describe(schema: z.ZodType, issue: z.core.$ZodIssue): Fault[] {
   const path = showPath(issue.path);
   switch (issue.code) {
     case 'unrecognized_keys': {
@@ -119,17 +123,17 @@ const article = (expected: string): string => {
 };
 
 /** The fields that were possible where the unknown one stood: at the top, or inside a list of objects. */
-function shapeAt(schema: z.ZodObject, path: PropertyKey[]): Record<string, unknown> {
+function shapeAt(schema: z.ZodType, path: PropertyKey[]): Record<string, unknown> {
   let at: unknown = schema;
   for (const part of path) {
     let here = at as { def?: { innerType?: unknown; element?: unknown }; shape?: object };
-    while (here.def?.innerType !== undefined) here = here.def.innerType as typeof here;
+    while (here?.def?.innerType !== undefined) here = here.def.innerType as typeof here;
     at =
       typeof part === 'number'
-        ? here.def?.element
-        : (here.shape as Record<string, unknown>)[part as string];
+        ? here?.def?.element
+        : (here?.shape as Record<string, unknown> | undefined)?.[part as string];
   }
   let here = at as { def?: { innerType?: unknown }; shape?: object };
-  while (here.def?.innerType !== undefined) here = here.def.innerType as typeof here;
-  return (here.shape ?? {}) as Record<string, unknown>;
+  while (here?.def?.innerType !== undefined) here = here.def.innerType as typeof here;
+  return (here?.shape ?? {}) as Record<string, unknown>;
 }

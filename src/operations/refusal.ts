@@ -4,6 +4,7 @@ import { problemOf } from '../connection-fault.ts';
 import type { Fault, LimitState, Problem, ProblemCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { worded } from './hints.ts';
 
 export const STATUS_OF: Record<ProblemCode, number> = {
   invalid: 400,
@@ -61,7 +62,7 @@ export function refuse(
   }
   metrics.refused.inc({ code: problem.code });
   log.info({ ...about, code: problem.code, err: problem.cause }, 'refused');
-  return refusalOf(problem);
+  return refusalOf(problem, about.door);
 }
 
 export const OUR_FAULT: RefusalBody = {
@@ -70,8 +71,9 @@ export const OUR_FAULT: RefusalBody = {
 };
 
 /** Without a log line, for what nobody has to hear of. */
-export function refusalOf(problem: Problem): Refusal {
-  const { code, detail, faults, limit } = problem;
+export function refusalOf(problem: Problem, door: string): Refusal {
+  const { code, faults, limit } = problem;
+  const detail = worded(problem, door);
   const headers: Record<string, string> = {};
   const wait = waitSeconds(problem);
   if (wait !== undefined) headers['retry-after'] = String(wait);

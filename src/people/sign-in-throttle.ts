@@ -100,7 +100,7 @@ async function mustBeFree(database: Database, kind: Kind, name: string): Promise
   const shown = wait < 2 * MINUTE ? `${wait} seconds` : `${Math.ceil(wait / MINUTE)} minutes`;
   throw new Problem(
     'over-limit',
-    `Too many tries. Wait ${shown}, or have an operator set a new password: npx sandmartin user password.`,
+    `Too many tries. Wait ${shown}, or have an operator set a new password.`,
     { retryAfterSeconds: wait },
   );
 }

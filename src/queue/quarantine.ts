@@ -36,10 +36,9 @@ export async function releaseSetAside(database: Database, uuid: string | 'all'):
     [uuid === 'all' ? null : uuid],
   );
   if (uuid !== 'all' && rows.length === 0) {
-    throw new Problem(
-      'not-found',
-      `${showUuid('msg_', uuid)} is not set aside. "npx sandmartin quarantine list" shows what is.`,
-    );
+    throw new Problem('not-found', `${showUuid('msg_', uuid)} is not set aside.`, {
+      see: 'list_quarantine',
+    });
   }
   return rows.length;
 }

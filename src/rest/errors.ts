@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { problemOf } from '../connection-fault.ts';
-import { Problem } from '../errors.ts';
+import { Problem, type ProblemCode } from '../errors.ts';
 
 /** Also what Fastify itself refuses, in the contract's words and statuses; undefined: the fault is ours. */
 export function asProblem(error: unknown): Problem | undefined {
@@ -25,19 +25,19 @@ export function answerNoRequest(error: Error & { code?: string }, socket: Socket
     socket.destroy();
     return;
   }
-  const [status, detail] = NO_REQUEST[error.code ?? ''] ?? NOT_HTTP;
-  const json = JSON.stringify({ detail, code: 'invalid' });
+  const [status, detail, code = 'invalid'] = NO_REQUEST[error.code ?? ''] ?? NOT_HTTP;
+  const json = JSON.stringify({ detail, code });
   socket.write(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
   );
   socket.destroySoon();
 }
 
-const NO_REQUEST: Record<string, [status: number, detail: string]> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time. Send it again.'],
+const NO_REQUEST: Record<string, [status: number, detail: string, code?: ProblemCode]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time. Send it again.', 'too-slow'],
   HPE_HEADER_OVERFLOW: [
     431,
     'The header fields are larger than 16 KB. Send fewer or shorter ones.',
   ],
 };
-const NOT_HTTP: [number, string] = [400, 'This is not a whole HTTP/1.1 request.'];
+const NOT_HTTP: [number, string, undefined?] = [400, 'This is not a whole HTTP/1.1 request.'];

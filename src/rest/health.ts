@@ -79,7 +79,7 @@ function refuseMetrics(
   if (metricsToken !== undefined) {
     if (isSame(headers.authorization ?? '', `Bearer ${metricsToken}`)) return undefined;
     const detail = 'Metrics need "Authorization: Bearer" with the METRICS_TOKEN of this service.';
-    return json(401, { detail }, { 'www-authenticate': 'Bearer' });
+    return json(401, { detail, code: 'unauthenticated' }, { 'www-authenticate': 'Bearer' });
   }
   // On loopback too, what a proxy passes on comes from elsewhere.
   const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
@@ -87,6 +87,7 @@ function refuseMetrics(
   return json(403, {
     detail:
       'Metrics are not shown to the network. Set METRICS_PORT to serve them on a port of their own, or METRICS_TOKEN to ask for a token here.',
+    code: 'forbidden',
   });
 }
 
@@ -117,11 +118,13 @@ export async function listenHealth(
     const answering =
       path !== undefined && isRead
         ? answerHealth(deps, path, 'private', request.headers)
-        : Promise.resolve(json(404, { detail: `There are ${HEALTH_PATHS.join(', ')} here.` }));
+        : Promise.resolve(
+            json(404, { detail: `There are ${HEALTH_PATHS.join(', ')} here.`, code: 'not-found' }),
+          );
     answering
       .catch((error: Error) => {
         deps.log.error({ err: error }, 'health could not be told');
-        return json(500, { detail: 'This could not be told. The log says why.' });
+        return json(500, { detail: 'This could not be told. The log says why.', code: 'internal' });
       })
       .then(({ status, headers, body }) => response.writeHead(status, headers).end(body));
   });

@@ -80,11 +80,15 @@ async function admit(
 ): Promise<Admitted> {
   const key = apiKeyIn(oneHeader(request, 'x-api-key'), request.headers.authorization);
   const person = key === undefined ? await deps.admitPerson(request, reply) : undefined;
-  if (person !== undefined) return person;
+  if (person !== undefined) {
+    request.asker = { door: 'dashboard', account: person.caller.accountId };
+    return person;
+  }
   const caller = await deps.directory.authenticate(key, () =>
     deps.addressOf(request.socket.remoteAddress, oneHeader(request, 'x-forwarded-for')),
   );
   request.bodyOf = caller.keyId;
+  request.asker = { door: 'rest', account: caller.accountId };
   return { caller, person: null };
 }
 

@@ -27,6 +27,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose body it is, where a door has found out; anybody's else. */
     bodyOf: string | null;
+    /** Through which door it came, and for which account, where that is known. */
+    asker: { door: string; account?: number | undefined } | null;
     /** Gives back the memory that the body took. */
     releaseBody: (() => void) | null;
   }
@@ -54,6 +56,7 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
           error.code === 'FST_ERR_BAD_URL'
             ? new Problem('invalid', error.message)
             : nothingAt(request),
+          'rest',
         ),
       ),
     routerOptions: { ignoreTrailingSlash: true },
@@ -65,6 +68,7 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
     closeAnswered(bare);
   });
   server.decorateRequest('bodyOf', null);
+  server.decorateRequest('asker', null);
   server.decorateRequest('releaseBody', null);
   answerErrors(server, deps);
   refuseNowhere(server);
@@ -118,14 +122,12 @@ function serveMounts(server: FastifyInstance, mounts: RestDeps['mounts']): void 
 
 function answerErrors(server: FastifyInstance, deps: RestDeps): void {
   server.setErrorHandler((error, request, reply) => {
-    const about = {
-      door: 'rest',
-      request: request.id,
-      account: request.admitted?.caller.accountId,
-    };
+    const about = { ...(request.asker ?? { door: 'rest' }), request: request.id };
     return sendRefusal(reply, refuse(deps, about, error, asProblem));
   });
-  server.setNotFoundHandler((request, reply) => sendRefusal(reply, refusalOf(nothingAt(request))));
+  server.setNotFoundHandler((request, reply) =>
+    sendRefusal(reply, refusalOf(nothingAt(request), 'rest')),
+  );
 }
 
 const nothingAt = ({ method, url }: FastifyRequest): Problem =>

@@ -238,7 +238,7 @@ function openInbound(shared: Shared, bodies: Bodies, { read: readRequester }: Re
     it.drain(),
   );
   return inboundRoutes({
-    ...{ database, clock, log, engagements, matcher, recorder, bodies, readRequester },
+    ...{ database, clock, log, metrics, engagements, matcher, recorder, bodies, readRequester },
     trackingKeys: secret.tokenKeys('tracking'),
     links: openLinkSwitch({ database, log }),
     topics: config.sesTopics,

@@ -75,10 +75,7 @@ export async function getCaptured(
     [readUuid('sbx_', id) ?? null, id],
   );
   if (row === undefined) {
-    throw new Problem(
-      'not-found',
-      `The sandbox has no mail ${id}. "npx sandmartin sandbox list" shows what it captured.`,
-    );
+    throw new Problem('not-found', `The sandbox has no mail ${id}.`, { see: 'list_sandbox' });
   }
   const { raw, ...rest } = row;
   return { ...toCaptured(rest), raw };

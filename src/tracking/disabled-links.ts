@@ -57,10 +57,9 @@ export async function enableLink(database: Queryable, target: DisabledTarget): P
           [uuidOf(target.messageId), target.url === null ? '' : readUrl(target.url)],
         );
   if (rows.length === 0) {
-    throw new Problem(
-      'not-found',
-      'Nothing like that is switched off. "npx sandmartin link list" shows what is.',
-    );
+    throw new Problem('not-found', 'Nothing like that is switched off.', {
+      see: 'list_disabled_links',
+    });
   }
 }
 

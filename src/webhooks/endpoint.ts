@@ -78,10 +78,7 @@ export async function createEndpoint(
     ),
   );
   if (made[0] === undefined) {
-    throw new Problem(
-      'not-found',
-      `There is no account ${accountId}. "npx sandmartin account list" shows the accounts.`,
-    );
+    throw new Problem('not-found', `There is no account ${accountId}.`, { see: 'list_accounts' });
   }
   if (made[0].count >= MOST_ENDPOINTS) {
     throw new Problem(
@@ -267,7 +264,8 @@ function onlyOne(rows: EndpointRow[], id: string): Endpoint {
   if (rows[0] !== undefined) return toEndpoint(rows[0]);
   throw new Problem(
     'not-found',
-    `There is no webhook endpoint ${id.slice(0, 64)} in this account. "npx sandmartin webhook list" shows them.`,
+    `There is no webhook endpoint ${id.slice(0, 64)} in this account.`,
+    { see: 'list_webhook_endpoints' },
   );
 }
 

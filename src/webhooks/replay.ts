@@ -78,10 +78,9 @@ async function endpointBehind(client: Queryable, accountId: number, id: string):
 }
 
 function noDelivery(id: string): never {
-  throw new Problem(
-    'not-found',
-    `There is no webhook delivery ${id.slice(0, 64)}. "npx sandmartin webhook deliveries" shows them.`,
-  );
+  throw new Problem('not-found', `There is no webhook delivery ${id.slice(0, 64)}.`, {
+    see: 'list_webhook_deliveries',
+  });
 }
 
 /** Who asks for a replay thinks that the endpoint is well: a pause of the breaker ends. The row's lock keeps two replays from meeting. */
@@ -92,10 +91,9 @@ async function openFor(client: Queryable, endpoint: Endpoint): Promise<void> {
     [endpoint.accountId, readUuid('whe_', endpoint.id)],
   );
   if (opened.length > 0) return;
-  throw new Problem(
-    'invalid',
-    `${endpoint.id} is disabled. Enable it first: npx sandmartin webhook enable ${endpoint.id}`,
-  );
+  throw new Problem('invalid', `${endpoint.id} is disabled. Enable it first.`, {
+    see: 'update_webhook_endpoint',
+  });
 }
 
 // What to send again. $1 account, $2 endpoint, $3 now; the selection's own values from $4 on.

@@ -392,7 +392,7 @@ describe('invitations', () => {
         body: { email: 'eve@people.example', role: 'owner' },
       });
       expect(refused.status).toBe(503);
-      expect(refused.body.detail).toContain('npx sandmartin user invite');
+      expect(refused.body.detail).toContain('An operator can make a link');
       expect((await alone.call('getTeam', {})).invitations).toEqual([]);
       // An operator, who could make the login by command, gets it.
       const operator = await openSignedIn(bare, { operator: true });

@@ -42,6 +42,7 @@ beforeAll(async () => {
   const deps = {
     clock: systemClock,
     log,
+    metrics,
     matcher: createMatcher({ database, clock: systemClock, returnPathKeys }),
     recorder: openReportRecorder({ database, metrics, nowMs: Date.now }),
     engagements: openEngagementRecorder({ database, clock: systemClock, log, metrics }),

@@ -2,6 +2,7 @@
 // their own (process.ts) are for tests about processes.
 import { Command } from 'commander';
 import { vi } from 'vitest';
+import { wordedAtTerminal } from '../../src/cli/hints.ts';
 import { Problem } from '../../src/errors.ts';
 import type { CommandResult } from './process.ts';
 
@@ -28,7 +29,7 @@ export async function runInProcess(
     result.code = Number(process.exitCode ?? 0);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    result.stderr += `${error.detail}\n`;
+    result.stderr += `${wordedAtTerminal(error)}\n`;
     result.code = 1;
   } finally {
     process.env = before.env;

@@ -1,0 +1,23 @@
+// Hints at a terminal: the command that helps on after a refusal, where a problem names what to see.
+import type { Problem } from '../errors.ts';
+
+export const COMMANDS: Record<string, string> = {
+  list_accounts: 'account list',
+  list_keys: 'key list',
+  list_identities: 'identity list',
+  verify_identity: 'identity verify',
+  invite_person: 'user invite',
+  get_email_status: 'message show',
+  list_sandbox: 'sandbox list',
+  list_kept_feedback: 'feedback list',
+  list_quarantine: 'quarantine list',
+  list_disabled_links: 'link list',
+  list_webhook_endpoints: 'webhook list',
+  list_webhook_deliveries: 'webhook deliveries',
+  update_webhook_endpoint: 'webhook enable',
+};
+
+export function wordedAtTerminal({ detail, see }: Problem): string {
+  const command = see === undefined ? undefined : COMMANDS[see];
+  return command === undefined ? detail : `${detail} See "npx sandmartin ${command}".`;
+}
