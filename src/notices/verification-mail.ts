@@ -50,7 +50,7 @@ async function chooseSender(deps: VerificationDeps, accountId: number): Promise<
   if (sender !== undefined) return sender;
   throw new Problem(
     'unavailable',
-    'No verification mail was sent: the service has no address to write from. Whoever runs it can set SYSTEM_SENDER to one, or mark the address as verified.',
+    'No verification mail was sent: SYSTEM_SENDER is not set. Whoever runs the service can set it to an address that it may write from, or mark the address as verified.',
     { see: 'verify_identity' },
   );
 }
