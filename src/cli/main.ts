@@ -40,6 +40,8 @@ const ADVICE: Record<string, string> = {
 const program = new Command('sandmartin')
   .description('Transactional email you run yourself.')
   .version(VERSION)
+  // Options behind a command are that command's: `template publish SLUG --version 2`.
+  .enablePositionalOptions()
   .showHelpAfterError('(add --help for what is possible)')
   .configureHelp({ showGlobalOptions: false });
 

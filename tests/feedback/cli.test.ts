@@ -1,9 +1,10 @@
 // `sandmartin feedback parse`: one JSON line a file, with exactly the documented fields.
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { afterEach, expect, it, vi } from 'vitest';
 import { registerFeedback } from '../../src/cli/feedback.ts';
 
-const path = (name: string) => new URL(`../fixtures/${name}`, import.meta.url).pathname;
+const path = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
 async function run(...files: string[]): Promise<{ lines: object[]; errors: string }> {
   let output = '';
