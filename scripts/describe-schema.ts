@@ -2,20 +2,41 @@
 // docs/schema.sql is one (npm run schema); the upgrade fixtures have one each (npm run fixture).
 import type { Queryable } from '../src/store/pool.ts';
 
-/** `replaced`: with the functions of src/store/functions, of which otherwise only the heads are told. */
+/** Where rows are put in: before it tables, after it what would be in the way of them. */
+export const ROWS_HERE = '-- Rows go in here.';
+
+/**
+ * `whole`: as a database can be made of it, with the functions of src/store/functions, of which otherwise only the heads
+ * are told, the partitions, and where sequences stand.
+ */
 export async function describeSchema(
   database: Queryable,
-  options: { replaced: boolean } = { replaced: false },
+  { whole }: { whole: boolean } = { whole: false },
 ): Promise<string> {
   const sections = [
     await enums(database),
-    await functions(database, options.replaced),
+    await functions(database, whole),
     await tables(database),
+    whole ? [...(await partitions(database)), ROWS_HERE, ...(await sequences(database))] : [],
     await foreignKeys(database),
     await indexes(database),
     await triggers(database),
   ];
   return `${sections.flat().join('\n\n')}\n`;
+}
+
+/** Whoever runs writes a row, with the name of the machine: nothing that outlives it. */
+const OF_PROCESSES = ['processes', 'delivery_processes', 'delivery_leases'];
+
+/** The rows of every table, as JSON that json_populate_record takes back. */
+export async function describeRows(database: Queryable): Promise<string> {
+  const names = await linesOf(database, `SELECT t.relname AS line FROM pg_class t WHERE ${OURS}`);
+  const tables: string[] = [];
+  for (const name of names.filter((it) => !OF_PROCESSES.includes(it))) {
+    const rows = await linesOf(database, `SELECT row_to_json(r)::text AS line FROM ${name} r`);
+    if (rows.length > 0) tables.push(`"${name}": [\n${rows.join(',\n')}\n]`);
+  }
+  return `{\n${tables.join(',\n')}\n}\n`;
 }
 
 /** What is ours, without the partitions of days. */
@@ -37,7 +58,7 @@ const enums = (database: Queryable): Promise<string[]> =>
   );
 
 /** Written where tables are not there yet: bodies are not looked into. */
-async function functions(database: Queryable, replaced: boolean): Promise<string[]> {
+async function functions(database: Queryable, whole: boolean): Promise<string[]> {
   const rows = await database.query<{ name: string; head: string; text: string }>(
     `SELECT proname AS name, pg_get_functiondef(oid) AS text,
             format('%s(%s)', proname, pg_get_function_identity_arguments(oid)) AS head
@@ -45,7 +66,7 @@ async function functions(database: Queryable, replaced: boolean): Promise<string
   );
   const files = await linesOf(database, 'SELECT name AS line FROM schema_functions');
   const texts = rows.map(({ name, head, text }) =>
-    replaced || !files.includes(name) ? `${text.trim()};` : `-- Function in a file: ${head}`,
+    whole || !files.includes(name) ? `${text.trim()};` : `-- Function in a file: ${head}`,
   );
   return ['SET check_function_bodies = off;', ...texts.sort()];
 }
@@ -80,6 +101,22 @@ async function tables(database: Queryable): Promise<string[]> {
     return `CREATE TABLE ${name} (\n${parts}\n)${partitioning}${storage};`;
   });
 }
+
+const partitions = (database: Queryable): Promise<string[]> =>
+  linesOf(
+    database,
+    `SELECT format('CREATE TABLE %I PARTITION OF %I %s;', child.relname, t.relname,
+                   pg_get_expr(child.relpartbound, child.oid)) AS line
+     FROM pg_inherits JOIN pg_class t ON t.oid = inhparent JOIN pg_class child ON child.oid = inhrelid
+     WHERE ${OURS} AND child.relkind = 'r'`,
+  );
+
+const sequences = (database: Queryable): Promise<string[]> =>
+  linesOf(
+    database,
+    `SELECT format('SELECT setval(%L, %s);', sequencename, last_value) AS line
+     FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL`,
+  );
 
 const foreignKeys = (database: Queryable): Promise<string[]> =>
   linesOf(

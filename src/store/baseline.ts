@@ -1,23 +1,48 @@
-// Databases of before the first release: their schema came in fifteen small migrations, which are one baseline now. One that
-// had them all is the same and goes on; asked by migrate.ts before it looks what is missing.
+// Databases of before the first release: their schema came in many small migrations, which are one baseline now. What such a
+// database still lacks of it is made up for; migrate.ts asks before it looks what is missing.
 import { Problem } from '../errors.ts';
 import type { Queryable } from './pool.ts';
 
-const FORMER = [1, 2, 3, 4, 5, 6, 9, 11, 12, 13, 15, 16, 20, 23, 25];
+const FORMER = [1, 2, 3, 4, 5, 6, 9, 11, 12, 13, 15, 16, 20];
+
+/** The last of them, which many a database has not seen. */
+const LATE: Record<number, string> = {
+  23: `ALTER TABLE message_hours ALTER COLUMN counts TYPE jsonb USING jsonb_strip_nulls(jsonb_build_object(
+         'queued', nullif(counts[1], 0), 'sent', nullif(counts[2], 0), 'delivered', nullif(counts[3], 0),
+         'opened', nullif(counts[4], 0), 'clicked', nullif(counts[5], 0), 'bounced', nullif(counts[6], 0),
+         'complained', nullif(counts[7], 0)))`,
+  // Parameters got other names, which CREATE OR REPLACE refuses.
+  25: `DROP FUNCTION IF EXISTS accept_sends(
+         uuid[], bigint[], text[], text[], integer[], text[], text[], text[], integer[], integer[], text[], uuid[], bytea[],
+         bytea[], bytea[], bytea[], text[], bytea[], integer[], integer[], integer[], integer[], boolean, integer, integer);
+       DROP FUNCTION IF EXISTS record_events(
+         bigint[], uuid[], uuid[], text[], text[], text[], text[], text[], text[])`,
+  26: `CREATE TABLE suppression_strikes (
+         account_id bigint NOT NULL, address text NOT NULL, day date NOT NULL, PRIMARY KEY (account_id, address, day))`,
+};
 
 export async function adoptBaseline(client: Queryable): Promise<void> {
-  const rows = await client.query<{ version: number }>(
-    `SELECT version FROM schema_migrations
-     WHERE EXISTS (SELECT FROM schema_migrations WHERE version = 1 AND name = 'send_path')`,
+  const rows = await client.query<{ version: number; name: string }>(
+    'SELECT version, name FROM schema_migrations',
   );
-  if (rows.length === 0) return;
+  const isFormer = rows.some(({ name }) => name === 'send_path' || name === 'strikes');
+  if (!isFormer) return;
   const done = rows.map(({ version }) => version);
-  if (!FORMER.every((version) => done.includes(version))) {
-    throw new Problem(
-      'unavailable',
-      `The database was made by a development version before 0.1.0 (schema ${Math.max(...done)}) that cannot be upgraded. Start 0.1.0 with an empty database: set DATA_DIR to a new folder, or DATABASE_URL to a new database. The old one is left as it is, for the version that made it.`,
-    );
+  if (rows.some(({ name }) => name === 'send_path')) {
+    if (!FORMER.every((version) => done.includes(version))) throw tooOld(Math.max(...done));
+    for (const [version, sql] of Object.entries(LATE)) {
+      if (!done.includes(Number(version))) await client.query(sql);
+    }
   }
-  await client.query('DELETE FROM schema_migrations WHERE version = ANY ($1)', [FORMER]);
+  const late = Object.keys(LATE).map(Number);
+  await client.query('DELETE FROM schema_migrations WHERE version = ANY ($1)', [
+    [...FORMER, ...late],
+  ]);
   await client.query(`INSERT INTO schema_migrations (version, name) VALUES (1, 'baseline')`);
 }
+
+const tooOld = (version: number): Problem =>
+  new Problem(
+    'unavailable',
+    `The database was made by a development version before 0.1.0 (schema ${version}) that cannot be upgraded. Start 0.1.0 with an empty database: set DATA_DIR to a new folder, or DATABASE_URL to a new database. The old one is left as it is, for the version that made it.`,
+  );

@@ -115,7 +115,10 @@ async function replaceFunctions(client: Queryable): Promise<void> {
   await client.query(
     'CREATE TABLE IF NOT EXISTS schema_functions (name text PRIMARY KEY, hash bytea NOT NULL)',
   );
-  const rows = await client.query<{ name: string; hash: Buffer }>('SELECT * FROM schema_functions');
+  // One that a migration dropped, or somebody by hand, is made again.
+  const rows = await client.query<{ name: string; hash: Buffer }>(
+    'SELECT * FROM schema_functions WHERE name IN (SELECT proname FROM pg_proc)',
+  );
   const present = new Map(rows.map((row) => [row.name, row.hash]));
   for (const { name, sql } of readSql('./functions/')) {
     const hash = createHash('sha256').update(sql).digest();

@@ -1,7 +1,7 @@
 // Rules that the whole schema keeps, asked of the database itself.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeSchema } from '../../scripts/describe-schema.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -68,32 +68,55 @@ it('docs/schema.sql is what the migrations make: npm run schema writes it anew',
 });
 
 describe('a database of before the first release', () => {
-  const FORMER = [1, 2, 3, 4, 5, 6, 9, 11, 12, 13, 15, 16, 20, 23, 25];
-  const migrated = () =>
-    test.database.query('SELECT version, name FROM schema_migrations ORDER BY version');
+  const FORMER = [1, 2, 3, 4, 5, 6, 9, 11, 12, 13, 15, 16, 20];
+  let old: TestDatabase;
+  beforeEach(async () => {
+    old = await createTestDatabase();
+    await old.database.query('DELETE FROM schema_migrations WHERE version = 1');
+  });
+  afterEach(() => old.drop());
 
-  async function pretend(versions: number[]): Promise<void> {
-    await test.database.query('DELETE FROM schema_migrations WHERE version = ANY ($1)', [FORMER]);
-    await test.database.query(
+  const pretend = (versions: number[]) =>
+    old.database.query(
       `INSERT INTO schema_migrations (version, name)
-       SELECT v, CASE WHEN v = 1 THEN 'send_path' ELSE 'other' END FROM unnest($1::integer[]) v`,
+       SELECT v, CASE v WHEN 1 THEN 'send_path' WHEN 26 THEN 'strikes' ELSE 'other' END
+       FROM unnest($1::integer[]) v`,
       [versions],
     );
-  }
+  const migrated = (database = old.database) =>
+    database.query('SELECT version, name FROM schema_migrations ORDER BY version');
 
   it('that has every migration of then goes on from the baseline', async () => {
-    const before = await migrated();
-    await pretend(FORMER);
-    expect(await migrate(test.database)).toEqual([]);
-    expect(await migrated()).toEqual(before);
+    await pretend([...FORMER, 23, 25, 26]);
+    expect(await migrate(old.database)).toEqual([]);
+    expect(await migrated()).toEqual(await migrated(test.database));
   });
 
-  it('that lacks one is refused with what to do, and left as it is', async () => {
+  it('gets what it lacks of the last ones, and its hours keep their meaning', async () => {
+    await pretend(FORMER);
+    await old.database.query('DROP TABLE suppression_strikes');
+    await old.database.query(
+      `ALTER TABLE message_hours ALTER COLUMN counts TYPE bigint[] USING NULL`,
+    );
+    await old.database.query(`INSERT INTO accounts (name, plan) VALUES ('Old', 'paid')`);
+    await old.database.query(
+      `INSERT INTO message_hours (account_id, hour, counts)
+       SELECT id, '2026-11-01T10:00Z', '{0,3,0,0,0,2,0}' FROM accounts`,
+    );
+    expect(await migrate(old.database)).toEqual([]);
+    expect(await migrated()).toEqual(await migrated(test.database));
+    expect(await describeSchema(old.database)).toBe(await describeSchema(test.database));
+    expect(await old.database.query('SELECT counts FROM message_hours')).toEqual([
+      { counts: { sent: 3, bounced: 2 } },
+    ]);
+  });
+
+  it('that lacks an older one is refused with what to do, and left as it is', async () => {
     await pretend(FORMER.slice(0, -1));
     const before = await migrated();
-    await expect(migrate(test.database)).rejects.toMatchObject({
+    await expect(migrate(old.database)).rejects.toMatchObject({
       code: 'unavailable',
-      detail: expect.stringMatching(/before 0\.1\.0 \(schema 23\).*DATA_DIR to a new folder/),
+      detail: expect.stringMatching(/before 0\.1\.0 \(schema 16\).*DATA_DIR to a new folder/),
     });
     expect(await migrated()).toEqual(before);
   });

@@ -508,6 +508,15 @@ CREATE TABLE suppressions (
   PRIMARY KEY (account_id, address)
 );
 
+-- Days on which mail to an address came back for a cause that leaves doubt; written by
+-- src/suppressions/strikes.ts.
+CREATE TABLE suppression_strikes (
+  account_id bigint NOT NULL,
+  address text NOT NULL,                  -- normalised
+  day date NOT NULL,
+  PRIMARY KEY (account_id, address, day)
+);
+
 -- Mail to the feedback listener that made no event: auto-replies, complaints nobody can match,
 -- anything else. Kept 7 days.
 CREATE TABLE feedback_mails (
