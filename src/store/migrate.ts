@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../errors.ts';
 import { adoptBaseline } from './baseline.ts';
 import type { Database, Queryable } from './pool.ts';
+import { requireUsable } from './usable.ts';
 
 const MIGRATION_LOCK = 7_263_001;
 
@@ -37,6 +38,7 @@ export async function migrate(
   patience: MigrationPatience = PATIENCE,
   migrations: Migration[] = readMigrations(),
 ): Promise<number[]> {
+  await requireUsable(database);
   const applied: number[] = [];
   for (;;) {
     const version = await comingAgain(patience, () => applyNext(database, migrations, patience));
