@@ -1,0 +1,77 @@
+// The tables of docs/api.md and docs/mcp.md, made from the operations: calls, parameters, scopes and tools. They stand between
+// markers; what is written around them stays.
+import { readFileSync } from 'node:fs';
+import { toJSONSchema } from 'zod';
+import { TOOLS } from '../src/mcp/tools.ts';
+import { OPERATIONS } from '../src/operations/all.ts';
+import type { Operation } from '../src/operations/operation.ts';
+
+/** The document with its tables made anew. */
+export function withTables(file: string): string {
+  return Object.entries(TABLES).reduce(
+    (text, [name, make]) => between(text, name, make),
+    readFileSync(file, 'utf8'),
+  );
+}
+
+const TABLES: Record<string, () => string> = { calls, scopes, tools };
+
+function between(text: string, name: string, make: () => string): string {
+  const marked = new RegExp(`(<!-- ${name}: made by npm run generate -->\n)[^]*?(<!-- end -->)`);
+  return text.replace(marked, (_, begin: string, end: string) => `${begin}${make()}${end}`);
+}
+
+const table = (header: string[], rows: string[][]): string =>
+  [header, header.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
+    .join('');
+
+const code = (text: string): string => `\`${text}\``;
+
+function calls(): string {
+  return table(
+    ['call', 'scope', 'parameters', 'what it does'],
+    OPERATIONS.map((operation) => [
+      code(`${operation.rest.method} ${operation.rest.path}`),
+      operation.scope === null ? 'none' : code(operation.scope),
+      parametersOf(operation).map(code).join(', '),
+      operation.summary,
+    ]),
+  );
+}
+
+/** Beside those in the path; `?` after what may be left out. */
+function parametersOf({ input, rest }: Operation): string[] {
+  const { properties = {}, required = [] } = toJSONSchema(input, {
+    io: 'input',
+    unrepresentable: 'any',
+  });
+  return Object.keys(properties)
+    .filter((name) => !rest.path.includes(`{${name}}`))
+    .map((name) => (name === rest.ifMatch ? 'If-Match' : name))
+    .map((name) => (required.includes(name) ? name : `${name}?`));
+}
+
+function scopes(): string {
+  const all = new Set(OPERATIONS.flatMap(({ scope }) => scope ?? []));
+  return table(
+    ['scope', 'allows to'],
+    [...all].map((wanted) => [
+      code(wanted),
+      OPERATIONS.filter(({ scope }) => scope === wanted)
+        .map(({ title }) => title[0]!.toLowerCase() + title.slice(1))
+        .join('; '),
+    ]),
+  );
+}
+
+function tools(): string {
+  return table(
+    ['tool', 'scope', 'what it does'],
+    TOOLS.map(({ operation: { name, scope, summary } }) => [
+      code(name),
+      scope === null ? 'none' : code(scope),
+      summary,
+    ]),
+  );
+}
