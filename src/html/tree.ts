@@ -16,8 +16,11 @@ export interface Element {
   children: (Element | string)[];
 }
 
-/** Deeper than this, elements are read as children of the last level: no page can exhaust the stack. */
-const depthMax = 200;
+/**
+ * Deeper than this, elements are read as children of the last level: no page can exhaust the stack, and no end tag has to
+ * look further for its start. Tables in tables reach half of it when there are fifteen.
+ */
+const depthMax = 128;
 
 const ATTRIBUTES = ['data-text', 'style', 'href', 'alt'] as const;
 
@@ -79,7 +82,7 @@ function endOthers(open: Element[], kind: ElementKind): void {
     }
     if (outermost > 0) closeTo(open, outermost);
   }
-  if (endsParagraph) closeElement(open, PARAGRAPH);
+  if (endsParagraph) closeParagraph(open);
 }
 
 /** An item inside a list, a table and so on is an item of its own; inside these it is still the same. */
@@ -89,7 +92,14 @@ function isBarrier(name: string, rank: ElementKind['rank']): boolean {
   );
 }
 
-const PARAGRAPH = elementKind('p');
+/** No block stands inside a paragraph, so an open one is not far. */
+function closeParagraph(open: Element[]): void {
+  for (let level = open.length - 1; level > 0; level--) {
+    const { name, rank } = open[level]!.kind;
+    if (name === 'p') closeTo(open, level);
+    if (rank === 'block' || rank === 'scope') return;
+  }
+}
 
 /** Closes the innermost open element of that name and all inside it; an end tag without a start is nothing. */
 function closeElement(open: Element[], { name, rank, endsWithin }: ElementKind): void {

@@ -23,6 +23,8 @@ const pages: [name: string, repeated: string, before?: string, after?: string][]
   ['quotes', '<blockquote>a'],
   ['lists', '<ul><li>a'],
   ['lists without items', '<ul><ul><b>'],
+  ['items deep in blocks', '<li>', '<div>'.repeat(250)],
+  ['end tags deep in blocks', '</b>', '<div>'.repeat(250)],
   ['rules', '<hr>'],
   ['headings', '<h1>a</h1>'],
   ['rows', '<tr><td>a'],
