@@ -38,6 +38,8 @@ export interface Operation<
   client: string;
   /** How agents see it; absent: they do not. */
   tool?: ToolShape;
+  /** What may take long and needs nothing of the database: done before the transaction of `changes` is opened. */
+  before?(deps: OperationDeps, caller: Caller, input: z.output<Input>): Promise<void>;
   run(
     deps: OperationDeps,
     caller: Caller,

@@ -20,6 +20,7 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
 ): Promise<z.output<Output>> {
   requireScope(caller, operation.scope);
   const input = readInput(operation.input, raw, { blanksAreAbsent: !changes(operation) });
+  await operation.before?.(deps, caller, input);
   const noted: Change[] = [];
   const call: Via = Object.assign(via, { note: (change: Change) => void noted.push(change) });
   if (operation.effect === 'changes') {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import {
   archiveTemplate,
+  checkSources,
   cloneTemplate,
   publishTemplate,
   putTemplate,
@@ -289,6 +290,8 @@ export const templateOperations = [
     rest: { method: 'PUT', path: '/v1/templates/{slug}', ifMatch: 'base_version' },
     client: 'templates.put',
     tool: {},
+    before: (deps, { accountId }, { slug, ...change }) =>
+      checkSources(deps, accountId, slug, change),
     async run(deps, { accountId }, input, via) {
       const { slug, publish, from_version: from, base_version: base, ...change } = input;
       const { template, version } = await putTemplate(deps, accountId, slug, change, {

@@ -15,7 +15,7 @@ import {
   saveTemplate,
   saveVersion,
 } from './stored-templates.ts';
-import { checkDraft, checkSlug, sourceOf, type TemplateDraft } from './template-draft.ts';
+import { checkDraft, checkSlug, givenSources, type TemplateDraft } from './template-draft.ts';
 
 interface TemplateDeps {
   database: Database;
@@ -59,6 +59,22 @@ export async function cloneTemplate(
 }
 
 /**
+ * A Problem where what is given is no valid Jinja2. Asked before putTemplate and not by it: compiling may wait for its turn in
+ * a thread, and no transaction with the account's lock waits with it. What is not given was checked when it was saved.
+ */
+export async function checkSources(
+  deps: Pick<TemplateDeps, 'catalog' | 'making'>,
+  accountId: number,
+  slug: string,
+  change: { [Field in keyof TemplateDraft]?: unknown },
+): Promise<void> {
+  await (deps.making ?? makeHere(deps.catalog)).check(checkSlug(slug), givenSources(change), {
+    share: `edits of account ${accountId}`,
+    ratePerSecond: EDITS_PER_SECOND,
+  });
+}
+
+/**
  * Saves a new version, as a draft. What is not given stays as in the version `from` (the newest, unless told); a template
  * made from nothing needs at least a subject and HTML. What the newest version says already makes no new one.
  * `base`: the newest version that whoever changes it knows; a Problem tells what others changed since.
@@ -84,11 +100,6 @@ export async function putTemplate(
     if (existing !== undefined && (await isSaved(client, existing, draft))) {
       return { template: existing, version: existing.newestVersion };
     }
-    await (deps.making ?? makeHere(deps.catalog)).check(slug, sourceOf(draft), {
-      share: `edits of account ${accountId}`,
-      ratePerSecond: EDITS_PER_SECOND,
-    });
-
     const version = (existing?.newestVersion ?? 0) + 1;
     await saveTemplate(client, accountId, slug, draft);
     await saveVersion(client, accountId, slug, {

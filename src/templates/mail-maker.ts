@@ -6,6 +6,7 @@ import { Float, TemplateError } from '../jinja/index.ts';
 import type { BrandingContext } from './branding.ts';
 import type { Catalog } from './catalog.ts';
 import {
+  brief,
   compileText,
   mailContext,
   mailEnvironment,
@@ -114,7 +115,8 @@ function withFaults<Result>(slug: string, work: () => Result): Result {
 }
 
 function faultOf(slug: string, detail: string, cause: TemplateError): Fault {
-  const { templateName, line, column, message } = cause;
+  const { templateName, line, column } = cause;
+  const message = brief(cause.message);
   const [name, part = 'html'] = (templateName ?? slug).split(':');
   // In a template that this one extends, the place would mislead.
   if (name !== slug) return { path: 'template', message: detail };

@@ -98,8 +98,17 @@ function asProblem<Result>(work: () => Result): Result {
     const where = `Template "${slug}"${part ? `, ${part}` : ''}${place}`;
     const what =
       fault instanceof TemplateNotFound
-        ? `there is no template "${fault.message}" to extend, include or import`
-        : fault.message;
+        ? `there is no template "${brief(fault.message)}" to extend, include or import`
+        : brief(fault.message);
     throw new Problem('invalid', `${where}: ${what}`, { cause: fault });
   }
+}
+
+const LONGEST_MESSAGE = 300;
+
+/** Messages of Python quote the value they are about, however long it is; people need its beginning, and what is said of it. */
+export function brief(message: string): string {
+  if (message.length <= LONGEST_MESSAGE) return message;
+  const half = LONGEST_MESSAGE / 2;
+  return `${message.slice(0, half)} … ${message.slice(-half)}`;
 }

@@ -94,6 +94,19 @@ const showPath = (path: PropertyKey[]): string =>
     .join('')
     .slice(1);
 
+/** What is compiled of a change; what cannot be, being too long or no text, is refused by checkDraft. */
+export function givenSources(change: { [Field in keyof TemplateContent]?: unknown }) {
+  const given = (value: unknown): string =>
+    typeof value === 'string' && value.length <= LONGEST_SOURCE ? value : '';
+  const { subject, preheader, html, text } = change;
+  return {
+    subject: given(subject),
+    preheader: given(preheader),
+    html: given(html),
+    text: given(text),
+  };
+}
+
 /** What is compiled of it. */
 export const sourceOf = ({ subject, preheader, html, text }: TemplateContent) => ({
   ...{ subject, preheader, html, text },

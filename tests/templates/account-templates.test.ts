@@ -1,5 +1,10 @@
 // Templates of an account's own, over real PostgreSQL: what may be saved, how versions are numbered, what each change leaves behind.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { Problem } from '../../src/errors.ts';
+import type { Operation } from '../../src/operations/operation.ts';
+import { perform } from '../../src/operations/perform.ts';
+import { templateOperations } from '../../src/operations/templates.ts';
 import {
   archiveTemplate,
   cloneTemplate,
@@ -7,6 +12,7 @@ import {
   putTemplate,
   rollBackTemplate,
 } from '../../src/templates/account-templates.ts';
+import { makeHere } from '../../src/templates/making.ts';
 import {
   findAccountTemplate,
   listTemplateVersions,
@@ -189,6 +195,44 @@ describe('made from nothing', () => {
 });
 
 describe('bad syntax', () => {
+  /** As the operation does it, in a transaction of its own; `making` compiles. */
+  const update = (slug: string, change: Record<string, unknown>, making = makeHere(catalog)) =>
+    perform(
+      { ...deps, making, clock: systemClock, directory: { forget: () => {} } } as never,
+      templateOperations.find(({ name }) => name === 'update_template')! as Operation,
+      { accountId: account, scopes: new Set(['templates:write']), keyId: null } as never,
+      { slug, ...change },
+      { door: 'cli', requestId: 'test', person: null } as never,
+    );
+
+  it('is looked for before the transaction is opened: nobody waits for a compiler with a lock', async () => {
+    let open = -1;
+    const making = {
+      ...makeHere(catalog),
+      check: async () => {
+        const [found] = await test.database.query<{ open: number }>(
+          `SELECT count(*)::int AS open FROM pg_stat_activity
+           WHERE datname = current_database() AND state LIKE 'idle in transaction%'`,
+        );
+        open = found!.open;
+      },
+    };
+    await update('unlocked', { subject: 'x', html: '<p>x</p>' }, making);
+    expect(open).toBe(0);
+    expect(await findAccountTemplate(test.database, account, 'unlocked')).toBeDefined();
+  });
+
+  it('quotes little of a template', async () => {
+    const error = await update('long', {
+      subject: 'x',
+      html: `{{ x|${'y'.repeat(200_000)} }}`,
+    }).catch((problem: unknown) => problem as Problem);
+    const { detail, faults } = error as Problem;
+    expect(detail).toMatch(/^Template "long", line 1, column \d+: No filter named 'y+ … y+'\.$/);
+    expect(detail.length).toBeLessThan(400);
+    expect(faults[0]!.message.length).toBeLessThan(400);
+  });
+
   it.each([
     ['html', { html: '<p>\n  {% if x %}\n</p>' }, /^Template "broken", line 3, column \d+: /],
     ['html', { html: 'a\nbb {{ x( }}' }, /^Template "broken", line 2, column \d+: /],
@@ -205,7 +249,7 @@ describe('bad syntax', () => {
     async (_part, change, detail) => {
       const before = await versionOf(account);
       const draft = { subject: 'x', html: '<p>x</p>', ...change };
-      await expect(putTemplate(deps, account, 'broken', draft)).rejects.toMatchObject({
+      await expect(update('broken', draft)).rejects.toMatchObject({
         code: 'invalid',
         detail: expect.stringMatching(detail),
       });
@@ -217,7 +261,7 @@ describe('bad syntax', () => {
   it('in an edit leaves the versions as they were', async () => {
     await cloneTemplate(deps, account, 'mention');
     await expect(
-      putTemplate(deps, account, 'mention', { html: '{% block a %}', name: 'Changed' }),
+      update('mention', { html: '{% block a %}', name: 'Changed' }),
     ).rejects.toMatchObject({ code: 'invalid' });
     expect(await findAccountTemplate(test.database, account, 'mention')).toMatchObject({
       newestVersion: 1,
