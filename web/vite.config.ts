@@ -5,6 +5,8 @@ import { defineConfig } from 'vite';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+const service = process.env.SANDMARTIN_URL ?? 'http://localhost:3000';
+
 export default defineConfig({
   root: here('.'),
   plugins: [react()],
@@ -22,7 +24,7 @@ export default defineConfig({
   },
   server: {
     // `npx vite web` beside a running service: pages from here, answers from there.
-    proxy: { '/dashboard': process.env.SANDMARTIN_URL ?? 'http://localhost:3000' },
+    proxy: { '/dashboard': service, '/v1': service },
     fs: { allow: [here('..')] },
   },
 });

@@ -1,14 +1,12 @@
 // sandmartin message: what was sent, and what became of it.
 import type { Command } from 'commander';
-import { RESOLUTIONS, type Resolution, resolve } from '../delivery/resolve.ts';
+import type { DeliveryAttempt, MessageDetails, MessageSummary } from '../client/operations.ts';
+import { RESOLUTIONS, type Resolution } from '../delivery/resolve.ts';
 import { Problem } from '../errors.ts';
-import { type KeptAttempt, listAttempts } from '../events/attempts.ts';
-import { readTimeline, type TimelineEvent } from '../events/timeline.ts';
 import { readUuid } from '../ids.ts';
-import { findMessage, listMessages, type MessageDetail } from '../messages/message.ts';
-import { findWaiting, type Waiting } from '../queue/due.ts';
-import type { Database } from '../store/pool.ts';
-import { accountNumber, print, table, wholeNumber, withDatabase, withJson } from './command.ts';
+import { findAccountOfMessage, listMessages } from '../messages/message.ts';
+import { accountNumber, print, table, wholeNumber, withJson } from './command.ts';
+import { type Here, operating } from './operations.ts';
 
 interface MessageOptions {
   account?: number;
@@ -22,24 +20,18 @@ export function registerMessage(program: Command): void {
   withJson(message.command('list').description('newest first'))
     .option('--account <id>', 'of one account only', accountNumber)
     .option('--limit <n>', 'how many', wholeNumber('--limit', 1), 50)
-    .action((options: MessageOptions) =>
-      withDatabase(async (database) => {
-        const messages = await listMessages(database, {
-          limit: options.limit,
-          ...(options.account === undefined ? {} : { accountId: options.account }),
-        });
-        print(options.json, messages, () =>
+    .action(({ account, limit, json }: MessageOptions) =>
+      operating(async (here) => {
+        const messages = await newest(here, account, limit);
+        print(json, messages, () =>
           table(
-            ['ID', 'ACCOUNT', 'STATUS', 'TO', 'SUBJECT', 'ACCEPTED'],
-            messages.map((it) => [
-              it.id,
-              String(it.accountId),
-              it.status,
-              it.recipients.length > 1
-                ? `${it.recipients[0]} +${it.recipients.length - 1}`
-                : (it.recipients[0] ?? ''),
+            ['ID', 'STATUS', 'TO', 'SUBJECT', 'ACCEPTED'],
+            messages.map(({ id, status, recipients: [first = '', ...others], ...it }) => [
+              id,
+              status,
+              others.length > 0 ? `${first} +${others.length}` : first,
               it.subject.slice(0, 50),
-              it.createdAt,
+              it.created_at,
             ]),
           ),
         );
@@ -47,24 +39,23 @@ export function registerMessage(program: Command): void {
     );
 
   withJson(message.command('show <id>').description('one message with its timeline')).action(
-    (id: string, options: MessageOptions) =>
-      withDatabase(async (database) => {
-        const { uuid, found } = await find(database, id);
-        const events = (await readTimeline(database, found.accountId, uuid))?.events ?? [];
-        const waiting = (await findWaiting(database, found.accountId, uuid)) ?? null;
-        const attempts = await listAttempts(database, found.accountId, uuid);
-        print(options.json, { ...found, events, attempts, waiting }, () => [
-          `${found.id}  ${found.status}`,
-          `From     ${found.from}`,
-          `To       ${found.recipients.join(', ')}`,
-          `Subject  ${found.subject}`,
-          `Account  ${found.accountId}, through ${found.door}`,
-          ...(found.template === null ? [] : [`Template ${templateOf(found)}`]),
-          ...(found.delay === null ? [] : [`Delayed  ${delayOf(found.delay)}`]),
+    (id: string, { json }: MessageOptions) =>
+      operating(async (here) => {
+        const { messages } = await here.as(await accountOf(here, id));
+        const details = await messages.details({ sm_mail_id: id });
+        const { data: attempts } = await messages.listAttempts({ sm_mail_id: id });
+        print(json, { ...details, attempts }, () => [
+          `${id}  ${details.status}`,
+          `From     ${details.from_email}`,
+          `To       ${details.recipients.join(', ')}`,
+          `Subject  ${details.subject}`,
+          `Through  ${details.door}`,
+          ...(details.template === null ? [] : [`Template ${templateOf(details)}`]),
+          ...(details.delay === null ? [] : [`Delayed  ${JSON.stringify(details.delay)}`]),
           '',
-          `${found.createdAt.replace('Z', '   ')}  queued`,
-          ...[...events.map(eventLine), ...attempts.flatMap(attemptLines)].sort(),
-          ...(waiting === null ? [] : [describeWaiting(waiting)]),
+          `${details.created_at.replace('Z', '   ')}  queued`,
+          ...[...details.events.map(eventLine), ...attempts.flatMap(attemptLines)].sort(),
+          ...(details.pending === null ? [] : [describePending(details.pending)]),
         ]);
       }),
   );
@@ -75,12 +66,12 @@ export function registerMessage(program: Command): void {
       .description('decide what became of a mail when nobody knows whether the relay has it'),
   )
     .requiredOption('--as <outcome>', 'sent (count it as sent) or again (send it again)', readAs)
-    .action((id: string, options: { as: Resolution; json?: boolean }) =>
-      withDatabase(async (database) => {
-        const { uuid, found } = await find(database, id);
-        const recipients = await resolve(database, found, uuid, options.as);
-        print(options.json, { id, recipients, as: options.as }, () => [
-          options.as === 'sent'
+    .action((id: string, { as, json }: { as: Resolution; json?: boolean }) =>
+      operating(async (here) => {
+        const { messages } = await here.as(await accountOf(here, id));
+        const { recipients } = await messages.resolve({ sm_mail_id: id, as });
+        print(json, { id, recipients, as }, () => [
+          as === 'sent'
             ? `Counts as sent: ${recipients.join(', ')}.`
             : `Due again, with the same Message-ID: ${recipients.join(', ')}.`,
         ]);
@@ -88,13 +79,32 @@ export function registerMessage(program: Command): void {
     );
 }
 
-async function find(
-  database: Database,
-  id: string,
-): Promise<{ uuid: string; found: MessageDetail }> {
+/** Of one account by the operation; those of all accounts only the machine's operator sees. */
+async function newest(
+  { database, as }: Here,
+  account: number | undefined,
+  limit: number,
+): Promise<(MessageSummary & { account_id?: number })[]> {
+  if (account === undefined) {
+    const messages = await listMessages(database, { limit });
+    return messages.map(({ accountId, from, createdAt, ...it }) => ({
+      ...{ account_id: accountId, ...it, from_email: from, created_at: createdAt },
+    }));
+  }
+  const found: MessageSummary[] = [];
+  const pages = (await as(account)).messages.list({ limit: Math.min(limit, 100) });
+  for await (const message of pages) {
+    found.push(message);
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
+/** Operators have the id, but perhaps not the account. */
+async function accountOf({ database }: Here, id: string): Promise<number> {
   const uuid = readUuid('msg_', id);
-  const found = uuid === undefined ? undefined : await findMessage(database, uuid);
-  if (uuid !== undefined && found !== undefined) return { uuid, found };
+  const account = uuid && (await findAccountOfMessage(database, uuid));
+  if (account) return account;
   throw new Problem(
     'not-found',
     `There is no message ${id}. "npx sandmartin message list" shows the newest.`,
@@ -107,11 +117,11 @@ function readAs(text: string): Resolution {
   throw new Problem('invalid', `--as must be ${RESOLUTIONS.join(' or ')}, not "${text}".`);
 }
 
-const eventLine = ({ type, timestamp, ...rest }: TimelineEvent): string =>
+const eventLine = ({ type, timestamp, ...rest }: MessageDetails['events'][number]): string =>
   `${timestamp}  ${type}  ${JSON.stringify(rest)}`;
 
 /** With the same stamp as events, so that they sort among them. */
-function attemptLines({ at, attempt, server, recipients }: KeptAttempt & { at: string }): string[] {
+function attemptLines({ at, attempt, server, recipients }: DeliveryAttempt): string[] {
   const stamp = `${at.replace('Z', '')}000`;
   const what = attempt === null ? 'reported late by' : `attempt ${attempt} at`;
   return recipients.map(
@@ -120,24 +130,19 @@ function attemptLines({ at, attempt, server, recipients }: KeptAttempt & { at: s
   );
 }
 
-function describeWaiting(waiting: Waiting): string {
-  const { state, attempts, dueAt, remaining, unknown, lastResponse, reason } = waiting;
-  if (state === 'set aside') {
-    return `set aside: ${reason} ("npx sandmartin quarantine release" tries it again)`;
+function describePending(pending: NonNullable<MessageDetails['pending']>): string {
+  const { attempts, next_at, remaining, unknown, last_response, set_aside } = pending;
+  if (set_aside !== null) {
+    return `set aside: ${set_aside} ("npx sandmartin quarantine release" tries it again)`;
   }
-  if (unknown !== null) {
-    return `unknown whether the relay has it for ${unknown.join(', ')}: sent again ${dueAt}, unless you say "message resolve --as sent"`;
+  if (unknown.length > 0) {
+    return `unknown whether the relay has it for ${unknown.join(', ')}: sent again ${next_at}, unless you say "message resolve --as sent"`;
   }
-  const whom = remaining === null ? '' : ` to ${remaining.join(', ')}`;
-  const after = attempts === 0 ? '' : ` after ${attempts} tries, the last answer: ${lastResponse}`;
-  return `waiting to be handed over${whom}, due ${dueAt}${after}`;
+  const after = attempts === 0 ? '' : ` after ${attempts} tries, the last answer: ${last_response}`;
+  return `waiting to be handed over to ${remaining.join(', ')}, due ${next_at}${after}`;
 }
 
-function templateOf({ template, templateVersion, brandingVersion }: MessageDetail): string {
-  const version = templateVersion === null ? 'of the catalogue' : `version ${templateVersion}`;
-  return `${template}, ${version}, branding version ${brandingVersion ?? 0}`;
-}
-
-function delayOf({ at, recipients, smtp_response }: NonNullable<MessageDetail['delay']>): string {
-  return `${recipients.join(', ')}: ${smtp_response || 'no reason given'} (reported ${at})`;
+function templateOf({ template, template_version, branding_version }: MessageDetails): string {
+  const version = template_version === null ? 'of the catalogue' : `version ${template_version}`;
+  return `${template}, ${version}, branding version ${branding_version ?? 0}`;
 }

@@ -152,6 +152,191 @@ export interface MessageSummary {
   created_at: string;
 }
 
+export interface MessageDetails {
+  /** The message id, `sm_mail_id` in the call that tells its story. */
+  id: string;
+  /** The current status. */
+  status: "queued" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "complained";
+  /** Sender. */
+  from_email: string;
+  /** To, cc and bcc together. */
+  recipients: string[];
+  /** The subject as it went out. */
+  subject: string;
+  /** Labels given when it was sent. */
+  tags: string[];
+  /** The template it was made from. */
+  template: string | null;
+  /** Where it came in. */
+  door: "rest" | "mcp" | "dashboard" | "cli" | "system";
+  /** When it was accepted: ISO 8601, UTC. */
+  created_at: string;
+  /** What happened, oldest first. */
+  events: (SentEvent | DeliveredEvent | OpenedEvent | ClickedEvent | BouncedEvent | ComplainedEvent)[];
+  /** What became of each recipient’s copy. */
+  recipient_states: RecipientState[];
+  /** Whether the service itself wrote it for its reader only: content is not shown. */
+  sealed: boolean;
+  /** The version of the account’s template; null: none, or a system template. */
+  template_version: number | null;
+  /** The branding that it was made with. */
+  branding_version: number | null;
+  /** The API key it came through. */
+  key: {
+    /** Id of the key. */
+    id: string;
+    /** Its name. */
+    name: string | null;
+    /** How it begins. */
+    prefix: string;
+    /** Whether it was revoked since. */
+    revoked: boolean;
+  } | null;
+  /** Its id at the relay, once it took it. */
+  relay_message_id: string | null;
+  /** The newest report that it is late. */
+  delay: Record<string, unknown> | null;
+  /** What is still to hand over; null: nothing. */
+  pending: {
+    /** How often it was tried. */
+    attempts: number;
+    /** When it is tried next: ISO 8601, UTC. */
+    next_at: string;
+    /** Recipients who are left. */
+    remaining: string[];
+    /** Those of them of whom nobody knows whether the relay has the email. */
+    unknown: string[];
+    /** What the relay said last. */
+    last_response: string | null;
+    /** Why it is not tried any more; null: it is. */
+    set_aside: string | null;
+  } | null;
+}
+
+export interface RecipientState {
+  /** The recipient. */
+  address: string;
+  /** How they were addressed. */
+  kind: "to" | "cc" | "bcc";
+  /** What became of their copy. */
+  status: "queued" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "complained";
+  /** Since when: ISO 8601, UTC; null: it is still queued. */
+  at: string | null;
+  /** What the last mail server said about it. */
+  response: string | null;
+}
+
+export interface DeliveryAttempt {
+  /** When: ISO 8601, UTC. */
+  at: string;
+  /** Which; null: a report of the relay. */
+  attempt: number | null;
+  /** Who was asked, or who reported. */
+  server: string;
+  /** What it said about each. */
+  recipients: ({
+    /** About whom. */
+    recipient: string;
+    /** unknown: the line was cut after the email. */
+    result: "deferred" | "unknown";
+    /** What the server said. */
+    reply: string;
+  })[];
+  /** When it was to be tried next; null: not any more. */
+  next_at: string | null;
+}
+
+export interface WebhookDelivery {
+  /** Id of the delivery. */
+  id: string;
+  /** The endpoint it goes to. */
+  endpoint_id: string;
+  /** The message that the event is about. */
+  message_id: string;
+  /** Id of the event, the same over retries and replays. */
+  event_id: string;
+  /** What happened. */
+  event_type: "delivery" | "open" | "click" | "bounce" | "complaint";
+  /** pending: it is tried again. abandoned: it was tried often enough. */
+  state: "pending" | "delivered" | "abandoned";
+  /** How often it was tried. */
+  attempts: number;
+  /** When it happened: ISO 8601, UTC. */
+  created_at: string;
+  /** When it was tried last. */
+  attempted_at: string | null;
+  /** When it is tried next, while it is pending. */
+  next_attempt_at: string | null;
+  /** What the endpoint answered last. */
+  status: number | null;
+  /** Why the last attempt failed. */
+  error: string | null;
+  /** How long the last attempt took. */
+  duration_ms: number | null;
+}
+
+export interface ResolveMessageAnswer {
+  /** The message id. */
+  sm_mail_id: string;
+  /** Whom it was about. */
+  recipients: string[];
+}
+
+export interface MessageContent {
+  /** The message id. */
+  sm_mail_id: string;
+  /** Sender. */
+  from_email: string;
+  /** Recipients, as they were written. */
+  to: string[];
+  /** Recipients of copies. */
+  cc: string[];
+  /** Recipients who stand in no header. */
+  bcc: string[];
+  /** Where answers go; null: to the sender. */
+  reply_to: string | null;
+  /** The subject. */
+  subject: string;
+  /** The sender’s own headers. */
+  headers: ({
+    /** Name of the header. */
+    name: string;
+    /** Its value. */
+    value: string;
+  })[];
+  /** The HTML, before tracking; null: it has none. */
+  html: string | null;
+  /** The plain text; null: it has none. */
+  text: string | null;
+  /** Files, without what is in them. */
+  attachments: ({
+    /** Its place, for the call that answers it. */
+    index: number;
+    /** File name. */
+    filename: string;
+    /** Media type. */
+    content_type: string;
+    /** Bytes. */
+    size: number;
+  })[];
+}
+
+export interface File {
+  /** File name. */
+  filename: string;
+  /** Media type. */
+  content_type: string;
+  /** What is in it, base64. */
+  content_base64: string;
+}
+
+export interface SendMessageAgainAnswer {
+  /** Message id. Use it as sm_mail_id in later calls. */
+  id: string;
+  /** Always `queued`: delivery is asynchronous. */
+  status: "queued";
+}
+
 export interface GetTemplateAnswer {
   /** What send_email takes as `template`. */
   slug: string;
@@ -510,35 +695,6 @@ export interface TestWebhookEndpointAnswer {
   response_body: string;
 }
 
-export interface WebhookDelivery {
-  /** Id of the delivery. */
-  id: string;
-  /** The endpoint it goes to. */
-  endpoint_id: string;
-  /** The message that the event is about. */
-  message_id: string;
-  /** Id of the event, the same over retries and replays. */
-  event_id: string;
-  /** What happened. */
-  event_type: "delivery" | "open" | "click" | "bounce" | "complaint";
-  /** pending: it is tried again. abandoned: it was tried often enough. */
-  state: "pending" | "delivered" | "abandoned";
-  /** How often it was tried. */
-  attempts: number;
-  /** When it happened: ISO 8601, UTC. */
-  created_at: string;
-  /** When it was tried last. */
-  attempted_at: string | null;
-  /** When it is tried next, while it is pending. */
-  next_attempt_at: string | null;
-  /** What the endpoint answered last. */
-  status: number | null;
-  /** Why the last attempt failed. */
-  error: string | null;
-  /** How long the last attempt took. */
-  duration_ms: number | null;
-}
-
 export interface GetWebhookDeliveryAnswer {
   /** Id of the delivery. */
   id: string;
@@ -589,6 +745,74 @@ export interface GetWebhookDeliveryAnswer {
 export interface ReplayWebhookEventsAnswer {
   /** How many events it is about. */
   count: number;
+}
+
+export interface CapturedMail {
+  /** Id of the captured mail. */
+  id: string;
+  /** When: ISO 8601, UTC. */
+  captured_at: string;
+  /** Sender of the envelope. */
+  from: string;
+  /** Recipients of the envelope. */
+  recipients: string[];
+  /** The subject. */
+  subject: string;
+  /** The message it is a copy of. */
+  message_id: string | null;
+  /** Bytes. */
+  size: number;
+}
+
+export interface SimulatorAddress {
+  /** Send to it. */
+  address: string;
+  /** What becomes of the mail. */
+  plays: string;
+}
+
+export interface CapturedContent {
+  /** Id of the captured mail. */
+  id: string;
+  /** When: ISO 8601, UTC. */
+  captured_at: string;
+  /** Sender of the envelope. */
+  from: string;
+  /** Recipients of the envelope. */
+  recipients: string[];
+  /** The subject. */
+  subject: string;
+  /** The message it is a copy of. */
+  message_id: string | null;
+  /** Bytes. */
+  size: number;
+  /** All headers, in order. */
+  headers: ({
+    /** Name of the header. */
+    name: string;
+    /** Its value, unfolded. */
+    value: string;
+  })[];
+  /** The HTML, without the tracking pixel. */
+  html: string | null;
+  /** The plain text. */
+  text: string | null;
+  /** Files, without what is in them. */
+  attachments: ({
+    /** File name. */
+    filename: string;
+    /** Media type. */
+    content_type: string;
+    /** Bytes. */
+    size: number;
+  })[];
+  /** The mail as it went over the wire, its first 4 MB. */
+  raw: string;
+}
+
+export interface ClearSandboxAnswer {
+  /** How many there were. */
+  cleared: number;
 }
 
 export interface AuditEntry {
@@ -663,14 +887,20 @@ export interface Operations {
       /** The id that the send call answered. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<MessageTimeline>;
-    /** Search messages. The account’s messages, newest first, by recipient, subject, tag, status and time. One call looks through a bounded number of them: continue while `next` is not null, even when a page is empty. */
+    /** Search messages. The account’s messages, newest first, by recipient, subject, template, tag, door, status and time. One call looks through a bounded number of them: continue while `next` is not null, even when a page is empty. */
     list(input?: {
+      /** A message id: that one alone. */
+      id?: string | undefined;
       /** An address in to, cc or bcc, or a part of one. */
       recipient?: string | undefined;
       /** A part of the subject. */
       subject?: string | undefined;
+      /** Slug of the template, exactly. */
+      template?: string | undefined;
       /** A tag, exactly. */
       tag?: string | undefined;
+      /** Where it came in. */
+      door?: "rest" | "mcp" | "dashboard" | "cli" | "system" | undefined;
       /** The current status. */
       status?: "queued" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "complained" | undefined;
       /** Not before this time, ISO 8601. */
@@ -682,6 +912,50 @@ export interface Operations {
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
     }, options?: CallOptions): Pages<MessageSummary>;
+    /** Read everything about a message. One message with its timeline, what became of each recipient, where it came from and how handing it over stands; everything but what it says. */
+    details(input: {
+      /** The id that the send call answered. */
+      sm_mail_id: string;
+    }, options?: CallOptions): Promise<MessageDetails>;
+    /** List the attempts of a message. Attempts to hand a message over that were no end, and reports of delays, oldest first: what the timeline leaves out. */
+    listAttempts(input: {
+      /** The id that the send call answered. */
+      sm_mail_id: string;
+    }, options?: CallOptions): Pages<DeliveryAttempt>;
+    /** List the webhook deliveries of a message. Which endpoints were told of the events of a message, oldest first. */
+    listWebhooks(input: {
+      /** The id that the send call answered. */
+      sm_mail_id: string;
+    }, options?: CallOptions): Pages<WebhookDelivery>;
+    /** Decide an unknown outcome. For a message of which nobody knows whether the relay has it, because the line was cut: count it as sent, or send it again with the same Message-ID. */
+    resolve(input: {
+      /** The id that the send call answered. */
+      sm_mail_id: string;
+      /** sent: it counts as sent. again: it is due again. */
+      as: "sent" | "again";
+    }, options?: CallOptions): Promise<ResolveMessageAnswer>;
+    /** Read what a message says. Bodies, headers and the list of files of one message, as they were accepted. Content is kept for fewer days than the timeline. */
+    content(input: {
+      /** The id that the send call answered. */
+      sm_mail_id: string;
+    }, options?: CallOptions): Promise<MessageContent>;
+    /** Read a message’s source. The message as it goes or went over the wire (RFC 5322), tracking and all. */
+    source(input: {
+      /** The id that the send call answered. */
+      sm_mail_id: string;
+    }, options?: CallOptions): Promise<File>;
+    /** Read an attachment. One file of a message, by its place in the list of its content. */
+    attachment(input: {
+      /** The id that the send call answered. */
+      sm_mail_id: string;
+      /** Its place, from 0. */
+      index: number;
+    }, options?: CallOptions): Promise<File>;
+    /** Send a message again. Queues the same email once more as a new message, to the same recipients. It counts as any other email. */
+    sendAgain(input: {
+      /** The id that the send call answered. */
+      sm_mail_id: string;
+    }, options?: CallOptions): Promise<SendMessageAgainAnswer>;
   };
   templates: {
     /** List templates. The templates that can be sent, with the names of their variables: the system catalogue and the account’s own. */
@@ -1048,6 +1322,24 @@ export interface Operations {
       dry_run?: boolean | undefined;
     }, options?: CallOptions): Promise<ReplayWebhookEventsAnswer>;
   };
+  sandbox: {
+    /** List captured mail. Mail of the account that the sandbox captured instead of delivering, newest first. */
+    list(input?: {
+      /** How many to return: 1 to 100, 25 by default. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<CapturedMail>;
+    /** List simulator addresses. Addresses that play a part in the sandbox, such as one that bounces. */
+    listAddresses(input?: Record<string, never>, options?: CallOptions): Pages<SimulatorAddress>;
+    /** Read a captured mail. One captured mail, by its id or by that of the message: headers, bodies, bytes. */
+    get(input: {
+      /** Id of the captured mail, or of the message. */
+      id: string;
+    }, options?: CallOptions): Promise<CapturedContent>;
+    /** Empty the sandbox. Throws all captured mail of the account away. */
+    clear(input?: Record<string, never>, options?: CallOptions): Promise<ClearSandboxAnswer>;
+  };
   audit: {
     /** List changes. Every change of the account: who made it, when, through which door. Newest first. */
     list(input?: {
@@ -1068,6 +1360,14 @@ export const ROUTES = {
   'send': { method: 'POST', path: '/v1/send', sends: true },
   'messages.get': { method: 'GET', path: '/v1/messages/{sm_mail_id}' },
   'messages.list': { method: 'GET', path: '/v1/messages', list: true },
+  'messages.details': { method: 'GET', path: '/v1/messages/{sm_mail_id}/details' },
+  'messages.listAttempts': { method: 'GET', path: '/v1/messages/{sm_mail_id}/attempts', list: true },
+  'messages.listWebhooks': { method: 'GET', path: '/v1/messages/{sm_mail_id}/webhooks', list: true },
+  'messages.resolve': { method: 'POST', path: '/v1/messages/{sm_mail_id}/resolve' },
+  'messages.content': { method: 'GET', path: '/v1/messages/{sm_mail_id}/content' },
+  'messages.source': { method: 'GET', path: '/v1/messages/{sm_mail_id}/source' },
+  'messages.attachment': { method: 'GET', path: '/v1/messages/{sm_mail_id}/attachments/{index}' },
+  'messages.sendAgain': { method: 'POST', path: '/v1/messages/{sm_mail_id}/send-again', sends: true },
   'templates.list': { method: 'GET', path: '/v1/templates', list: true },
   'templates.get': { method: 'GET', path: '/v1/templates/{slug}' },
   'templates.listOwn': { method: 'GET', path: '/v1/own-templates', list: true },
@@ -1100,5 +1400,9 @@ export const ROUTES = {
   'webhooks.getDelivery': { method: 'GET', path: '/v1/webhooks/{id}/deliveries/{delivery_id}' },
   'webhooks.retryDelivery': { method: 'POST', path: '/v1/webhooks/{id}/deliveries/{delivery_id}/retry' },
   'webhooks.replay': { method: 'POST', path: '/v1/webhooks/{id}/replay' },
+  'sandbox.list': { method: 'GET', path: '/v1/sandbox', list: true },
+  'sandbox.listAddresses': { method: 'GET', path: '/v1/simulator-addresses', list: true },
+  'sandbox.get': { method: 'GET', path: '/v1/sandbox/{id}' },
+  'sandbox.clear': { method: 'DELETE', path: '/v1/sandbox' },
   'audit.list': { method: 'GET', path: '/v1/audit', list: true },
 } as const;

@@ -26,19 +26,18 @@ export async function admitPerson(
   request.bodyOf = `user ${session.user.id}`;
   secure(reply, deps.baseUrl());
   reply.header('cache-control', 'no-store');
-  const { account, user } = session;
-  return {
-    caller: {
-      accountId: account?.id ?? 0,
-      keyId: null,
-      scopes: scopesOfPerson(account?.role, user.operator),
-      limits: null,
-      // Sends ask for the account's own state: operations/perform.ts.
-      paused: null,
-    },
-    person: user,
-  };
+  return { caller: callerOf(session), person: session.user };
 }
+
+/** With the rights of their role. */
+export const callerOf = ({ account, user }: Session): Caller => ({
+  accountId: account?.id ?? 0,
+  keyId: null,
+  scopes: scopesOfPerson(account?.role, user.operator),
+  limits: null,
+  // Sends ask for the account's own state: operations/perform.ts.
+  paused: null,
+});
 
 const signedOut = (): Problem =>
   new Problem('unauthenticated', 'You are not signed in, or your session is over. Sign in.');

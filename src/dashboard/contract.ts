@@ -17,15 +17,7 @@ import type {
 } from './views/account.ts';
 import type { Role } from './views/common.ts';
 import type { KeyRow, NewKey } from './views/keys.ts';
-import type {
-  LiveMessages,
-  LiveTimeline,
-  MessageDetail,
-  MessagePage,
-  MessageSearch,
-} from './views/messages.ts';
 import type { Overview } from './views/overview.ts';
-import type { SandboxInbox, SandboxMail } from './views/sandbox.ts';
 import type { AskedAddress, SenderDomain, Senders } from './views/senders.ts';
 import type { ServiceState } from './views/service.ts';
 import type {
@@ -74,14 +66,9 @@ export interface Api {
   resetPassword: { body: ResetPassword; answer: Me };
 
   getOverview: { query: { days?: 1 | 7 | 30 | 90 }; answer: Overview };
-  live: { answer: LiveMessages };
+  live: { answer: unknown };
 
-  searchMessages: { query: MessageSearch; answer: MessagePage };
-  getMessage: { params: { id: string }; answer: MessageDetail };
-  liveMessage: { params: { id: string }; answer: LiveTimeline };
-  getMessageSource: { params: { id: string }; answer: string };
-  getAttachment: { params: { id: string; index: string }; answer: Blob };
-  sendAgain: { params: { id: string }; answer: Sent };
+  liveMessage: { params: { id: string }; answer: unknown };
 
   listSenders: { answer: Senders };
   addDomain: { body: { domain: string }; answer: SenderDomain };
@@ -97,10 +84,6 @@ export interface Api {
   /** `secret` is shown this once. */
   createKey: { body: NewKey; answer: { key: KeyRow; secret: string } };
   revokeKey: { params: { id: string }; answer: Done };
-
-  listSandbox: { query: { before?: string; limit?: number }; answer: SandboxInbox };
-  getSandboxMail: { params: { id: string }; answer: SandboxMail };
-  clearSandbox: { answer: { cleared: number } };
 
   getTeam: { answer: Team };
   invite: { body: { email: string; role: Role }; answer: Invited };
@@ -157,17 +140,7 @@ export const ROUTES = {
   getOverview: { method: 'GET', path: '/overview', access: 'viewer' },
   live: { method: 'GET', path: '/live', access: 'viewer', kind: 'stream' },
 
-  searchMessages: { method: 'GET', path: '/messages', access: 'viewer' },
-  getMessage: { method: 'GET', path: '/messages/:id', access: 'viewer' },
   liveMessage: { method: 'GET', path: '/messages/:id/live', access: 'viewer', kind: 'stream' },
-  getMessageSource: { method: 'GET', path: '/messages/:id/source', access: 'viewer', kind: 'file' },
-  getAttachment: {
-    method: 'GET',
-    path: '/messages/:id/attachments/:index',
-    access: 'viewer',
-    kind: 'file',
-  },
-  sendAgain: { method: 'POST', path: '/messages/:id/send-again', access: 'developer' },
 
   listSenders: { method: 'GET', path: '/senders', access: 'viewer' },
   addDomain: { method: 'POST', path: '/senders/domains', access: 'developer' },
@@ -184,10 +157,6 @@ export const ROUTES = {
   listKeys: { method: 'GET', path: '/keys', access: 'viewer' },
   createKey: { method: 'POST', path: '/keys', access: 'developer' },
   revokeKey: { method: 'DELETE', path: '/keys/:id', access: 'developer' },
-
-  listSandbox: { method: 'GET', path: '/sandbox', access: 'viewer' },
-  getSandboxMail: { method: 'GET', path: '/sandbox/:id', access: 'viewer' },
-  clearSandbox: { method: 'DELETE', path: '/sandbox', access: 'developer' },
 
   getTeam: { method: 'GET', path: '/team', access: 'viewer' },
   invite: { method: 'POST', path: '/team/invitations', access: 'owner' },

@@ -2,9 +2,8 @@
 import type { Works } from './route.ts';
 import { accountRoutes, operatorRoutes } from './routes/account.ts';
 import { keyRoutes } from './routes/keys.ts';
-import { messageRoutes } from './routes/messages.ts';
+import { liveRoutes } from './routes/live.ts';
 import { overviewRoutes } from './routes/overview.ts';
-import { sandboxRoutes } from './routes/sandbox.ts';
 import { senderRoutes } from './routes/senders.ts';
 import { serviceRoutes } from './routes/service.ts';
 import { sessionRoutes } from './routes/session.ts';
@@ -13,10 +12,9 @@ import { teamRoutes } from './routes/team.ts';
 export const WORKS: Works = {
   ...sessionRoutes,
   ...overviewRoutes,
-  ...messageRoutes,
+  ...liveRoutes,
   ...senderRoutes,
   ...keyRoutes,
-  ...sandboxRoutes,
   ...teamRoutes,
   ...accountRoutes,
   ...operatorRoutes,

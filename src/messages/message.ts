@@ -62,29 +62,16 @@ export async function findOwnMessage(
   return rows.map(toMessage)[0];
 }
 
-/** What operators see of one message. */
-export interface MessageDetail extends Message {
-  templateVersion: number | null;
-  brandingVersion: number | null;
-  /** The newest report of a delay. */
-  delay: { at: string; recipients: string[]; smtp_response: string } | null;
-}
-
 /** For operators, who have the id but perhaps not the account. */
-export async function findMessage(
+export async function findAccountOfMessage(
   database: Database,
   uuid: string,
-): Promise<MessageDetail | undefined> {
-  type Row = MessageRow & Pick<MessageDetail, 'templateVersion' | 'brandingVersion' | 'delay'>;
-  const [row] = await database.query<Row>(
-    `SELECT ${MESSAGE_COLUMNS}, template_version AS "templateVersion", branding_version AS "brandingVersion",
-       last_delay AS delay
-     FROM messages WHERE id = $1`,
+): Promise<number | undefined> {
+  const [row] = await database.query<{ id: number }>(
+    'SELECT account_id AS id FROM messages WHERE id = $1',
     [uuid],
   );
-  if (row === undefined) return undefined;
-  const { templateVersion, brandingVersion, delay, ...rest } = row;
-  return { ...toMessage(rest), templateVersion, brandingVersion, delay };
+  return row?.id;
 }
 
 export function toMessage({ uuid, ...row }: MessageRow): Message {

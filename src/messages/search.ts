@@ -1,11 +1,12 @@
 // Searching an account's messages, newest first, within bounds: whatever is asked, one call reads a limited number of rows
-// and says how far it came. Before it: the dashboard's list. What is rare has an index to jump by, the rest is read in order:
+// and says how far it came. Before it: operations/messages.ts. What is rare has an index to jump by, the rest is read in order:
 // - clicked, bounced, complained: the few events of that kind; queued: the due rows;
 // - an exact recipient or tag: the index that a day gets when it is over (search-index.ts); days without it are read;
 // - anything else: the account's rows backwards along the primary key, which is time, so only the days asked for are opened.
 import { addressKey } from '../addresses.ts';
 import { firstUuidAt, idTimeMs, uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
+import type { Door } from './door.ts';
 import { MESSAGE_COLUMNS, type Message, type MessageRow, toMessage } from './message.ts';
 import { listIndexedDays } from './search-index.ts';
 import type { MessageStatus } from './status.ts';
@@ -16,6 +17,9 @@ export interface MessageFilter {
   /** A part of it, in any case. */
   subject?: string | undefined;
   tag?: string | undefined;
+  /** The slug, exactly. */
+  template?: string | undefined;
+  door?: Door | undefined;
   status?: MessageStatus | undefined;
   fromMs?: number | undefined;
   untilMs?: number | undefined;
@@ -84,7 +88,7 @@ async function openSearch(
   accountId: number,
   filter: MessageFilter,
 ): Promise<Search> {
-  const { recipient, subject, tag, status } = filter;
+  const { recipient, subject, tag, template, door, status } = filter;
   const values: unknown[] = [];
   const place = (value: unknown): string => `$${values.push(value) + 3}`;
   const whole = recipient !== undefined && isWhole(recipient);
@@ -101,6 +105,8 @@ async function openSearch(
     conditions.push(`position(lower(${place(subject)}) IN lower(m.subject)) > 0`);
   }
   if (tag !== undefined) conditions.push(`${place(tag)} = ANY (m.tags)`);
+  if (template !== undefined) conditions.push(`m.template = ${place(template)}`);
+  if (door !== undefined) conditions.push(`m.door = ${place(door)}`);
   if (status !== undefined) conditions.push(`m.status = ${place(status)}::message_status`);
   const where = conditions.join(' AND ');
 

@@ -4,8 +4,10 @@ import { brandingOperations } from './branding.ts';
 import { getMessage } from './get-message.ts';
 import { getTemplate } from './get-template.ts';
 import { listTemplates } from './list-templates.ts';
+import { contentOperations } from './message-content.ts';
 import { messageOperations } from './messages.ts';
 import type { Operation } from './operation.ts';
+import { sandboxOperations } from './sandbox.ts';
 import { sendEmail } from './send-email.ts';
 import { suppressionOperations } from './suppressions.ts';
 import { previewOperations } from './template-previews.ts';
@@ -17,6 +19,7 @@ export const OPERATIONS: readonly Operation[] = [
   sendEmail,
   getMessage,
   ...messageOperations,
+  ...contentOperations,
   listTemplates,
   getTemplate,
   ...templateOperations,
@@ -25,5 +28,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...suppressionOperations,
   ...webhookOperations,
   ...webhookDeliveryOperations,
+  ...sandboxOperations,
   ...auditOperations,
 ];

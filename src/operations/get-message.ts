@@ -1,10 +1,9 @@
 // get-message: the whole story of one mail. REST: GET /v1/messages/{sm_mail_id}.
 import { z } from 'zod';
-import { Problem } from '../errors.ts';
 import { EVENT_KINDS } from '../events/kinds.ts';
 import { readTimeline } from '../events/timeline.ts';
-import { readUuid } from '../ids.ts';
 import { type MessageStatus, STATUSES } from '../messages/status.ts';
+import { messageUuid, noMessage } from './message-lookup.ts';
 import { operation } from './operation.ts';
 
 const input = z.strictObject({
@@ -60,14 +59,8 @@ export const getMessage = operation({
       'Delivery takes seconds to minutes: ask again later while it is queued or sent, rather than sending again.',
   },
   async run({ database }, { accountId }, { sm_mail_id }) {
-    const uuid = readUuid('msg_', sm_mail_id);
-    const timeline = uuid && (await readTimeline(database, accountId, uuid));
-    if (!timeline) {
-      throw new Problem(
-        'not-found',
-        `This account has no message ${sm_mail_id.slice(0, 64)}. Check the id; messages are kept for a limited time.`,
-      );
-    }
+    const timeline = await readTimeline(database, accountId, messageUuid(sm_mail_id));
+    if (timeline === undefined) throw noMessage(sm_mail_id);
     return {
       sm_mail_id,
       user_id: String(accountId),

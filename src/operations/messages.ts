@@ -1,13 +1,20 @@
 // Messages: what was sent, found by whom it went to, what it was about and what became of it.
 import { z } from 'zod';
+import { type MessageDetails, readMessageDetails } from '../delivery/message-details.ts';
+import { RESOLUTIONS, resolve } from '../delivery/resolve.ts';
 import { Problem } from '../errors.ts';
+import { listAttempts } from '../events/attempts.ts';
 import { readUuid, showUuid } from '../ids.ts';
 import { DOORS } from '../messages/door.ts';
-import type { Message } from '../messages/message.ts';
+import { findOwnMessage, type Message } from '../messages/message.ts';
 import { searchMessages } from '../messages/search.ts';
 import { STATUSES } from '../messages/status.ts';
+import { listDeliveriesOfMessage } from '../webhooks/deliveries.ts';
+import { timelineOutput } from './get-message.ts';
 import { listed, listOf, page } from './lists.ts';
+import { isSealed, messageUuid, noMessage, requireMessage } from './message-lookup.ts';
 import { operation } from './operation.ts';
+import { delivery, showDelivery } from './webhook-deliveries.ts';
 
 const messageSummary = z
   .object({
@@ -23,6 +30,86 @@ const messageSummary = z
   })
   .meta({ id: 'MessageSummary' });
 
+export const messageId = z
+  .string()
+  .max(64)
+  .describe('The id that the send call answered.')
+  .meta({ example: 'msg_01K9ZQ3V7N8M2R4T6W8Y0A1B2C' });
+
+const text = z.string().nullable();
+
+const recipientState = z
+  .object({
+    address: z.string().describe('The recipient.'),
+    kind: z.enum(['to', 'cc', 'bcc']).describe('How they were addressed.'),
+    status: z.enum(STATUSES).describe('What became of their copy.'),
+    at: text.describe('Since when: ISO 8601, UTC; null: it is still queued.'),
+    response: text.describe('What the last mail server said about it.'),
+  })
+  .meta({ id: 'RecipientState' });
+
+const pending = z.object({
+  attempts: z.number().int().describe('How often it was tried.'),
+  next_at: z.string().describe('When it is tried next: ISO 8601, UTC.'),
+  remaining: z.array(z.string()).describe('Recipients who are left.'),
+  unknown: z
+    .array(z.string())
+    .describe('Those of them of whom nobody knows whether the relay has the email.'),
+  last_response: text.describe('What the relay said last.'),
+  set_aside: text.describe('Why it is not tried any more; null: it is.'),
+});
+
+const messageDetails = messageSummary
+  .extend({
+    events: timelineOutput().shape.events,
+    recipient_states: z.array(recipientState).describe('What became of each recipient’s copy.'),
+    sealed: z
+      .boolean()
+      .describe('Whether the service itself wrote it for its reader only: content is not shown.'),
+    template_version: z
+      .number()
+      .int()
+      .nullable()
+      .describe('The version of the account’s template; null: none, or a system template.'),
+    branding_version: z.number().int().nullable().describe('The branding that it was made with.'),
+    key: z
+      .object({
+        id: z.string().describe('Id of the key.'),
+        name: text.describe('Its name.'),
+        prefix: z.string().describe('How it begins.'),
+        revoked: z.boolean().describe('Whether it was revoked since.'),
+      })
+      .nullable()
+      .describe('The API key it came through.'),
+    relay_message_id: text.describe('Its id at the relay, once it took it.'),
+    delay: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('The newest report that it is late.'),
+    pending: pending.nullable().describe('What is still to hand over; null: nothing.'),
+  })
+  .meta({ id: 'MessageDetails' });
+
+const attempt = z
+  .object({
+    at: z.string().describe('When: ISO 8601, UTC.'),
+    attempt: z.number().int().nullable().describe('Which; null: a report of the relay.'),
+    server: z.string().describe('Who was asked, or who reported.'),
+    recipients: z
+      .array(
+        z.object({
+          recipient: z.string().describe('About whom.'),
+          result: z
+            .enum(['deferred', 'unknown'])
+            .describe('unknown: the line was cut after the email.'),
+          reply: z.string().describe('What the server said.'),
+        }),
+      )
+      .describe('What it said about each.'),
+    next_at: text.describe('When it was to be tried next; null: not any more.'),
+  })
+  .meta({ id: 'DeliveryAttempt' });
+
 const instant = (description: string) =>
   z.iso
     .datetime({ offset: true, error: 'write a time as 2026-11-15T10:00:00Z' })
@@ -35,42 +122,158 @@ const showSummary = ({ from, createdAt, accountId: _own, ...message }: Message) 
   created_at: createdAt,
 });
 
+const showDetails = (found: MessageDetails, sealed: boolean): z.output<typeof messageDetails> => {
+  const { recipientStates, templateVersion, brandingVersion, relayMessageId, ...rest } = found;
+  const { events, key, delay, pending, ...message } = rest;
+  return {
+    ...showSummary(message),
+    events: events as z.output<typeof messageDetails>['events'],
+    recipient_states: recipientStates,
+    sealed,
+    template_version: templateVersion,
+    branding_version: brandingVersion,
+    key,
+    relay_message_id: relayMessageId,
+    delay,
+    pending: pending && {
+      attempts: pending.attempts,
+      next_at: pending.nextAt,
+      remaining: pending.remaining,
+      unknown: pending.unknown,
+      last_response: pending.lastResponse,
+      set_aside: pending.setAside,
+    },
+  };
+};
+
+export const listMessages = operation({
+  name: 'search_messages',
+  title: 'Search messages',
+  summary:
+    'The account’s messages, newest first, by recipient, subject, template, tag, door, status and time. One call looks through a bounded number of them: continue while `next` is not null, even when a page is empty.',
+  effect: 'reads',
+  scope: 'messages:read',
+  input: z.strictObject({
+    id: z.string().max(64).optional().describe('A message id: that one alone.'),
+    recipient: z
+      .string()
+      .trim()
+      .max(400)
+      .optional()
+      .describe('An address in to, cc or bcc, or a part of one.')
+      .meta({ example: 'ada@example.com' }),
+    subject: z.string().trim().max(400).optional().describe('A part of the subject.'),
+    template: z.string().trim().max(64).optional().describe('Slug of the template, exactly.'),
+    tag: z.string().trim().max(400).optional().describe('A tag, exactly.'),
+    door: z.enum(DOORS).optional().describe('Where it came in.'),
+    status: z.enum(STATUSES).optional().describe('The current status.'),
+    after: instant('Not before this time, ISO 8601.'),
+    before: instant('Before this time, ISO 8601.'),
+    ...page,
+  }),
+  output: listOf('messages', messageSummary),
+  rest: { method: 'GET', path: '/v1/messages' },
+  client: 'messages.list',
+  tool: { advice: 'get_email_status tells the story of one.' },
+  async run({ database }, { accountId }, { id, after, before, cursor, limit, ...filter }) {
+    if (id !== undefined) {
+      const uuid = readUuid('msg_', id);
+      const found = uuid && (await findOwnMessage(database, accountId, uuid));
+      return listed(found ? [showSummary(found)] : [], null);
+    }
+    const { messages, beforeUuid } = await searchMessages(database, accountId, {
+      ...filter,
+      fromMs: after === undefined ? undefined : Date.parse(after),
+      untilMs: before === undefined ? undefined : Date.parse(before),
+      beforeUuid: cursor === undefined ? undefined : readCursor(cursor),
+      limit,
+    });
+    return listed(messages.map(showSummary), beforeUuid && showUuid('msg_', beforeUuid));
+  },
+});
+
+export const getMessageDetails = operation({
+  name: 'get_message_details',
+  title: 'Read everything about a message',
+  summary:
+    'One message with its timeline, what became of each recipient, where it came from and how handing it over stands; everything but what it says.',
+  effect: 'reads',
+  scope: 'messages:read',
+  input: z.strictObject({ sm_mail_id: messageId }),
+  output: messageDetails,
+  rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}/details' },
+  client: 'messages.details',
+  async run({ database }, { accountId }, { sm_mail_id }, via) {
+    const found = await readMessageDetails(database, accountId, messageUuid(sm_mail_id));
+    if (found === undefined) throw noMessage(sm_mail_id);
+    return showDetails(found, isSealed(found.door, via));
+  },
+});
+
 export const messageOperations = [
+  listMessages,
+  getMessageDetails,
+
   operation({
-    name: 'search_messages',
-    title: 'Search messages',
+    name: 'list_message_attempts',
+    title: 'List the attempts of a message',
     summary:
-      'The account’s messages, newest first, by recipient, subject, tag, status and time. One call looks through a bounded number of them: continue while `next` is not null, even when a page is empty.',
+      'Attempts to hand a message over that were no end, and reports of delays, oldest first: what the timeline leaves out.',
     effect: 'reads',
     scope: 'messages:read',
+    input: z.strictObject({ sm_mail_id: messageId }),
+    output: listOf('attempts', attempt),
+    rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}/attempts' },
+    client: 'messages.listAttempts',
+    async run({ database }, { accountId }, { sm_mail_id }) {
+      const { uuid } = await requireMessage(database, accountId, sm_mail_id);
+      const attempts = await listAttempts(database, accountId, uuid);
+      return listed(
+        attempts.map(({ nextAt, ...attempt }) => ({ ...attempt, next_at: nextAt })),
+        null,
+      );
+    },
+  }),
+
+  operation({
+    name: 'list_message_webhooks',
+    title: 'List the webhook deliveries of a message',
+    summary: 'Which endpoints were told of the events of a message, oldest first.',
+    effect: 'reads',
+    scope: 'webhooks:read',
+    input: z.strictObject({ sm_mail_id: messageId }),
+    output: listOf('deliveries', delivery),
+    rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}/webhooks' },
+    client: 'messages.listWebhooks',
+    async run({ database }, { accountId }, { sm_mail_id }) {
+      const { uuid } = await requireMessage(database, accountId, sm_mail_id);
+      const deliveries = await listDeliveriesOfMessage(database, accountId, uuid);
+      return listed(deliveries.map(showDelivery), null);
+    },
+  }),
+
+  operation({
+    name: 'resolve_message',
+    title: 'Decide an unknown outcome',
+    summary:
+      'For a message of which nobody knows whether the relay has it, because the line was cut: count it as sent, or send it again with the same Message-ID.',
+    effect: 'changes',
+    scope: 'messages:write',
     input: z.strictObject({
-      recipient: z
-        .string()
-        .trim()
-        .max(400)
-        .optional()
-        .describe('An address in to, cc or bcc, or a part of one.')
-        .meta({ example: 'ada@example.com' }),
-      subject: z.string().trim().max(400).optional().describe('A part of the subject.'),
-      tag: z.string().trim().max(400).optional().describe('A tag, exactly.'),
-      status: z.enum(STATUSES).optional().describe('The current status.'),
-      after: instant('Not before this time, ISO 8601.'),
-      before: instant('Before this time, ISO 8601.'),
-      ...page,
+      sm_mail_id: messageId,
+      as: z.enum(RESOLUTIONS).describe('sent: it counts as sent. again: it is due again.'),
     }),
-    output: listOf('messages', messageSummary),
-    rest: { method: 'GET', path: '/v1/messages' },
-    client: 'messages.list',
-    tool: { advice: 'get_email_status tells the story of one.' },
-    async run({ database }, { accountId }, { after, before, cursor, limit, ...filter }) {
-      const { messages, beforeUuid } = await searchMessages(database, accountId, {
-        ...filter,
-        fromMs: after === undefined ? undefined : Date.parse(after),
-        untilMs: before === undefined ? undefined : Date.parse(before),
-        beforeUuid: cursor === undefined ? undefined : readCursor(cursor),
-        limit,
-      });
-      return listed(messages.map(showSummary), beforeUuid && showUuid('msg_', beforeUuid));
+    output: z.object({
+      sm_mail_id: z.string().describe('The message id.'),
+      recipients: z.array(z.string()).describe('Whom it was about.'),
+    }),
+    rest: { method: 'POST', path: '/v1/messages/{sm_mail_id}/resolve' },
+    client: 'messages.resolve',
+    async run({ database }, { accountId }, { sm_mail_id, as }, via) {
+      const message = await requireMessage(database, accountId, sm_mail_id);
+      const recipients = await resolve(database, message, message.uuid, as);
+      via.note({ target: sm_mail_id, after: { as, recipients } });
+      return { sm_mail_id, recipients };
     },
   }),
 ];

@@ -64,6 +64,8 @@ export interface RestShape {
    * of agents refuse tools that have it at the top.
    */
   oneOf?: Record<string, Record<string, unknown>>;
+  /** The output is `{filename, content_type, content_base64}`: who accepts application/octet-stream gets its bytes. */
+  file?: true;
 }
 
 export interface ToolShape {

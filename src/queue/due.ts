@@ -93,31 +93,3 @@ export async function queueState(database: Database): Promise<QueueState> {
   );
   return { depth: row?.depth ?? 0, ageSeconds: row?.age ?? 0, setAside: row?.setAside ?? 0 };
 }
-
-/** A message that is not handed over yet. */
-export interface Waiting {
-  state: 'ready' | 'in hand' | 'waiting' | 'set aside';
-  attempts: number;
-  dueAt: string;
-  /** Recipients still to be handed over; null: all. */
-  remaining: string[] | null;
-  /** Those of whom nobody knows whether the relay has the mail. */
-  unknown: string[] | null;
-  lastResponse: string | null;
-  /** Why it was set aside. */
-  reason: string | null;
-}
-
-/** Undefined: there is nothing left to hand over. */
-export async function findWaiting(
-  database: Database,
-  accountId: number,
-  uuid: string,
-): Promise<Waiting | undefined> {
-  const [row] = await database.query<Omit<Waiting, 'dueAt'> & { dueAt: Date }>(
-    `SELECT state, attempts, due_at AS "dueAt", remaining, unknown, last_response AS "lastResponse", reason
-     FROM due_messages WHERE account_id = $1 AND message_id = $2`,
-    [accountId, uuid],
-  );
-  return row && { ...row, dueAt: row.dueAt.toISOString() };
-}

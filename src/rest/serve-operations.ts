@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
 import { apiKeyIn } from '../http/api-key.ts';
+import { attachmentHeaders } from '../http/file-headers.ts';
 import { OPERATIONS } from '../operations/all.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { type Operation, type Person, requireScope } from '../operations/operation.ts';
@@ -68,10 +69,21 @@ function serve(server: FastifyInstance, deps: ServeDeps, operation: Operation): 
       if (via.limit) reply.headers(limitHeaders(via.limit as never));
       const etag = etagOf(operation, answer);
       if (etag !== undefined) reply.header('etag', etag);
+      if (operation.rest.file && wantsBytes(request)) return sendFile(reply, answer);
       return reply.code(status).send(answer);
     },
   });
 }
+
+/** JSON, as everywhere, unless the bytes are asked for. */
+const wantsBytes = ({ headers }: FastifyRequest): boolean =>
+  headers.accept?.includes('application/octet-stream') ?? false;
+
+/** Whatever the sender called it, no browser is to show it as a page of ours. */
+const sendFile = (reply: FastifyReply, file: Record<string, unknown>): FastifyReply =>
+  reply
+    .headers(attachmentHeaders(String(file.filename), 'application/octet-stream'))
+    .send(Buffer.from(String(file.content_base64), 'base64'));
 
 async function admit(
   deps: ServeDeps,

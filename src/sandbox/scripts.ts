@@ -59,3 +59,23 @@ export function scriptFor(address: string): string {
   const isSimulated = address.slice(at + 1).toLowerCase() === SIMULATOR_DOMAIN;
   return isSimulated && Object.hasOwn(SCRIPTS, name) ? name : 'delivered';
 }
+
+/** What each address of the simulator plays, for people. */
+const PLAYS: Record<string, string> = {
+  delivered: 'is delivered, as every other address is',
+  bounce: 'bounces for good: there is no such mailbox',
+  'mailbox-full': 'bounces: the mailbox is full',
+  delayed: 'is reported late first, and delivered some seconds after',
+  complaint: 'is delivered, then reported as unwanted',
+  opened: 'is delivered and opened',
+  'machine-opened': 'is delivered and loaded by a prefetcher, which is no open by a person',
+  clicked: 'is delivered and opened, and its first link is followed',
+  greylist: 'is put off at the first attempt, taken at the second',
+  drop: 'meets a line that goes dead at the first attempt, and is taken at the second',
+  slow: 'is taken after five seconds',
+};
+
+export const SIMULATOR_ADDRESSES = Object.keys(SCRIPTS).map((name) => ({
+  address: `${name}@${SIMULATOR_DOMAIN}`,
+  plays: PLAYS[name] ?? 'plays a part of its own',
+}));

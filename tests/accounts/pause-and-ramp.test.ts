@@ -106,8 +106,10 @@ describe('a pause', () => {
     expect((await owner.call('getAccount', {})).blocked[0]!.why).toContain(reason);
     const { problems } = await owner.call('getOverview', { query: {} });
     expect(problems[0]).toMatchObject({ kind: 'paused', severity: 'critical' });
-    const params = { id: body.id };
-    expect((await owner.try('sendAgain', { params })).status).toBe(403);
+    await expect(owner.api.messages.sendAgain({ sm_mail_id: body.id })).rejects.toMatchObject({
+      status: 403,
+      message: expect.stringContaining(reason),
+    });
     const doctor = await runInProcess(registerDoctor, ['doctor', '--json'], {
       DATABASE_URL: service.databaseUrl,
     });

@@ -116,7 +116,7 @@ describe.skipIf(!dashboard)('A phone', () => {
     });
     await client.api.templates.clone({ slug: 'welcome' });
     await captured(service.database, sent.body.id);
-    const { items } = await client.call('listSandbox', { query: {} });
+    const { data: items } = await client.api.sandbox.list();
     await until(
       async () => (await client.api.webhooks.listDeliveries({ id: endpoint.id })).data.length,
     );

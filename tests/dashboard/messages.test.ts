@@ -1,24 +1,33 @@
 // Messages in the dashboard: searching, one message, its live timeline, its files, sending it once more.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKey } from '../../src/accounts/keys.ts';
+import type { MessageDetails } from '../../src/client/operations.ts';
+import { systemClock } from '../../src/clock.ts';
 import { bytesToUuid, newIdBytes, readUuid } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { searchMessages } from '../../src/messages/search.ts';
 import { indexFinishedDays, listIndexedDays } from '../../src/messages/search-index.ts';
 import { dropOldPartitions, makePartitions } from '../../src/store/partitions.ts';
+import { catalog } from '../support/catalog.ts';
 import { mail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type DashboardClient, openSignedIn } from './dashboard-client.ts';
 
 const DAY_MS = 86_400_000;
+const receiptSample = catalog.templates.get('receipt')!.sample;
 
 let service: TestService;
 let account: { id: number; key: string };
 let client: DashboardClient;
+/** A key that reads the account's messages. */
+let reader: string;
 
 beforeAll(async () => {
   service = await startTestService();
   account = await service.account();
   client = await openSignedIn(service, { accountId: account.id, role: 'developer' });
+  const scopes = ['messages:read'] as const;
+  reader = (await createKey(service.database, systemClock, { accountId: account.id, scopes })).key;
 });
 
 afterAll(() => service.stop());
@@ -30,7 +39,7 @@ async function send(changes: Record<string, unknown> = {}): Promise<string> {
 }
 
 describe('searching', () => {
-  let ids: Record<'receipt' | 'welcome' | 'bounced' | 'copies', string>;
+  let ids: Record<'receipt' | 'welcome' | 'bounced' | 'copies' | 'templated', string>;
 
   beforeAll(async () => {
     ids = {
@@ -48,32 +57,38 @@ describe('searching', () => {
         bcc: ['three@example.net'],
         tags: ['shop', 'Team A'],
       }),
+      templated: await send({
+        ...{ subject: '', html: '', text: '', to: ['cy@example.com'] },
+        ...{ template: 'receipt', variables: receiptSample },
+      }),
     };
     await until(async () => {
-      const { items } = await client.call('searchMessages', { query: { status: 'bounced' } });
-      return items.length === 1;
+      const { data } = await client.api.messages.list({ status: 'bounced' });
+      return data.length === 1;
     });
   });
 
   const found = async (query: object) => {
-    const page = await client.call('searchMessages', { query });
-    return page.items.map(({ id }) => id).sort();
+    const { data } = await client.api.messages.list(query);
+    return data.map(({ id }) => id).sort();
   };
 
   it.each<[string, object, (keyof typeof ids)[]]>([
     ['recipient, in any case', { recipient: 'ADA@example.net' }, ['receipt']],
     ['a recipient of a hidden copy', { recipient: 'three@example.net' }, ['copies']],
     ['a part of a recipient', { recipient: 'example.net' }, ['receipt', 'copies']],
-    ['a part of the subject', { subject: 'RECEIPT' }, ['receipt']],
+    ['a part of the subject', { subject: 'RECEIPT 4711' }, ['receipt']],
     ['a subject with SQL’s own letters', { subject: '%' }, []],
     ['tag', { tag: 'shop' }, ['receipt', 'copies']],
     ['tag with a blank', { tag: 'Team A' }, ['copies']],
     ['tag in another case: it is another', { tag: 'team a' }, []],
     ['status', { status: 'bounced' }, ['bounced']],
+    ['template', { template: 'receipt' }, ['templated']],
+    ['door', { door: 'mcp' }, []],
     ['several at once', { tag: 'shop', recipient: 'ada@example.net' }, ['receipt']],
     ['a status that contradicts', { status: 'bounced', tag: 'shop' }, []],
-    ['a time that is over', { until: '2020-01-01T00:00:00Z' }, []],
-    ['a time from now on', { from: '2999-01-01T00:00:00Z' }, []],
+    ['a time that is over', { before: '2020-01-01T00:00:00Z' }, []],
+    ['a time from now on', { after: '2999-01-01T00:00:00Z' }, []],
   ])('by %s', async (_, query, expected) => {
     expect(await found(query)).toEqual(expected.map((name) => ids[name]).sort());
   });
@@ -85,27 +100,22 @@ describe('searching', () => {
 
   it('page by page, newest first, each once', async () => {
     const seen: string[] = [];
-    let before: string | undefined;
-    do {
-      const page = await client.call('searchMessages', {
-        query: { limit: 1, ...(before === undefined ? {} : { before }) },
-      });
-      seen.push(...page.items.map(({ id }) => id));
-      before = page.next ?? undefined;
-    } while (before !== undefined);
-    expect(seen).toEqual([ids.copies, ids.bounced, ids.welcome, ids.receipt]);
+    for await (const { id } of client.api.messages.list({ limit: 1 })) seen.push(id);
+    const { templated, copies, bounced, welcome, receipt } = ids;
+    expect(seen).toEqual([templated, copies, bounced, welcome, receipt]);
   });
 
   it('what cannot be asked is refused', async () => {
-    const bad = [
+    const bad: Record<string, string>[] = [
       { status: 'nice' },
-      { from: 'yesterday' },
-      { before: 'x' },
-      { limit: 0 },
-      { q: 1 },
+      { after: 'yesterday' },
+      { cursor: 'x' },
+      { door: 'window' },
+      { limit: '0' },
+      { q: '1' },
     ];
     for (const query of bad) {
-      const answer = await client.try('searchMessages', { query });
+      const answer = await service.get(reader, `/v1/messages?${new URLSearchParams(query)}`);
       expect([query, answer.status]).toEqual([query, 400]);
     }
   });
@@ -227,60 +237,73 @@ describe('one message', () => {
         { filename: 'Rechnung „1“.txt', content_base64: 'c2Vjb25k', content_type: 'text/html' },
       ],
     });
+    const which = { sm_mail_id: id };
     const shown = await until(async () => {
-      const page = await client.call('getMessage', { params: { id } });
-      const done = page.recipientStates.every(
-        ({ state }) => state !== 'queued' && state !== 'sent',
+      const details = await client.api.messages.details(which);
+      const done = details.recipient_states.every(
+        ({ status }) => status !== 'queued' && status !== 'sent',
       );
-      return done ? page : undefined;
+      return done ? details : undefined;
     });
     expect(shown).toMatchObject({
       id,
       status: 'bounced',
       door: 'rest',
       tags: ['shop'],
-      content: {
-        to: ['Ada <ada@example.net>'],
-        cc: ['bounce+cc@simulator.test'],
-        bcc: ['hidden@example.net'],
-        replyTo: 'reply@example.com',
-        headers: [['X-Order', '4711']],
-        html: '<p>Hello!</p>',
-        text: 'Hello!',
-      },
+      sealed: false,
       key: { prefix: account.key.slice(0, 18), revoked: false },
-      relay: { pending: null, messageId: expect.any(String) },
+      pending: null,
+      relay_message_id: expect.any(String),
     });
-    expect(shown.recipientStates.map(({ kind, state }) => [kind, state])).toEqual([
+    expect(shown.recipient_states.map(({ kind, status }) => [kind, status])).toEqual([
       ['to', 'delivered'],
       ['cc', 'bounced'],
       ['bcc', 'delivered'],
     ]);
-    expect(shown.recipientStates[1]!.response).toMatch(/^5/);
-    expect(shown.relay.replies.length).toBeGreaterThanOrEqual(2);
-    expect(shown.timeline[0]).toMatchObject({ type: 'sent' });
+    expect(shown.recipient_states[1]!.response).toMatch(/^5/);
+    expect(shown.events[0]).toMatchObject({ type: 'sent' });
+    expect(await client.api.messages.content(which)).toMatchObject({
+      from_email: 'Acme <hello@example.com>',
+      to: ['Ada <ada@example.net>'],
+      cc: ['bounce+cc@simulator.test'],
+      bcc: ['hidden@example.net'],
+      reply_to: 'reply@example.com',
+      headers: [{ name: 'X-Order', value: '4711' }],
+      html: '<p>Hello!</p>',
+      text: 'Hello!',
+      attachments: [{ index: 0 }, { index: 1, filename: 'Rechnung „1“.txt', size: 6 }],
+    });
 
-    const file = await client.raw('getAttachment', { params: { id, index: '1' } });
+    expect(await client.api.messages.attachment({ ...which, index: 1 })).toEqual({
+      filename: 'Rechnung „1“.txt',
+      content_type: 'text/html',
+      content_base64: 'c2Vjb25k',
+    });
+    const file = await fetch(`${service.url}/v1/messages/${id}/attachments/1`, {
+      headers: { 'x-api-key': reader, accept: 'application/octet-stream' },
+    });
     expect(await file.text()).toBe('second');
     expect(file.headers.get('content-disposition')).toBe(
       `attachment; filename="Rechnung _1_.txt"; filename*=UTF-8''Rechnung%20%E2%80%9E1%E2%80%9C.txt`,
     );
     // Whatever the sender called it, a browser must not show it as a page of ours.
     expect(file.headers.get('content-type')).toBe('application/octet-stream');
-    expect(file.headers.get('content-security-policy')).toContain('sandbox');
-    expect((await client.try('getAttachment', { params: { id, index: '2' } })).status).toBe(404);
+    for (const index of [2, -1]) {
+      const { status } = await service.get(reader, `/v1/messages/${id}/attachments/${index}`);
+      expect([index, status]).toEqual([index, index < 0 ? 400 : 404]);
+    }
   });
 
   it('its source is what went over the wire', async () => {
     const id = await send({ subject: 'Source', html: '<a href="https://example.com/">x</a>' });
     const captured = await until(async () => {
-      const { items } = await client.call('listSandbox', { query: {} });
-      return items.find(({ messageId }) => messageId === id);
+      const { data } = await client.api.sandbox.list();
+      return data.find(({ message_id }) => message_id === id);
     });
-    const { raw } = await client.call('getSandboxMail', { params: { id: captured.id } });
-    const answer = await client.try('getMessageSource', { params: { id } });
-    expect(answer.body).toBe(raw);
-    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const { raw } = await client.api.sandbox.get({ id: captured.id });
+    const source = await client.api.messages.source({ sm_mail_id: id });
+    expect(Buffer.from(source.content_base64, 'base64').toString()).toBe(raw);
+    expect(source).toMatchObject({ filename: `${id}.eml`, content_type: 'message/rfc822' });
   });
 
   it('is sent again as it was, to the same people, as a new message', async () => {
@@ -290,14 +313,16 @@ describe('one message', () => {
       subject: 'Twice',
       attachments: [{ filename: 'a.bin', content_base64: 'AAEC', content_type: 'image/png' }],
     });
-    const again = await client.call('sendAgain', { params: { id } });
-    expect(again.id).not.toBe(id);
-    const [one, two] = await Promise.all(
-      [id, again.id].map((it) => client.call('getMessage', { params: { id: it } })),
-    );
-    expect(two!.content).toEqual(one!.content);
-    expect(two).toMatchObject({ door: 'dashboard', key: null, subject: 'Twice' });
-    expect(two!.recipients).toEqual(one!.recipients);
+    const again = await client.api.messages.sendAgain({ sm_mail_id: id });
+    expect(again).toEqual({ id: expect.not.stringContaining(id), status: 'queued' });
+    const read = async (sm_mail_id: string) => {
+      const { sm_mail_id: _, ...content } = await client.api.messages.content({ sm_mail_id });
+      return { content, details: await client.api.messages.details({ sm_mail_id }) };
+    };
+    const [one, two] = [await read(id), await read(again.id)];
+    expect(two.content).toEqual(one.content);
+    expect(two.details).toMatchObject({ door: 'dashboard', key: null, subject: 'Twice' });
+    expect(two.details.recipients).toEqual(one.details.recipients);
   });
 
   it('past its days there is no content to show or send', async () => {
@@ -305,9 +330,11 @@ describe('one message', () => {
     await service.database.query('DELETE FROM contents WHERE message_id = $1', [
       readUuid('msg_', id),
     ]);
-    expect((await client.call('getMessage', { params: { id } })).content).toBeNull();
-    expect((await client.try('sendAgain', { params: { id } })).status).toBe(404);
-    expect((await client.try('getMessageSource', { params: { id } })).status).toBe(404);
+    const { messages } = client.api;
+    expect((await messages.details({ sm_mail_id: id })).recipient_states).toHaveLength(1);
+    for (const call of [messages.content, messages.sendAgain, messages.source]) {
+      await expect(call({ sm_mail_id: id })).rejects.toMatchObject({ status: 404 });
+    }
   });
 });
 
@@ -334,14 +361,14 @@ describe('live', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
     const seen: string[] = [];
     for await (const { event, data } of events(response)) {
-      const shown = data as { status: string; timeline: unknown[]; recipientStates: object[] };
+      const shown = data as MessageDetails;
       seen.push(`${event} ${shown.status}`);
       if (shown.status === 'opened') {
-        expect(shown.recipientStates).toMatchObject([{ state: 'opened' }]);
+        expect(shown.recipient_states).toMatchObject([{ status: 'opened' }]);
         break;
       }
     }
-    expect(seen.at(-1)).toBe('timeline opened');
+    expect(seen.at(-1)).toBe('message opened');
     expect(seen.length).toBeGreaterThan(1);
   });
 
@@ -351,9 +378,12 @@ describe('live', () => {
     expect((await waiting.call('getOverview', { query: {} })).quickstart.waiting).toBe(true);
     const response = await waiting.raw('live');
     const stream = events(response);
-    expect((await stream.next()).value).toEqual({ event: 'messages', data: { items: [] } });
+    expect((await stream.next()).value).toEqual({
+      event: 'messages',
+      data: { data: [], has_more: false, next: null },
+    });
     await service.send(fresh.key, mail({ subject: 'First' }));
-    expect((await stream.next()).value.data).toMatchObject({ items: [{ subject: 'First' }] });
+    expect((await stream.next()).value.data).toMatchObject({ data: [{ subject: 'First' }] });
     await stream.return(undefined);
     expect((await waiting.call('getOverview', { query: {} })).quickstart.waiting).toBe(false);
   });

@@ -128,9 +128,7 @@ describe('suppressions and the sandbox', () => {
     const other = await service.account();
     const neighbour = await openSignedIn(service, { accountId: other.id });
     await service.send(other.key, mail({ subject: 'Theirs' }));
-    await until(
-      async () => (await neighbour.call('listSandbox', { query: {} })).items.length === 1,
-    );
+    await until(async () => (await neighbour.api.sandbox.list()).data.length === 1);
     const fresh = await service.account();
     const owner = await openSignedIn(service, { accountId: fresh.id });
     await service.send(
@@ -144,19 +142,19 @@ describe('suppressions and the sandbox', () => {
       }),
     );
     const [row] = await until(async () => {
-      const { items } = await owner.call('listSandbox', { query: {} });
-      return items.length === 1 ? items : undefined;
+      const { data } = await owner.api.sandbox.list();
+      return data.length === 1 ? data : undefined;
     });
-    const shown = await owner.call('getSandboxMail', { params: { id: row!.id } });
+    const shown = await owner.api.sandbox.get({ id: row!.id });
     expect([shown.html!.trim(), shown.text!.trim()]).toEqual(['<p>ä</p>', 'Hello!']);
     expect(shown).toMatchObject({
       subject: 'Grüße',
-      attachments: [{ filename: 'a.txt', contentType: 'text/plain', size: 5 }],
+      attachments: [{ filename: 'a.txt', content_type: 'text/plain', size: 5 }],
     });
-    expect(shown.headers).toContainEqual(['To', 'ada@example.net']);
-    expect(await owner.call('clearSandbox', {})).toEqual({ cleared: 1 });
-    expect((await owner.call('listSandbox', { query: {} })).items).toEqual([]);
-    expect((await neighbour.call('listSandbox', { query: {} })).items).toHaveLength(1);
+    expect(shown.headers).toContainEqual({ name: 'To', value: 'ada@example.net' });
+    expect(await owner.api.sandbox.clear()).toEqual({ cleared: 1 });
+    expect((await owner.api.sandbox.list()).data).toEqual([]);
+    expect((await neighbour.api.sandbox.list()).data).toHaveLength(1);
   });
 });
 

@@ -1,6 +1,10 @@
 // A forgotten password: the link that is mailed works once, for an hour, and tells nobody who has a login.
 // And the mails of the service itself: their links are for their readers, not for the people of the account that sent them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKey } from '../../src/accounts/keys.ts';
+import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
+import { Sandmartin } from '../../src/client/sandmartin.ts';
+import { systemClock } from '../../src/clock.ts';
 import { captured } from '../support/captured.ts';
 import { mailedInvitation } from '../support/invitation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -38,10 +42,10 @@ const resetMailsTo = (email: string) =>
 async function mailedToken(email: string): Promise<string> {
   const inbox = await openSignedIn(service, { accountId: account.id, operator: true });
   const { id } = await until(async () => {
-    const { items } = await inbox.call('listSandbox', { query: {} });
-    return items.find(({ recipients }) => recipients.includes(email));
+    const { data } = await inbox.api.sandbox.list();
+    return data.find(({ recipients }) => recipients.includes(email));
   });
-  const { text } = await inbox.call('getSandboxMail', { params: { id } });
+  const { text } = await inbox.api.sandbox.get({ id });
   return /\/new-password#(\S+)/.exec(text!)![1]!;
 }
 
@@ -143,22 +147,33 @@ describe('mails of the service itself', () => {
     const owner = await openSignedIn(service, { accountId: account.id });
     const operator = await openSignedIn(service, { accountId: account.id, operator: true });
     await owner.call('invite', { body: { email: 'new@people.example', role: 'owner' } });
-    const { items } = await owner.call('searchMessages', {
-      query: { recipient: 'new@people.example' },
-    });
-    const params = { id: items[0]!.id };
-    expect(items[0]).toMatchObject({ door: 'system' });
-    await captured(service.database, params.id);
+    const { data } = await owner.api.messages.list({ recipient: 'new@people.example' });
+    const { id } = data[0]!;
+    const which = { sm_mail_id: id };
+    expect(data[0]).toMatchObject({ door: 'system' });
+    await captured(service.database, id);
 
-    const seen = await owner.call('getMessage', { params });
-    expect([seen.sealed, seen.content]).toEqual([true, null]);
-    for (const name of ['getMessageSource', 'getSandboxMail', 'sendAgain'] as const) {
-      expect([name, (await owner.try(name, { params })).status]).toEqual([name, 403]);
+    expect((await owner.api.messages.details(which)).sealed).toBe(true);
+    const { key } = await createKey(service.database, systemClock, {
+      accountId: account.id,
+      scopes: ALL_SCOPES,
+    });
+    const program = new Sandmartin({ baseUrl: service.url, apiKey: key, retries: 0 });
+    for (const { messages, sandbox } of [owner.api, program]) {
+      for (const call of [
+        () => messages.content(which),
+        () => messages.source(which),
+        () => messages.attachment({ ...which, index: 0 }),
+        () => messages.sendAgain(which),
+        () => sandbox.get({ id }),
+      ]) {
+        await expect(call()).rejects.toMatchObject({ status: 403 });
+      }
     }
-    expect((await operator.call('getMessage', { params })).content!.text).toContain('/invitation#');
-    expect((await operator.call('getSandboxMail', { params })).text).toContain('/invitation#');
+    expect((await operator.api.messages.content(which)).text).toContain('/invitation#');
+    expect((await operator.api.sandbox.get({ id })).text).toContain('/invitation#');
     // A copy would be the account's own mail, open to all its people.
-    expect((await operator.try('sendAgain', { params })).status).toBe(403);
+    await expect(operator.api.messages.sendAgain(which)).rejects.toMatchObject({ status: 403 });
   });
 
   it('are written by the catalogue’s templates, and their links lead straight to the page', async () => {
@@ -169,8 +184,8 @@ describe('mails of the service itself', () => {
     await owner.api.templates.put({ slug, subject: 'Changed', html, publish: true });
     await owner.call('invite', { body: { email: 'bo@people.example', role: 'viewer' } });
     const { link } = await mailedInvitation(service.database, 'bo@people.example');
-    const { items } = await owner.call('searchMessages', { query: {} });
-    const { mail } = await captured(service.database, items[0]!.id);
+    const { data } = await owner.api.messages.list();
+    const { mail } = await captured(service.database, data[0]!.id);
     expect(mail.subject).not.toBe('Changed');
     expect(mail.html).toContain(`href="${link}"`);
     expect(mail.html).not.toContain('elsewhere.example');

@@ -97,7 +97,7 @@ it('account, identity, key: from nothing to a mail and its story', async () => {
     return message.status === 'delivered' && message;
   }, 60_000);
   expect(shown.events.map((event: { type: string }) => event.type)).toEqual(['sent', 'delivered']);
-  expect(shown).toMatchObject({ template: null, templateVersion: null, delay: null });
+  expect(shown).toMatchObject({ template: null, template_version: null, delay: null });
   const { delay } = await until(async () => {
     const message = await json('message', 'show', late.body.id);
     return message.delay !== null && message;

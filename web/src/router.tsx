@@ -8,7 +8,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import type { MessageSearch } from '../../src/dashboard/views/messages.ts';
+import type { Input } from './operations.ts';
 import { NotFound, PageFault } from './parts/fault.tsx';
 import { sessionQuery } from './session.ts';
 import { Shell } from './shell/shell.tsx';
@@ -88,9 +88,13 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'OverviewPage'),
 });
 
-const searchFields = ['recipient', 'subject', 'tag', 'status', 'id', 'from', 'until'] as const;
-/** What of a search stands in the page's address. */
-export type MessagesSearch = Pick<MessageSearch, (typeof searchFields)[number]>;
+const filters = ['recipient', 'subject', 'template', 'tag', 'status', 'id'] as const;
+/** What of a search stands in the page's address; `from` and `until` are times, ISO 8601. */
+export type MessagesSearch = Pick<NonNullable<Input<'messages.list'>>, (typeof filters)[number]> & {
+  from?: string;
+  until?: string;
+};
+const searchFields = [...filters, 'from', 'until'] as const;
 
 const messages = createRoute({
   getParentRoute: () => inside,
@@ -158,6 +162,12 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('./pages/keys/keys.tsx'), 'KeysPage'),
 });
 
+const audit = createRoute({
+  getParentRoute: () => inside,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
+});
+
 const suppressions = createRoute({
   getParentRoute: () => inside,
   path: '/suppressions',
@@ -222,6 +232,7 @@ const tree = root.addChildren([
     webhook,
     keys,
     suppressions,
+    audit,
     sandbox,
     sandboxMail,
     team,

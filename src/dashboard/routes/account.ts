@@ -4,10 +4,10 @@ import { changeAccount, createAccount } from '../../accounts/accounts.ts';
 import { resumeAccount, suspendAccount } from '../../accounts/suspension.ts';
 import { Problem } from '../../errors.ts';
 import { inviteAsOperator } from '../../notices/invitation-mail.ts';
+import { messageUuid } from '../../operations/message-lookup.ts';
 import { readEmail } from '../../people/users.ts';
 import { listSetAside, releaseSetAside } from '../../queue/quarantine.ts';
 import { listOperatorAccounts, readAccountView, readOperatorAccount } from '../account-views.ts';
-import { messageUuid } from '../message-page.ts';
 import type { Works } from '../route.ts';
 
 const name = z.string().trim().min(1, 'give it a name').max(200);

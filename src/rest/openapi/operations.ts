@@ -17,12 +17,18 @@ export function describeOperation(operation: Operation, tag: string, schemas: Sc
       [status]: {
         description: status === 202 ? 'Queued.' : 'Done.',
         ...(effect === 'sends' ? { headers: LIMIT_HEADERS } : {}),
-        content: { 'application/json': { schema: answerOf(operation, schemas) } },
+        content: {
+          'application/json': { schema: answerOf(operation, schemas) },
+          ...(operation.rest.file ? BYTES : {}),
+        },
       },
       ...Object.fromEntries(refusalsOf(operation).map((code) => [code, responseNamed(code)])),
     },
   };
 }
+
+/** Who accepts this gets the file itself. */
+const BYTES = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
 
 const needs = ({ scope }: Operation): string =>
   scope === null ? 'Any key of a paying account will do.' : `Needs the scope \`${scope}\`.`;

@@ -1,4 +1,6 @@
 // Sample calls: messages. Whoever asks finds one that was just sent.
+import { readUuid } from '../../../src/ids.ts';
+import { until } from '../../support/until.ts';
 import type { Samples } from '../samples.ts';
 import type { Party, World } from '../world.ts';
 
@@ -9,6 +11,7 @@ export async function sendOne(world: World, whose: Party): Promise<string> {
     subject: `About ${whose.mark}`,
     html: `<p>${whose.mark}</p>`,
     tags: [whose.mark],
+    attachments: [{ filename: 'a.txt', content_base64: 'aGk=', content_type: 'text/plain' }],
   };
   return (await world.done('send_email', mail, whose)).id;
 }
@@ -24,4 +27,47 @@ export const samples: Samples = {
     },
     refused: [{ cursor: 'nowhere' }, { after: 'yesterday' }],
   },
+  get_message_details: { input: one },
+  list_message_attempts: { input: one },
+  list_message_webhooks: { input: one },
+  get_message_content: { input: one },
+  get_message_source: { input: one },
+  get_message_attachment: {
+    input: async (world, whose) => ({ ...(await one(world, whose)), index: 0 }),
+  },
+  send_message_again: { input: one },
+  resolve_message: {
+    needsDelivery: true,
+    async input(world, whose) {
+      const { sm_mail_id } = await one(world, whose);
+      await leaveUnknown(world, whose.accountId, sm_mail_id);
+      return { sm_mail_id, as: 'sent' };
+    },
+  },
 };
+
+async function one(world: World, whose: Party): Promise<{ sm_mail_id: string }> {
+  return { sm_mail_id: await sendOne(world, whose) };
+}
+
+/** As a cut line leaves it: handed over, and nobody knows whether the relay has it. */
+async function leaveUnknown(
+  { service: { database } }: World,
+  accountId: number,
+  id: string,
+): Promise<void> {
+  const message = [accountId, readUuid('msg_', id)];
+  await until(async () => {
+    const rows = await database.query(
+      'SELECT FROM due_messages WHERE account_id = $1 AND message_id = $2',
+      message,
+    );
+    return rows.length === 0;
+  });
+  await database.query(
+    `INSERT INTO due_messages (account_id, message_id, due_at, size, state, unknown, remaining)
+     SELECT account_id, id, now() + interval '1 day', 0, 'waiting', recipients, recipients
+     FROM messages WHERE account_id = $1 AND id = $2`,
+    message,
+  );
+}

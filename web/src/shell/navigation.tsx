@@ -5,6 +5,7 @@ import type { ComponentType } from 'react';
 import {
   AccountIcon,
   BrandingIcon,
+  HistoryIcon,
   KeysIcon,
   MessagesIcon,
   OperatorIcon,
@@ -16,12 +17,14 @@ import {
   TemplatesIcon,
   WebhooksIcon,
 } from '../parts/icons.tsx';
-import { useMe } from '../session.ts';
+import { useMay, useMe } from '../session.ts';
 
 interface Entry {
   to: LinkProps['to'];
   label: string;
   icon: ComponentType<{ size?: number }>;
+  /** Others may not see what is there. */
+  forOwners?: true;
 }
 
 const groups: { heading: string | null; entries: Entry[] }[] = [
@@ -59,34 +62,38 @@ const groups: { heading: string | null; entries: Entry[] }[] = [
     entries: [
       { to: '/team', label: 'Team', icon: TeamIcon },
       { to: '/account', label: 'Account & plan', icon: AccountIcon },
+      { to: '/audit', label: 'Audit', icon: HistoryIcon, forOwners: true },
     ],
   },
 ];
 const operating = {
   heading: 'Operator',
-  entries: [{ to: '/operator', label: 'Accounts', icon: OperatorIcon } satisfies Entry],
+  entries: [{ to: '/operator', label: 'Accounts', icon: OperatorIcon } as Entry],
 };
 
 export function Navigation({ onGo }: { onGo: () => void }) {
   const { account, user } = useMe();
+  const owner = useMay('owner');
   const shown = [...(account ? groups : []), ...(user.operator ? [operating] : [])];
   return (
     <nav aria-label="Pages">
       {shown.map(({ heading, entries }) => (
         <Box key={heading}>
           {heading && <div className="nav-heading">{heading}</div>}
-          {entries.map(({ to, label, icon: Icon }) => (
-            <Link
-              key={label}
-              to={to}
-              className="nav-link"
-              activeOptions={{ exact: to === '/' }}
-              onClick={onGo}
-            >
-              <Icon />
-              {label}
-            </Link>
-          ))}
+          {entries
+            .filter(({ forOwners }) => owner || !forOwners)
+            .map(({ to, label, icon: Icon }) => (
+              <Link
+                key={label}
+                to={to}
+                className="nav-link"
+                activeOptions={{ exact: to === '/' }}
+                onClick={onGo}
+              >
+                <Icon />
+                {label}
+              </Link>
+            ))}
         </Box>
       ))}
     </nav>

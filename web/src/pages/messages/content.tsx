@@ -9,18 +9,20 @@ import {
   Table,
   Text,
 } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { MessageDetail } from '../../../../src/dashboard/views/messages.ts';
-import { urlOf } from '../../api.ts';
+import type { MessageContent } from '../../../../src/client/operations.ts';
+import { api, useRead } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
+import { bytesOf, download } from '../../parts/download.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { ClipIcon, DownloadIcon } from '../../parts/icons.tsx';
 import { MailPreview } from '../../parts/mail-frame.tsx';
 import { Empty, TableBox } from '../../parts/page.tsx';
+import { tellFault } from '../../parts/results.ts';
 import { saySize } from '../../parts/size.ts';
 
-function NoContent({ sealed }: { sealed: boolean }) {
+/** Why there is nothing to show. */
+export function NoContent({ sealed }: { sealed: boolean }) {
   if (sealed) {
     return (
       <Empty title="For its reader only">
@@ -34,11 +36,6 @@ function NoContent({ sealed }: { sealed: boolean }) {
       It was older than this service keeps content (CONTENT_RETENTION_DAYS). The timeline stays.
     </Empty>
   );
-}
-
-export function MailBody({ message: { content, sealed, subject } }: { message: MessageDetail }) {
-  if (content === null) return <NoContent sealed={sealed} />;
-  return <BodyView html={content.html} text={content.text} subject={subject} />;
 }
 
 export function BodyView({
@@ -76,21 +73,17 @@ export function BodyView({
   );
 }
 
-export function Headers({ message }: { message: MessageDetail }) {
-  const { content, sealed } = message;
-  if (content === null) return <NoContent sealed={sealed} />;
+export function Headers({ content }: { content: MessageContent }) {
   const rows: [string, string][] = [
-    ['From', message.from],
+    ['From', content.from_email],
     ['To', content.to.join(', ')],
-    ...(content.cc.length > 0 ? [['Cc', content.cc.join(', ')] as [string, string]] : []),
-    ...(content.bcc.length > 0
-      ? [['Bcc (envelope only)', content.bcc.join(', ')] as [string, string]]
-      : []),
-    ...(content.replyTo ? [['Reply-To', content.replyTo] as [string, string]] : []),
-    ['Subject', message.subject],
-    ...content.headers,
+    ['Cc', content.cc.join(', ')],
+    ['Bcc (envelope only)', content.bcc.join(', ')],
+    ['Reply-To', content.reply_to ?? ''],
+    ['Subject', content.subject],
+    ...content.headers.map(({ name, value }): [string, string] => [name, value]),
   ];
-  return <HeaderTable rows={rows} />;
+  return <HeaderTable rows={rows.filter(([, value]) => value !== '')} />;
 }
 
 export function HeaderTable({ rows }: { rows: [name: string, value: string][] }) {
@@ -114,25 +107,15 @@ export function HeaderTable({ rows }: { rows: [name: string, value: string][] })
 }
 
 export function Source({ id }: { id: string }) {
-  const url = urlOf('getMessageSource', { params: { id } });
-  const source = useQuery({
-    queryKey: ['getMessageSource', id],
-    queryFn: async () => {
-      const response = await fetch(url);
-      if (response.ok) return response.text();
-      const refusal = (await response.json().catch(() => null)) as { detail?: string } | null;
-      throw new Error(refusal?.detail ?? `The service answered ${response.status}.`);
-    },
-  });
+  const source = useRead('messages.source', { sm_mail_id: id });
   if (source.isError) return <Fault fault={source.error} retry={source.refetch} />;
   if (source.data === undefined) return <Skeleton height={480} />;
+  const file = source.data;
   return (
     <Stack gap="sm">
       <Group>
         <Button
-          component="a"
-          href={url}
-          download={`${id}.eml`}
+          onClick={() => download(file)}
           variant="default"
           size="xs"
           leftSection={<DownloadIcon size={15} />}
@@ -140,33 +123,36 @@ export function Source({ id }: { id: string }) {
           Download .eml
         </Button>
       </Group>
-      <CodeBlock code={source.data} label="Raw source" />
+      <CodeBlock code={new TextDecoder().decode(bytesOf(file))} label="Raw source" />
     </Stack>
   );
 }
 
-export function Attachments({ message: { id, content } }: { message: MessageDetail }) {
-  if (content === null) return null;
+export function Attachments({ content }: { content: MessageContent }) {
   return (
     <Paper>
-      {content.attachments.map(({ index, filename, contentType, size }) => (
-        <a
+      {content.attachments.map(({ index, filename, content_type, size }) => (
+        <button
           key={index}
+          type="button"
           className="row-link attachment-line"
-          href={urlOf('getAttachment', { params: { id, index: String(index) } })}
-          download={filename}
+          onClick={() =>
+            api.messages
+              .attachment({ sm_mail_id: content.sm_mail_id, index })
+              .then(download, tellFault)
+          }
         >
           <ClipIcon size={17} />
           <Text size="sm" fw={500} truncate>
             {filename}
           </Text>
           <Text size="sm" c="dimmed">
-            {contentType}
+            {content_type}
           </Text>
           <Text size="sm" c="dimmed">
             {saySize(size)}
           </Text>
-        </a>
+        </button>
       ))}
     </Paper>
   );

@@ -1,13 +1,20 @@
 // What others did with a message: each recipient's state, the relay's replies, webhook deliveries.
-import { Group, Paper, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Paper, Stack, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { RecipientState, RelayState } from '../../../../src/dashboard/views/messages.ts';
-import type { DeliveryRow } from '../../../../src/dashboard/views/webhooks.ts';
+import type {
+  DeliveryAttempt,
+  MessageDetails,
+  RecipientState,
+  WebhookDelivery,
+} from '../../../../src/client/operations.ts';
+import { useChange, useRead } from '../../operations.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { WebhooksIcon } from '../../parts/icons.tsx';
 import { Empty, Fact, TableBox } from '../../parts/page.tsx';
+import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital, State, Status, type Tone } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { useMay } from '../../session.ts';
 
 export function Recipients({ states }: { states: RecipientState[] }) {
   return (
@@ -22,7 +29,7 @@ export function Recipients({ states }: { states: RecipientState[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {states.map(({ address, kind, state, at, response }) => (
+          {states.map(({ address, kind, status, at, response }) => (
             <Table.Tr key={`${kind} ${address}`}>
               <Table.Td>
                 {address}
@@ -34,7 +41,7 @@ export function Recipients({ states }: { states: RecipientState[] }) {
               </Table.Td>
               <Table.Td data-label="As">{capital(kind)}</Table.Td>
               <Table.Td data-label="State">
-                <Status status={state} />
+                <Status status={status} />
               </Table.Td>
               <Table.Td data-label="Since">{at ? <Time at={at} /> : '–'}</Table.Td>
             </Table.Tr>
@@ -46,7 +53,7 @@ export function Recipients({ states }: { states: RecipientState[] }) {
 }
 
 /** What was no end and so is not in the timeline. */
-function Attempts({ attempts }: { attempts: RelayState['attempts'] }) {
+function Attempts({ attempts }: { attempts: DeliveryAttempt[] }) {
   return (
     <TableBox label="Attempts that were put off">
       <Table>
@@ -83,46 +90,22 @@ function Attempts({ attempts }: { attempts: RelayState['attempts'] }) {
   );
 }
 
-export function RelayPanel({
-  relay: { messageId, pending, delay, attempts, replies },
-}: {
-  relay: RelayState;
-}) {
+export function RelayPanel({ message }: { message: MessageDetails }) {
+  const { relay_message_id, delay, pending } = message;
+  const attempts = useRead('messages.listAttempts', { sm_mail_id: message.id });
+  const tried = attempts.data?.data ?? [];
   return (
     <Stack>
       <Paper p="lg">
         <Stack gap="md">
           <Fact label="Id at the relay">
-            {messageId ? (
-              <CopyLine value={messageId} label="Copy the relay's id" />
+            {relay_message_id ? (
+              <CopyLine value={relay_message_id} label="Copy the relay's id" />
             ) : (
               'Not taken yet'
             )}
           </Fact>
-          {pending && (
-            <Fact label={pending.setAside === null ? 'Still to hand over' : 'Set aside'}>
-              {pending.remaining.join(', ')}: {pending.attempts}{' '}
-              {pending.attempts === 1 ? 'attempt' : 'attempts'} so far,{' '}
-              {pending.setAside === null ? (
-                <>
-                  next <Time at={pending.nextAt} />
-                </>
-              ) : (
-                `not tried any more. ${pending.setAside}`
-              )}
-              {pending.unknown.length > 0 && (
-                <Text size="sm">
-                  Nobody knows whether the relay has it for {pending.unknown.join(', ')}: the line
-                  was cut after the mail.
-                </Text>
-              )}
-              {pending.lastResponse && (
-                <Text size="sm" c="dimmed">
-                  {pending.lastResponse}
-                </Text>
-              )}
-            </Fact>
-          )}
+          {pending && <StillPending id={message.id} pending={pending} />}
           {delay && (
             <Fact label="Reported late">
               <code>{JSON.stringify(delay)}</code>
@@ -130,49 +113,117 @@ export function RelayPanel({
           )}
         </Stack>
       </Paper>
-      {attempts.length > 0 && <Attempts attempts={attempts} />}
-      {replies.length === 0 ? (
-        <Empty title="Nothing was said yet">Replies of mail servers appear here.</Empty>
-      ) : (
-        <TableBox label="Replies of mail servers">
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>When</Table.Th>
-                <Table.Th>Server</Table.Th>
-                <Table.Th>About</Table.Th>
-                <Table.Th>Reply</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {replies.map((reply, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: replies are only added at the end
-                <Table.Tr key={index}>
-                  <Table.Td data-label="When">
-                    <Time at={reply.at} />
-                  </Table.Td>
-                  <Table.Td data-label="Server">{reply.reportingMta}</Table.Td>
-                  <Table.Td data-label="About">{reply.recipients.join(', ')}</Table.Td>
-                  <Table.Td data-label="Reply">
-                    <code>{reply.response}</code>
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </TableBox>
-      )}
+      {tried.length > 0 && <Attempts attempts={tried} />}
+      <Replies events={message.events} />
     </Stack>
   );
 }
 
+interface PendingProps {
+  id: string;
+  pending: NonNullable<MessageDetails['pending']>;
+}
+
+function StillPending({ id, pending }: PendingProps) {
+  return (
+    <Fact label={pending.set_aside === null ? 'Still to hand over' : 'Set aside'}>
+      {pending.remaining.join(', ')}: {pending.attempts}{' '}
+      {pending.attempts === 1 ? 'attempt' : 'attempts'} so far,{' '}
+      {pending.set_aside === null ? (
+        <>
+          next <Time at={pending.next_at} />
+        </>
+      ) : (
+        `not tried any more. ${pending.set_aside}`
+      )}
+      {pending.last_response && (
+        <Text size="sm" c="dimmed">
+          {pending.last_response}
+        </Text>
+      )}
+      {pending.unknown.length > 0 && <Unknown id={id} recipients={pending.unknown} />}
+    </Fact>
+  );
+}
+
+/** Somebody who can ask the relay decides. */
+function Unknown({ id, recipients }: { id: string; recipients: string[] }) {
+  const may = useMay('developer');
+  const resolve = useChange('messages.resolve', {
+    changes: ['messages.details', 'messages.listAttempts'],
+    onDone: () => tellDone('Decided'),
+  });
+  const as = (outcome: 'sent' | 'again') => () =>
+    resolve.mutate({ sm_mail_id: id, as: outcome }, { onError: tellFault });
+  return (
+    <>
+      <Text size="sm">
+        Nobody knows whether the relay has it for {recipients.join(', ')}: the line was cut after
+        the mail.
+      </Text>
+      {may && (
+        <Group gap="xs" mt="xs">
+          <Button size="xs" variant="default" loading={resolve.isPending} onClick={as('sent')}>
+            Count it as sent
+          </Button>
+          <Button size="xs" variant="default" loading={resolve.isPending} onClick={as('again')}>
+            Send it again now
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
+
+/** What mail servers said, as the events tell it. */
+function Replies({ events }: Pick<MessageDetails, 'events'>) {
+  const replies = events.flatMap((event) => ('smtp_response' in event ? [event] : []));
+  if (replies.length === 0) {
+    return <Empty title="Nothing was said yet">Replies of mail servers appear here.</Empty>;
+  }
+  return (
+    <TableBox label="Replies of mail servers">
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>When</Table.Th>
+            <Table.Th>Server</Table.Th>
+            <Table.Th>About</Table.Th>
+            <Table.Th>Reply</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {replies.map((reply, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: replies are only added at the end
+            <Table.Tr key={index}>
+              <Table.Td data-label="When">
+                <Time at={reply.timestamp} />
+              </Table.Td>
+              <Table.Td data-label="Server">{reply.reporting_mta}</Table.Td>
+              <Table.Td data-label="About">{reply.recipients.join(', ')}</Table.Td>
+              <Table.Td data-label="Reply">
+                <code>{reply.smtp_response}</code>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </TableBox>
+  );
+}
+
 /** One that failed and waits for its next attempt is not as well as one that waits for its first. */
-export function toneOfDelivery({ state, attempts }: Pick<DeliveryRow, 'state' | 'attempts'>): Tone {
+export function toneOfDelivery({
+  state,
+  attempts,
+}: Pick<WebhookDelivery, 'state' | 'attempts'>): Tone {
   if (state === 'pending') return attempts > 0 ? 'warn' : 'busy';
   return state === 'delivered' ? 'good' : 'bad';
 }
 
-export function Deliveries({ deliveries }: { deliveries: DeliveryRow[] }) {
+export function Deliveries({ deliveries }: { deliveries: WebhookDelivery[] }) {
+  const endpoints = useRead('webhooks.list', {}, { enabled: deliveries.length > 0 });
+  const urlOf = (id: string) => endpoints.data?.data.find((it) => it.id === id)?.url;
   if (deliveries.length === 0) {
     return (
       <Empty icon={<WebhooksIcon />} title="No webhook was called">
@@ -189,22 +240,22 @@ export function Deliveries({ deliveries }: { deliveries: DeliveryRow[] }) {
         <Link
           key={row.id}
           to="/webhooks/$id"
-          params={{ id: row.endpointId }}
+          params={{ id: row.endpoint_id }}
           className="row-link delivery-line"
         >
           <State tone={toneOfDelivery(row)}>{capital(row.state)}</State>
           <Text size="sm" fw={500}>
-            {row.eventType}
+            {row.event_type}
           </Text>
           <Text size="sm" c="dimmed" truncate>
-            {row.endpointUrl}
+            {urlOf(row.endpoint_id)}
           </Text>
           <Group gap="xs" justify="flex-end" wrap="nowrap">
             <Text size="xs" c="dimmed">
               {row.status ?? row.error ?? ''}
             </Text>
             <Text size="xs" c="dimmed">
-              <Time at={row.attemptedAt ?? row.createdAt} />
+              <Time at={row.attempted_at ?? row.created_at} />
             </Text>
           </Group>
         </Link>

@@ -1,11 +1,11 @@
 // One message in a list.
 import { Badge, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { MessageRow } from '../../../../src/dashboard/views/messages.ts';
+import type { MessageSummary } from '../../../../src/client/operations.ts';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 
-export function MessageLine({ row }: { row: MessageRow }) {
+export function MessageLine({ row }: { row: MessageSummary }) {
   const [first, ...others] = row.recipients;
   return (
     <Link to="/messages/$id" params={{ id: row.id }} className="row-link message-line">
@@ -27,7 +27,7 @@ export function MessageLine({ row }: { row: MessageRow }) {
         ))}
       </Group>
       <Text size="xs" c="dimmed" ta="right" className="message-time">
-        <Time at={row.createdAt} />
+        <Time at={row.created_at} />
       </Text>
     </Link>
   );

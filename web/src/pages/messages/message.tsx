@@ -14,10 +14,10 @@ import {
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useRef } from 'react';
-import type { Door } from '../../../../src/dashboard/views/common.ts';
-import type { LiveTimeline, MessageDetail } from '../../../../src/dashboard/views/messages.ts';
-import { urlOf, useAction, useApi } from '../../api.ts';
+import type { MessageContent, MessageDetails } from '../../../../src/client/operations.ts';
+import { urlOf } from '../../api.ts';
 import { useLive } from '../../live.ts';
+import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
@@ -27,7 +27,7 @@ import { tellDone, tellFault } from '../../parts/results.ts';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
-import { Attachments, Headers, MailBody, Source } from './content.tsx';
+import { Attachments, BodyView, Headers, NoContent, Source } from './content.tsx';
 import { Deliveries, Recipients, RelayPanel } from './handover.tsx';
 import { Story } from './timeline.tsx';
 
@@ -39,19 +39,22 @@ const back = (
 
 export function MessagePage() {
   const { id } = useParams({ from: '/inside/messages/$id' });
-  const message = useApi('getMessage', { params: { id } });
+  const which = { sm_mail_id: id };
+  const message = useRead('messages.details', which);
+  const content = useContent(message.data);
   const queries = useQueryClient();
   const told = useRef('');
-  useLive<LiveTimeline>(
+  useLive<MessageDetails>(
     message.isSuccess ? urlOf('liveMessage', { params: { id } }) : null,
-    'timeline',
+    'message',
     (live) => {
-      const key = ['getMessage', { params: { id } }];
-      queries.setQueryData<MessageDetail>(key, (before) => before && { ...before, ...live });
-      // The relay's replies and webhook deliveries change with the story, but are not part of the stream.
+      queries.setQueryData(['messages.details', which], live);
+      // Attempts and webhook deliveries change with the story, but are not part of the stream.
       const state = JSON.stringify(live);
       if (told.current !== '' && told.current !== state) {
-        void queries.invalidateQueries({ queryKey: key });
+        for (const read of ['messages.listAttempts', 'messages.listWebhooks']) {
+          void queries.invalidateQueries({ queryKey: [read, which] });
+        }
       }
       told.current = state;
     },
@@ -72,20 +75,31 @@ export function MessagePage() {
     );
   }
   return (
-    <Page title={data.subject || '(no subject)'} back={back} actions={<SendAgain message={data} />}>
+    <Page
+      title={data.subject || '(no subject)'}
+      back={back}
+      actions={content && <SendAgain message={data} />}
+    >
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 4 }}>
-          <Side message={data} />
+          <Side message={data} replyTo={content?.reply_to ?? null} />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 8 }}>
-          <Panels message={data} />
+          <Panels message={data} content={content} />
         </Grid.Col>
       </Grid>
     </Page>
   );
 }
 
-function Side({ message }: { message: MessageDetail }) {
+/** Undefined: not there yet; null: there is none to show. */
+function useContent(message: MessageDetails | undefined): MessageContent | null | undefined {
+  const open = message !== undefined && !message.sealed;
+  const content = useRead('messages.content', { sm_mail_id: message?.id ?? '' }, { enabled: open });
+  return message?.sealed || content.isError ? null : content.data;
+}
+
+function Side({ message, replyTo }: { message: MessageDetails; replyTo: string | null }) {
   return (
     <Stack>
       <Paper p="lg">
@@ -93,17 +107,17 @@ function Side({ message }: { message: MessageDetail }) {
           <Title order={2}>Timeline</Title>
           <Status status={message.status} />
         </Group>
-        <Story createdAt={message.createdAt} timeline={message.timeline} />
+        <Story createdAt={message.created_at} events={message.events} />
       </Paper>
       <Paper p="lg">
         <Stack gap="md">
           <Fact label="Id">
             <CopyLine value={message.id} label="Copy the id" />
           </Fact>
-          <Fact label="From">{message.from}</Fact>
-          {message.content?.replyTo && <Fact label="Reply to">{message.content.replyTo}</Fact>}
+          <Fact label="From">{message.from_email}</Fact>
+          {replyTo && <Fact label="Reply to">{replyTo}</Fact>}
           <Fact label="Queued">
-            <Time at={message.createdAt} />
+            <Time at={message.created_at} />
           </Fact>
           <Fact label="Came through">
             <CameThrough message={message} />
@@ -117,11 +131,11 @@ function Side({ message }: { message: MessageDetail }) {
               >
                 {message.template}
               </Link>
-              {message.templateVersion !== null && ` version ${message.templateVersion}`}
-              {message.brandingVersion !== null && message.brandingVersion > 0 && (
+              {message.template_version !== null && ` version ${message.template_version}`}
+              {message.branding_version !== null && message.branding_version > 0 && (
                 <Text span c="dimmed" size="sm">
                   {' '}
-                  · branding {message.brandingVersion}
+                  · branding {message.branding_version}
                 </Text>
               )}
             </Fact>
@@ -143,7 +157,7 @@ function Side({ message }: { message: MessageDetail }) {
   );
 }
 
-const doors: Record<Door, string> = {
+const doors: Record<MessageDetails['door'], string> = {
   rest: 'REST API',
   mcp: 'MCP',
   dashboard: 'Dashboard',
@@ -151,7 +165,7 @@ const doors: Record<Door, string> = {
   system: 'This service itself',
 };
 
-function CameThrough({ message: { door, key } }: { message: MessageDetail }) {
+function CameThrough({ message: { door, key } }: { message: MessageDetails }) {
   return (
     <>
       {doors[door]}
@@ -166,8 +180,17 @@ function CameThrough({ message: { door, key } }: { message: MessageDetail }) {
   );
 }
 
-function Panels({ message }: { message: MessageDetail }) {
-  const attachments = message.content?.attachments.length ?? 0;
+interface PanelsProps {
+  message: MessageDetails;
+  content: MessageContent | null | undefined;
+}
+
+function Panels({ message, content }: PanelsProps) {
+  const attachments = content?.attachments.length ?? 0;
+  const webhooks = useRead('messages.listWebhooks', { sm_mail_id: message.id });
+  const deliveries = webhooks.data?.data ?? [];
+  const missing =
+    content === null ? <NoContent sealed={message.sealed} /> : <Skeleton height={420} />;
   return (
     <Tabs defaultValue="mail" keepMounted={false}>
       <Tabs.List mb="md">
@@ -177,46 +200,46 @@ function Panels({ message }: { message: MessageDetail }) {
         {!message.sealed && <Tabs.Tab value="source">Source</Tabs.Tab>}
         {attachments > 0 && <Tabs.Tab value="attachments">Attachments ({attachments})</Tabs.Tab>}
         <Tabs.Tab value="relay">Relay</Tabs.Tab>
-        <Tabs.Tab value="webhooks">Webhooks ({message.webhooks.length})</Tabs.Tab>
+        <Tabs.Tab value="webhooks">Webhooks ({deliveries.length})</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="mail">
-        <MailBody message={message} />
+        {content ? (
+          <BodyView html={content.html} text={content.text} subject={message.subject} />
+        ) : (
+          missing
+        )}
       </Tabs.Panel>
       <Tabs.Panel value="recipients">
-        <Recipients states={message.recipientStates} />
+        <Recipients states={message.recipient_states} />
       </Tabs.Panel>
-      <Tabs.Panel value="headers">
-        <Headers message={message} />
-      </Tabs.Panel>
+      <Tabs.Panel value="headers">{content ? <Headers content={content} /> : missing}</Tabs.Panel>
       <Tabs.Panel value="source">
         <Source id={message.id} />
       </Tabs.Panel>
-      <Tabs.Panel value="attachments">
-        <Attachments message={message} />
-      </Tabs.Panel>
+      <Tabs.Panel value="attachments">{content && <Attachments content={content} />}</Tabs.Panel>
       <Tabs.Panel value="relay">
-        <RelayPanel relay={message.relay} />
+        <RelayPanel message={message} />
       </Tabs.Panel>
       <Tabs.Panel value="webhooks">
-        <Deliveries deliveries={message.webhooks} />
+        <Deliveries deliveries={deliveries} />
       </Tabs.Panel>
     </Tabs>
   );
 }
 
-function SendAgain({ message }: { message: MessageDetail }) {
+function SendAgain({ message }: { message: MessageDetails }) {
   const may = useMay('developer');
   const confirm = useConfirm();
   const navigate = useNavigate();
-  const sendAgain = useAction('sendAgain', {
-    changes: ['searchMessages'],
+  const sendAgain = useChange('messages.sendAgain', {
+    changes: ['messages.list'],
     onDone: ({ id }) => {
       tellDone('Queued as a new message');
       void navigate({ to: '/messages/$id', params: { id } });
     },
   });
   // What the service itself wrote is asked for where it came from, such as an invitation under Team.
-  if (!may || message.content === null || message.door === 'system') return null;
+  if (!may || message.door === 'system') return null;
   return (
     <Button
       variant="default"
@@ -229,7 +252,7 @@ function SendAgain({ message }: { message: MessageDetail }) {
           act: 'Send again',
           harmless: true,
         });
-        if (yes) sendAgain.mutate({ params: { id: message.id } }, { onError: tellFault });
+        if (yes) sendAgain.mutate({ sm_mail_id: message.id }, { onError: tellFault });
       }}
     >
       Send again

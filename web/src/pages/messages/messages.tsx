@@ -3,7 +3,7 @@ import { Button, Center, Group, Loader, Paper, Select, Text, TextInput } from '@
 import { useDebouncedCallback, useIntersection } from '@mantine/hooks';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { usePages } from '../../api.ts';
+import { useRows } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { MessagesIcon, SearchIcon } from '../../parts/icons.tsx';
 import { Empty, LoadingRows, Page } from '../../parts/page.tsx';
@@ -25,6 +25,7 @@ export function MessagesPage() {
 const fields = [
   { value: 'recipient', label: 'Recipient' },
   { value: 'subject', label: 'Subject' },
+  { value: 'template', label: 'Template' },
   { value: 'tag', label: 'Tag' },
   { value: 'id', label: 'Message id' },
 ] as const;
@@ -48,7 +49,7 @@ function SearchForm({ search }: { search: MessagesSearch }) {
   const go = (change: MessagesSearch) =>
     void navigate({ search: (before) => dropEmpty({ ...before, ...change }), replace: true });
   const find = useDebouncedCallback((by: Field, what: string) => {
-    go({ recipient: '', subject: '', tag: '', id: '', [by]: what.trim() });
+    go({ recipient: '', subject: '', template: '', tag: '', id: '', [by]: what.trim() });
   }, 300);
   return (
     <search>
@@ -78,6 +79,7 @@ function SearchForm({ search }: { search: MessagesSearch }) {
               {
                 recipient: 'ada@example.net',
                 subject: 'Part of the subject',
+                template: 'Its slug',
                 tag: 'The whole tag',
                 id: 'msg_…',
               }[field]
@@ -149,7 +151,8 @@ function forInput(iso: string | undefined): string {
 }
 
 function MessageList({ search }: { search: MessagesSearch }) {
-  const pages = usePages('searchMessages', { query: search });
+  const { from, until, ...filter } = search;
+  const pages = useRows('messages.list', { ...filter, after: from, before: until, limit: 50 });
   const { ref, entry } = useIntersection({ rootMargin: '600px' });
   const { hasNextPage, isFetching, fetchNextPage } = pages;
   const near = entry?.isIntersecting === true;
@@ -160,7 +163,7 @@ function MessageList({ search }: { search: MessagesSearch }) {
 
   if (pages.isError && !pages.data) return <Fault fault={pages.error} retry={pages.refetch} />;
   if (!pages.data) return <LoadingRows rows={10} />;
-  const rows = pages.data.pages.flatMap((page) => page.items);
+  const rows = pages.data.pages.flatMap((page) => page.data);
   const searching = Object.keys(search).length > 0;
   if (rows.length === 0 && !hasNextPage) {
     return searching ? (
@@ -189,7 +192,7 @@ function MessageList({ search }: { search: MessagesSearch }) {
       </Empty>
     );
   }
-  const back = pages.data.pages.at(-1)?.searchedBackTo;
+  const next = pages.data.pages.at(-1)?.next;
   return (
     <Paper style={{ overflow: 'hidden' }} aria-busy={isFetching}>
       {rows.map((row) => (
@@ -199,9 +202,9 @@ function MessageList({ search }: { search: MessagesSearch }) {
         {hasNextPage ? (
           <Group gap="xs">
             <Loader size="xs" />
-            {back && (
+            {next && (
               <Text size="xs" c="dimmed">
-                searched back to <Time at={back} />
+                searched back to <Time at={timeOf(next)} />
               </Text>
             )}
           </Group>
@@ -214,3 +217,12 @@ function MessageList({ search }: { search: MessagesSearch }) {
     </Paper>
   );
 }
+
+/** A message id begins with its time: ten characters of Crockford's base 32, in milliseconds. */
+function timeOf(id: string): string {
+  const digits = [...id.slice('msg_'.length, 'msg_'.length + 10)];
+  const ms = digits.reduce((sum, digit) => sum * 32 + CROCKFORD.indexOf(digit), 0);
+  return new Date(ms).toISOString();
+}
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

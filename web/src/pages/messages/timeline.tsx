@@ -1,13 +1,15 @@
 // The story of a message, oldest first: each event with its time and what was said.
 import { Text, Timeline } from '@mantine/core';
-import type { MessageStatus } from '../../../../src/dashboard/views/common.ts';
-import type { TimelineEvent } from '../../../../src/dashboard/views/messages.ts';
+import type { MessageDetails } from '../../../../src/client/operations.ts';
 import { capital, toneOfStatus } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 
+/** What each kind of event tells beyond its time is shown by name. */
+type TimelineEvent = { [field: string]: unknown };
+
 interface StoryProps {
   createdAt?: string;
-  timeline: TimelineEvent[];
+  events: MessageDetails['events'];
 }
 
 const shown: Record<string, string> = {
@@ -22,15 +24,19 @@ const shown: Record<string, string> = {
   feedback_type: 'Kind of report',
 };
 
-export function Story({ createdAt, timeline }: StoryProps) {
-  const events: { type: MessageStatus; timestamp?: string; event?: TimelineEvent }[] = [
+export function Story({ createdAt, events }: StoryProps) {
+  const steps: { type: MessageDetails['status']; timestamp?: string; event?: TimelineEvent }[] = [
     { type: 'queued', ...(createdAt ? { timestamp: createdAt } : {}) },
-    ...timeline.map((event) => ({ type: event.type, timestamp: event.timestamp, event })),
+    ...events.map((event) => ({
+      type: event.type,
+      timestamp: event.timestamp,
+      event: { ...event },
+    })),
   ];
   return (
     <div aria-live="polite">
-      <Timeline active={events.length} bulletSize={16} lineWidth={2} className="story">
-        {events.map(({ type, timestamp, event }, index) => (
+      <Timeline active={steps.length} bulletSize={16} lineWidth={2} className="story">
+        {steps.map(({ type, timestamp, event }, index) => (
           <Timeline.Item
             // biome-ignore lint/suspicious/noArrayIndexKey: the timeline only grows at its end
             key={index}

@@ -3,22 +3,22 @@ import { Paper, Text } from '@mantine/core';
 import { useThrottledCallback } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { LiveMessages, MessageRow } from '../../../../src/dashboard/views/messages.ts';
 import { urlOf } from '../../api.ts';
 import { useLive } from '../../live.ts';
+import type { Output } from '../../operations.ts';
 import { LoadingRows } from '../../parts/page.tsx';
 import { MessageLine } from '../messages/message-line.tsx';
 
 export function LatestMessages() {
-  const [items, setItems] = useState<MessageRow[]>();
+  const [items, setItems] = useState<Output<'messages.list'>['data']>();
   const queries = useQueryClient();
   // The figures above follow, but not at every mail of a busy account.
   const refresh = useThrottledCallback(
     () => void queries.invalidateQueries({ queryKey: ['getOverview'] }),
     3000,
   );
-  useLive<LiveMessages>(urlOf('live'), 'messages', (state) => {
-    setItems(state.items);
+  useLive<Output<'messages.list'>>(urlOf('live'), 'messages', ({ data }) => {
+    setItems(data);
     refresh();
   });
   if (items === undefined) return <LoadingRows rows={5} />;

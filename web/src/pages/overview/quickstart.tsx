@@ -2,10 +2,11 @@
 import { Button, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { LiveMessages, MessageRow } from '../../../../src/dashboard/views/messages.ts';
+import type { MessageSummary } from '../../../../src/client/operations.ts';
 import type { Quickstart } from '../../../../src/dashboard/views/overview.ts';
 import { urlOf, useAction } from '../../api.ts';
 import { useLive } from '../../live.ts';
+import type { Output } from '../../operations.ts';
 import { CodeBlock, Secret } from '../../parts/copy.tsx';
 import { KeysIcon } from '../../parts/icons.tsx';
 import { tellFault } from '../../parts/results.ts';
@@ -21,8 +22,8 @@ export function QuickstartPanel({
 }) {
   const { service, user } = useMe();
   const [secret, setSecret] = useState<string>();
-  const [first, setFirst] = useState<MessageRow>();
-  useLive<LiveMessages>(urlOf('live'), 'messages', ({ items }) => {
+  const [first, setFirst] = useState<MessageSummary>();
+  useLive<Output<'messages.list'>>(urlOf('live'), 'messages', ({ data: items }) => {
     // The first to come stays the one that is watched. Invitations and the like are no first mail.
     setFirst((before) => before ?? items.findLast(({ door }) => door !== 'system'));
   });

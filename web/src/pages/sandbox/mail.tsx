@@ -1,7 +1,7 @@
 // One captured mail: as seen, its headers, and the bytes as they went over the wire.
 import { Group, Paper, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
-import { useApi } from '../../api.ts';
+import { useRead } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon } from '../../parts/icons.tsx';
@@ -18,7 +18,7 @@ const back = (
 
 export function SandboxMailPage() {
   const { id } = useParams({ from: '/inside/sandbox/$id' });
-  const mail = useApi('getSandboxMail', { params: { id } });
+  const mail = useRead('sandbox.get', { id });
   if (mail.isError) {
     return (
       <Page title="Captured mail" back={back}>
@@ -42,12 +42,12 @@ export function SandboxMailPage() {
             <Fact label="From">{data.from}</Fact>
             <Fact label="Recipients">{data.recipients.join(', ')}</Fact>
             <Fact label="Captured">
-              <Time at={data.capturedAt} />
+              <Time at={data.captured_at} />
             </Fact>
             <Fact label="Size">{saySize(data.size)}</Fact>
-            {data.messageId && (
+            {data.message_id && (
               <Fact label="Message">
-                <Link to="/messages/$id" params={{ id: data.messageId }} className="plain-link">
+                <Link to="/messages/$id" params={{ id: data.message_id }} className="plain-link">
                   Its timeline
                 </Link>
               </Fact>
@@ -62,17 +62,17 @@ export function SandboxMailPage() {
           </Tabs.List>
           <Tabs.Panel value="mail">
             <BodyView html={data.html} text={data.text} subject={data.subject} />
-            {data.attachments.map(({ filename, contentType, size }) => (
+            {data.attachments.map(({ filename, content_type, size }) => (
               <Text key={filename} size="sm" mt="xs">
                 {filename}{' '}
                 <Text span c="dimmed" size="sm">
-                  {contentType}, {saySize(size)}
+                  {content_type}, {saySize(size)}
                 </Text>
               </Text>
             ))}
           </Tabs.Panel>
           <Tabs.Panel value="headers">
-            <HeaderTable rows={data.headers} />
+            <HeaderTable rows={data.headers.map(({ name, value }) => [name, value])} />
           </Tabs.Panel>
           <Tabs.Panel value="raw">
             <CodeBlock code={data.raw} label="Raw source" />

@@ -1,7 +1,7 @@
 // The sandbox inbox: mail that was captured instead of delivered, and the addresses that play a part.
 import { Button, Paper, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useAction, usePages } from '../../api.ts';
+import { useChange, useRead, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
@@ -15,11 +15,11 @@ import { useMay } from '../../session.ts';
 export function SandboxPage() {
   const may = useMay('developer');
   const confirm = useConfirm();
-  const pages = usePages('listSandbox', {});
-  const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];
-  const simulator = pages.data?.pages[0]?.simulator ?? [];
-  const clear = useAction('clearSandbox', {
-    changes: ['listSandbox'],
+  const pages = useRows('sandbox.list', { limit: 50 });
+  const rows = pages.data?.pages.flatMap((page) => page.data) ?? [];
+  const simulator = useRead('sandbox.listAddresses', {}).data?.data ?? [];
+  const clear = useChange('sandbox.clear', {
+    changes: ['sandbox.list'],
     onDone: ({ cleared }) => tellDone(`${cleared} mails were thrown away.`),
   });
   return (
@@ -74,7 +74,7 @@ export function SandboxPage() {
                   {saySize(row.size)}
                 </Text>
                 <Text size="xs" c="dimmed" ta="right">
-                  <Time at={row.capturedAt} />
+                  <Time at={row.captured_at} />
                 </Text>
               </Link>
             ))}

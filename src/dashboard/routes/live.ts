@@ -1,0 +1,42 @@
+// What streams while somebody looks: the account's newest messages, and one message with all that is known of it.
+// What they show are operations, performed again and again.
+import { getMessageDetails, listMessages } from '../../operations/messages.ts';
+import type { Operation } from '../../operations/operation.ts';
+import { perform } from '../../operations/perform.ts';
+import { isOpen, type Session } from '../../people/sessions.ts';
+import { callerOf } from '../admission.ts';
+import type { DashboardDeps } from '../deps.ts';
+import type { Works } from '../route.ts';
+
+const LIVE_ROWS = 20;
+
+export const liveRoutes: Works<'live' | 'liveMessage'> = {
+  live: {
+    run: (deps, { accountId, session, request, reply }) =>
+      request.streams.open(request, reply, {
+        event: 'messages',
+        read: () => ask(deps, session, request.id, listMessages, { limit: LIVE_ROWS }),
+        mayGoOn: () => isOpen(deps.database, session, accountId),
+      }),
+  },
+
+  liveMessage: {
+    run: (deps, { accountId, session, params, request, reply }) =>
+      request.streams.open(request, reply, {
+        event: 'message',
+        read: () => ask(deps, session, request.id, getMessageDetails, { sm_mail_id: params.id }),
+        mayGoOn: () => isOpen(deps.database, session, accountId),
+      }),
+  },
+};
+
+const ask = (
+  deps: DashboardDeps,
+  session: Session,
+  requestId: string,
+  operation: Pick<Operation, 'name'>,
+  input: object,
+): Promise<unknown> =>
+  perform(deps, operation as Operation, callerOf(session), input, {
+    ...{ door: 'dashboard', requestId, person: session.user },
+  });
