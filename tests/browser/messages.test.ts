@@ -125,7 +125,7 @@ describe.skipIf(!dashboard)('One message', () => {
     await page.getByText('mx.simulator.test').first().waitFor();
     await page.getByRole('tab', { name: 'Attachments' }).click();
     const download = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'invoice.txt' }).click();
+    await page.getByRole('button', { name: 'invoice.txt' }).click();
     expect((await download).suggestedFilename()).toBe('invoice.txt');
 
     await page.getByRole('button', { name: 'Send again' }).click();

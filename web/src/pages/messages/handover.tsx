@@ -199,7 +199,7 @@ function Replies({ events }: Pick<MessageDetails, 'events'>) {
               <Table.Td data-label="When">
                 <Time at={reply.timestamp} />
               </Table.Td>
-              <Table.Td data-label="Server">{reply.reporting_mta}</Table.Td>
+              <Table.Td data-label="Server">{reply.remote_mta || reply.reporting_mta}</Table.Td>
               <Table.Td data-label="About">{reply.recipients.join(', ')}</Table.Td>
               <Table.Td data-label="Reply">
                 <code>{reply.smtp_response}</code>

@@ -15,6 +15,7 @@ interface StoryProps {
 const shown: Record<string, string> = {
   recipients: 'Recipients',
   smtp_response: 'Response',
+  remote_mta: 'Server',
   reporting_mta: 'Reported by',
   bounce_type: 'Kind',
   reason: 'Reason',
