@@ -95,5 +95,5 @@ const busy = (id: string): Problem =>
 
 const nothingUnknown = (id: string): Problem =>
   new Problem('invalid', `Nothing about ${id} is unknown: its timeline tells what became of it.`, {
-    see: 'get_message_details',
+    see: 'get_email_status',
   });

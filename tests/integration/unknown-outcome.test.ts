@@ -99,7 +99,7 @@ it('each deferral is kept, and the timeline stays as it is', async () => {
           reply: expect.stringContaining('450 4.2.1'),
         },
       ],
-      nextAt: expect.any(String),
+      next_at: expect.any(String),
     },
     { attempt: 2 },
   ]);
