@@ -37,13 +37,17 @@ function importsOf(file: string, options: { types: boolean } = { types: true }):
   );
 }
 
-function expectNoCircles(among: string[], options: { types: boolean }): void {
+function expectNoCircles(
+  among: string[],
+  options: { types: boolean },
+  targetsOf = (file: string) => importsOf(file, options),
+): void {
   const state = new Map<string, 'open' | 'done'>();
   const visit = (file: string, path: string[]): void => {
     if (state.get(file) === 'done' || !among.includes(file)) return;
     expect(state.get(file), `circle: ${[...path, file].join(' → ')}`).toBeUndefined();
     state.set(file, 'open');
-    for (const target of importsOf(file, options)) visit(target, [...path, file]);
+    for (const target of targetsOf(file)) visit(target, [...path, file]);
     state.set(file, 'done');
   };
   for (const file of among) visit(file, []);
@@ -70,12 +74,8 @@ describe('imports', () => {
   });
 
   // What refers to each other by type alone gets a floor below it, as jinja/running.ts is one.
-  it('there are no circles of types either, but for three that are left', () => {
-    const circling = ['operations', 'rest', 'cli'];
-    expectNoCircles(
-      files.filter((file) => !circling.includes(roomOf(file))),
-      { types: true },
-    );
+  it('there are no circles of types either', () => {
+    expectNoCircles(files, { types: true });
   });
 
   it('the Jinja2 engine imports nothing of ours', () => {
@@ -88,5 +88,31 @@ describe('imports', () => {
   it('there are no barrels', () => {
     const barrels = files.filter((file) => file.endsWith('/index.ts') && file !== 'jinja/index.ts');
     expect(barrels).toEqual([]);
+  });
+});
+
+// The pages are no part of the service: they know its shapes and its client, and nothing that runs in it.
+describe('web', () => {
+  const WEB = join(import.meta.dirname, '../web/src');
+  const pages = readdirSync(WEB, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.tsx?$/.test(file),
+  );
+  const isShapes = (file: string): boolean => importsOf(file, { types: false }).length === 0;
+
+  it.each(pages)('%s runs nothing of src but the client, and lists that import nothing', (page) => {
+    const text = readFileSync(join(WEB, page), 'utf8').replace(/^import type [^;]*;/gm, '');
+    const targets = [...text.matchAll(/(?:from|import)\s*\(?\s*'([./]+\/src\/[^'\n]+)'/g)].map(
+      ([, path]) => relative(SRC, join(WEB, dirname(page), path!)),
+    );
+    const running = targets.filter((file) => !file.startsWith('client/') && !isShapes(file));
+    expect(running).toEqual([]);
+  });
+
+  it('the pages know no circles', () => {
+    const targetsOf = (page: string): string[] =>
+      [...readFileSync(join(WEB, page), 'utf8').matchAll(/from '(\.[^'\n]+\.tsx?)'/g)]
+        .map(([, path]) => relative(WEB, join(WEB, dirname(page), path!)))
+        .filter((file) => pages.includes(file));
+    expectNoCircles(pages, { types: true }, targetsOf);
   });
 });

@@ -8,7 +8,7 @@ import type { Database } from '../store/pool.ts';
 import { tryWriting } from '../store/readiness.ts';
 import { readClockHistory } from '../store/steady-clock.ts';
 import { withDatabase } from './command.ts';
-import type { Finding } from './doctor.ts';
+import type { Finding } from './finding.ts';
 
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   try {

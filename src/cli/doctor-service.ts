@@ -8,7 +8,7 @@ import { listing } from '../store/installation.ts';
 import type { Database } from '../store/pool.ts';
 import { describeRole, readRoles } from '../store/processes.ts';
 import { withDatabase } from './command.ts';
-import type { Finding } from './doctor.ts';
+import type { Finding } from './finding.ts';
 
 export async function checkService(): Promise<Finding[]> {
   try {

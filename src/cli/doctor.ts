@@ -8,12 +8,7 @@ import { createRelay } from '../smtp/relay.ts';
 import { print, withJson } from './command.ts';
 import { checkDatabase } from './doctor-database.ts';
 import { checkService } from './doctor-service.ts';
-
-export interface Finding {
-  check: string;
-  ok: boolean;
-  detail: string;
-}
+import type { Finding } from './finding.ts';
 
 export function registerDoctor(program: Command): void {
   withJson(program.command('doctor').description('check what the service needs')).action(

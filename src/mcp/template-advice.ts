@@ -2,11 +2,11 @@
 import type { Caller } from '../accounts/directory.ts';
 import type { Problem } from '../errors.ts';
 import { similarSlugs } from '../nearest.ts';
-import type { TemplateCatalog } from '../operations/list-templates.ts';
+import type { Offering } from '../templates/offering.ts';
 import { missingVariables } from '../templates/variables.ts';
 
 export async function adviseOnTemplate(
-  templates: TemplateCatalog,
+  templates: Offering,
   caller: Caller,
   wanted: { slug: unknown; variables?: unknown },
   problem: Problem,
@@ -19,7 +19,7 @@ export async function adviseOnTemplate(
   return {};
 }
 
-async function adviseOnSlug(templates: TemplateCatalog, caller: Caller, slug: string) {
+async function adviseOnSlug(templates: Offering, caller: Caller, slug: string) {
   const known = await templates.list(caller.accountId);
   const similar = similarSlugs(
     slug,
@@ -35,7 +35,7 @@ async function adviseOnSlug(templates: TemplateCatalog, caller: Caller, slug: st
 }
 
 async function adviseOnVariables(
-  templates: TemplateCatalog,
+  templates: Offering,
   caller: Caller,
   slug: string,
   given: unknown,

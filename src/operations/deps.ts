@@ -12,8 +12,8 @@ import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
 import type { Catalog } from '../templates/catalog.ts';
 import type { Making } from '../templates/making.ts';
+import type { Offering } from '../templates/offering.ts';
 import type { EndpointDeps } from '../webhooks/endpoint.ts';
-import type { TemplateCatalog } from './list-templates.ts';
 
 export interface OperationDeps extends AcceptDeps {
   database: Database;
@@ -23,7 +23,7 @@ export interface OperationDeps extends AcceptDeps {
   metrics: Metrics;
   catalog: Catalog;
   /** The system's templates and the account's own, as the account sees them. */
-  templates: TemplateCatalog;
+  templates: Offering;
   dns: Dns;
   bounceDomain: string;
   /** Seals the private keys of domains and the secrets of webhooks. */

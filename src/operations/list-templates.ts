@@ -1,39 +1,8 @@
 // list-templates: what an account can send, without the details. MCP: list_templates.
 import { z } from 'zod';
-import { type Category, categories } from '../templates/categories.ts';
+import { categories } from '../templates/categories.ts';
 import { listed, listOf } from './lists.ts';
 import { operation } from './operation.ts';
-
-export interface TemplateVariable {
-  name: string;
-  required: boolean;
-  type: string;
-  description: string;
-  example: unknown;
-}
-
-export interface TemplateSummary {
-  slug: string;
-  name: string;
-  category: Category;
-  description: string;
-  variables: readonly TemplateVariable[];
-}
-
-export interface TemplateDetails extends TemplateSummary {
-  /** As it is written, in Jinja2. */
-  subject: string;
-  /** Variables that show the template at its best. */
-  sample: Record<string, unknown>;
-  /** The plain text it renders to with the sample and the account's branding. */
-  preview: string;
-}
-
-/** The system templates and the account's own, as the account sees them. */
-export interface TemplateCatalog {
-  list(accountId: number, category?: string): Promise<readonly TemplateSummary[]>;
-  get(accountId: number, slug: string): Promise<TemplateDetails | undefined>;
-}
 
 const input = z.strictObject({
   category: z

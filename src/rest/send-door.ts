@@ -13,8 +13,8 @@ import { readInput } from '../operations/read-input.ts';
 import { limitHeaders, refuse } from '../operations/refusal.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { acceptSend } from '../sending/accept.ts';
+import type { RestDeps } from './deps.ts';
 import { type HttpAnswer, takePlainPosts } from './plain-posts.ts';
-import type { RestDeps } from './server.ts';
 
 /** Takes POST /v1/send and leaves everything else to `otherwise`. */
 export function withSendDoor(deps: RestDeps, otherwise: BareHandler): BareHandler {

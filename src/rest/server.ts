@@ -4,24 +4,15 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Problem } from '../errors.ts';
 import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
-import { type BareHandler, createHttpServer, type HttpServerOptions } from '../http/server.ts';
+import { type BareHandler, createHttpServer } from '../http/server.ts';
 import { closeAnswered } from '../http/stop.ts';
 import { type Refusal, refusalOf, refuse } from '../operations/refusal.ts';
+import type { RestDeps } from './deps.ts';
 import { answerNoRequest, asProblem } from './errors.ts';
-import { answerHealth, type Exposure, HEALTH_PATHS, type HealthDeps } from './health.ts';
+import { answerHealth, HEALTH_PATHS } from './health.ts';
 import { describeApi } from './openapi/document.ts';
 import { takePlainSends, withSendDoor } from './send-door.ts';
-import { type ServeDeps, serveOperations } from './serve-operations.ts';
-
-export interface RestDeps extends ServeDeps {
-  /** Shared by all doors. */
-  bodies: Bodies;
-  http: HttpServerOptions;
-  health: HealthDeps;
-  metricsExposure: Exposure;
-  /** Other doors on the same port, by path; they read and answer the bare request. */
-  mounts: Record<string, BareHandler>;
-}
+import { serveOperations } from './serve-operations.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,5 +1,5 @@
 // The offering: every template an account can send, as list_templates and get_template show it.
-// Before it: operations/list-templates.ts and get-template.ts, whose TemplateCatalog this is. After it: resolution and rendering.
+// Before it: operations/list-templates.ts and get-template.ts, which show it. After it: resolution and rendering.
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 import type { Catalog } from './catalog.ts';
@@ -15,6 +15,9 @@ interface Offered {
   description: string;
   variables: readonly Variable[];
 }
+
+/** The system templates and the account's own, as the account sees them. */
+export type Offering = ReturnType<typeof createOffering>;
 
 export function createOffering(deps: {
   database: Queryable;

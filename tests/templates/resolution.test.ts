@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log.ts';
-import type { TemplateCatalog } from '../../src/operations/list-templates.ts';
+
 import type { Queryable } from '../../src/store/pool.ts';
 import { setBranding } from '../../src/templates/account-branding.ts';
 import {
@@ -13,7 +13,7 @@ import {
   putTemplate,
 } from '../../src/templates/account-templates.ts';
 import { makeHere } from '../../src/templates/making.ts';
-import { createOffering } from '../../src/templates/offering.ts';
+import { createOffering, type Offering } from '../../src/templates/offering.ts';
 import { createRenderer, type RenderTemplate } from '../../src/templates/rendering.ts';
 import { openResolution, type Resolve } from '../../src/templates/resolution.ts';
 import { catalog } from '../support/catalog.ts';
@@ -113,7 +113,7 @@ describe('memory', () => {
 });
 
 describe('the offering', () => {
-  let offering: TemplateCatalog;
+  let offering: Offering;
   beforeAll(() => {
     offering = createOffering({ database: test.database, catalog, resolve, render });
   });

@@ -1,0 +1,6 @@
+// What a check of the doctor found; doctor.ts prints it.
+export interface Finding {
+  check: string;
+  ok: boolean;
+  detail: string;
+}

@@ -1,0 +1,15 @@
+// What the REST door works with: built once by roles/api.ts.
+import type { Bodies } from '../http/body.ts';
+import type { BareHandler, HttpServerOptions } from '../http/server.ts';
+import type { Exposure, HealthDeps } from './health.ts';
+import type { ServeDeps } from './serve-operations.ts';
+
+export interface RestDeps extends ServeDeps {
+  /** Shared by all doors. */
+  bodies: Bodies;
+  http: HttpServerOptions;
+  health: HealthDeps;
+  metricsExposure: Exposure;
+  /** Other doors on the same port, by path; they read and answer the bare request. */
+  mounts: Record<string, BareHandler>;
+}
