@@ -19,12 +19,12 @@ export interface AddressFault {
 }
 
 // RFC 5321 4.5.3.1.1 to 4.5.3.1.3: octets. A path is 256 with its angle brackets, which leaves 254.
-const MAX_LOCAL_OCTETS = 64;
-const MAX_DOMAIN_OCTETS = 255;
-const MAX_ADDRESS_OCTETS = 254;
-const MAX_LABEL_OCTETS = 63;
+const MOST_LOCAL_OCTETS = 64;
+const MOST_DOMAIN_OCTETS = 255;
+const MOST_ADDRESS_OCTETS = 254;
+const MOST_LABEL_OCTETS = 63;
 // A display name has no limit of its own; one header line (RFC 5322 2.1.1) is more than any person needs.
-const MAX_TEXT = 998;
+const MOST_TEXT = 998;
 
 // Nearly every address is this: ASCII dot-atom, at least two LDH labels, an ending of two or more that has
 // no digit at its end, nothing that looks like punycode.
@@ -53,7 +53,7 @@ const ATOMS = /^[\w!#$%&'*+\-/=?^`{|}~ ]+$/;
 export function parseMailbox(text: string): Mailbox | AddressFault {
   const plain = parsePlain(text);
   if (plain !== undefined) return plain;
-  if (text.length > MAX_TEXT) return { fault: `it is longer than ${MAX_TEXT} characters` };
+  if (text.length > MOST_TEXT) return { fault: `it is longer than ${MOST_TEXT} characters` };
   if (CONTROL.test(text)) return { fault: 'it contains a line break or another control character' };
   const trimmed = text.trim();
   if (!trimmed.endsWith('>')) return parseAddress(trimmed);
@@ -110,9 +110,9 @@ function displayName(written: string): string | AddressFault {
 }
 
 function parsePlain(text: string): Mailbox | undefined {
-  if (text.length > MAX_ADDRESS_OCTETS || !PLAIN.test(text)) return undefined;
+  if (text.length > MOST_ADDRESS_OCTETS || !PLAIN.test(text)) return undefined;
   const at = text.indexOf('@');
-  if (at > MAX_LOCAL_OCTETS) return undefined;
+  if (at > MOST_LOCAL_OCTETS) return undefined;
   const local = text.slice(0, at);
   if (holdsEncodedWord(local)) return undefined;
   const domain = text.slice(at + 1).toLowerCase();
@@ -121,7 +121,7 @@ function parsePlain(text: string): Mailbox | undefined {
 
 function parseUncommon(text: string): Mailbox | AddressFault {
   if (text === '') return { fault: 'it is empty' };
-  if (text.length > MAX_TEXT) return { fault: `it is longer than ${MAX_TEXT} characters` };
+  if (text.length > MOST_TEXT) return { fault: `it is longer than ${MOST_TEXT} characters` };
   if (CONTROL.test(text)) return { fault: 'it contains a line break or another control character' };
   const at = text.lastIndexOf('@');
   if (at < 0) return { fault: 'there is no @ in it' };
@@ -136,8 +136,8 @@ function parseUncommon(text: string): Mailbox | AddressFault {
   if (!domain.includes('.') && !smtputf8) return { fault: `the domain "${domain}" has no dot` };
   const address = `${local}@${domain}`;
   // Both forms travel: as written in SMTPUTF8 mail (and U-labels in reports), with A-labels in the envelope.
-  if (Math.max(Buffer.byteLength(address), Buffer.byteLength(text)) > MAX_ADDRESS_OCTETS) {
-    return { fault: `it is longer than ${MAX_ADDRESS_OCTETS} characters` };
+  if (Math.max(Buffer.byteLength(address), Buffer.byteLength(text)) > MOST_ADDRESS_OCTETS) {
+    return { fault: `it is longer than ${MOST_ADDRESS_OCTETS} characters` };
   }
   return { name: '', address, local, domain, smtputf8 };
 }
@@ -148,8 +148,8 @@ function localFault(local: string): string | undefined {
   if (local.startsWith('@')) return 'a route before the address is not supported';
   if (local.includes('(')) return 'comments in parentheses are not supported';
   if (holdsEncodedWord(local)) return 'the part before @ looks like an encoded word (=?…?=)';
-  if (Buffer.byteLength(local) > MAX_LOCAL_OCTETS) {
-    return `the part before @ is longer than ${MAX_LOCAL_OCTETS} characters`;
+  if (Buffer.byteLength(local) > MOST_LOCAL_OCTETS) {
+    return `the part before @ is longer than ${MOST_LOCAL_OCTETS} characters`;
   }
   if (local.startsWith('.')) return 'the part before @ begins with a dot';
   if (local.endsWith('.')) return 'the part before @ ends with a dot';
@@ -177,12 +177,12 @@ function parseDomain(written: string): string | AddressFault {
   const domain = plain ? lower : domainToASCII(lower);
   if (domain === '') return { fault: `"${written}" is not a valid domain name` };
   for (const label of domain.split('.')) {
-    if (label.length > MAX_LABEL_OCTETS) {
-      return { fault: `a part of the domain is longer than ${MAX_LABEL_OCTETS} characters` };
+    if (label.length > MOST_LABEL_OCTETS) {
+      return { fault: `a part of the domain is longer than ${MOST_LABEL_OCTETS} characters` };
     }
   }
-  if (domain.length > MAX_DOMAIN_OCTETS)
-    return { fault: `the domain is longer than ${MAX_DOMAIN_OCTETS} characters` };
+  if (domain.length > MOST_DOMAIN_OCTETS)
+    return { fault: `the domain is longer than ${MOST_DOMAIN_OCTETS} characters` };
   if (domain === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(domain)) {
     return { fault: `"${domain}" is this machine itself, not a mail domain` };
   }

@@ -14,14 +14,14 @@ export interface Complaint {
   token: string | null;
 }
 
-const MAX_RECIPIENTS = 50;
+const MOST_RECIPIENTS = 50;
 
 export function readArf(mail: Mail, original: Original): Complaint | null {
   const report = mail.parts.find((part) => part.type === 'message/feedback-report');
   if (report === undefined) return readJunkReport(mail, original);
   const fields = fieldGroups(partText(report)).at(0);
   const all = (name: string) => fields?.get(name) ?? [];
-  const named = all('original-rcpt-to').slice(0, MAX_RECIPIENTS).map(bareAddress);
+  const named = all('original-rcpt-to').slice(0, MOST_RECIPIENTS).map(bareAddress);
   const addresses = named.filter((address) => address !== null && !isRedacted(address));
   return {
     // RFC 5965 3.1: the one field that must be there. Without it a complaint is still a complaint.

@@ -2,16 +2,16 @@
 // There is no format to follow, so: is it a bounce at all, which addresses failed, what is said about each.
 // report.ts calls it after dsn.ts found nothing; classify.ts judges what is said.
 import { hasAutoReplySubject } from './auto-reply.ts';
-import { classify, enhancedCodes, hasVerdict, phaseIn, replyStart } from './classify.ts';
+import { classify, enhancedCodes, phaseIn, replyStart, saysWhy } from './classify.ts';
 import { hostOf, type RecipientResult, readStatus } from './dsn.ts';
 import { headerText, type Mail } from './mime.ts';
 import { isReturned, type Original } from './original.ts';
 import { findAddresses, listedAddresses, namedIn } from './report-address.ts';
 
-const MAX_RECIPIENTS = 50;
-const MAX_LINES = 1000;
+const MOST_RECIPIENTS = 50;
+const MOST_LINES = 1000;
 /** What is told of one address. The rules read 3000 characters, a reply is kept to 1000. */
-const MAX_TELLING_CHARS = 8000;
+const MOST_TELLING_CHARS = 8000;
 
 /** Null when the mail is no bounce. */
 export function readBounce(
@@ -103,7 +103,7 @@ function isDelay(mail: Mail, notice: string): boolean {
 /** The header of Exim and Gmail, else the addresses of the notice that the mail went to, else those that stand like recipients. */
 function failedAddresses(mail: Mail, notice: string, original: Original): string[] {
   const declared = listedAddresses((mail.headers.get('x-failed-recipients') ?? []).join(', '));
-  if (declared.length > 0) return declared.slice(0, MAX_RECIPIENTS);
+  if (declared.length > 0) return declared.slice(0, MOST_RECIPIENTS);
   const keys = (addresses: readonly string[]) =>
     new Set(addresses.map((address) => address.toLowerCase()));
   const headerAddresses = ['to', 'from', 'reply-to', 'sender'].flatMap((name) =>
@@ -116,13 +116,13 @@ function failedAddresses(mail: Mail, notice: string, original: Original): string
     key: found.address.toLowerCase(),
   }));
   const known = named.filter((found) => sentTo.has(found.key));
-  if (known.length > 0) return known.map((found) => found.address).slice(0, MAX_RECIPIENTS);
+  if (known.length > 0) return known.map((found) => found.address).slice(0, MOST_RECIPIENTS);
   const foreign = named.filter((found) => !own.has(found.key) && !OFFICE.test(found.key));
   const placed = foreign.filter((found) =>
     standsLikeRecipient(notice, found.at, found.address.length),
   );
   const chosen = placed.length > 0 ? placed : foreign.slice(0, 1);
-  if (chosen.length > 0) return chosen.map((found) => found.address).slice(0, MAX_RECIPIENTS);
+  if (chosen.length > 0) return chosen.map((found) => found.address).slice(0, MOST_RECIPIENTS);
   return original.recipients.length === 1 ? [...original.recipients] : [];
 }
 
@@ -157,12 +157,12 @@ function tellings(notice: string, addresses: readonly string[]): Map<string, str
   const wanted = new Set(addresses.map((address) => address.toLowerCase()));
   const told = new Map<string, string>();
   let about: ReadonlySet<string> = new Set();
-  for (const line of notice.split('\n', MAX_LINES)) {
+  for (const line of notice.split('\n', MOST_LINES)) {
     const named = namedIn(line, wanted);
     if (named.size > 0) about = named;
     for (const address of about) {
       const before = told.get(address) ?? '';
-      const room = MAX_TELLING_CHARS - before.length;
+      const room = MOST_TELLING_CHARS - before.length;
       if (room > 0) told.set(address, `${before}${line.slice(0, room)}\n`);
     }
   }
@@ -182,7 +182,7 @@ interface Telling {
 
 function readTelling(text: string): Telling {
   const start = replyStart(text);
-  const isTelling = start >= 0 || enhancedCodes(text).length > 0 || hasVerdict(text);
+  const isTelling = start >= 0 || enhancedCodes(text).length > 0 || saysWhy(text);
   return {
     text,
     isTelling,
@@ -195,12 +195,12 @@ function readTelling(text: string): Telling {
 function tellingParagraph(text: string): [string, string] {
   const parts = paragraphs(text, 50);
   const telling =
-    parts.find((part) => enhancedCodes(part).length > 0) ?? parts.find((part) => hasVerdict(part));
+    parts.find((part) => enhancedCodes(part).length > 0) ?? parts.find((part) => saysWhy(part));
   return [telling ?? parts[0] ?? '', parts[1] ?? ''];
 }
 
 const paragraphs = (text: string, most: number): string[] =>
-  text.split(/\n\s*\n/, most).map((part) => part.slice(0, MAX_TELLING_CHARS));
+  text.split(/\n\s*\n/, most).map((part) => part.slice(0, MOST_TELLING_CHARS));
 
 function readResult(
   address: string | null,
@@ -210,14 +210,14 @@ function readResult(
 ): RecipientResult {
   const said = serverReply(source, address);
   const codes = enhancedCodes(said ?? '');
-  const verdict = delayed ? null : classify(null, said ?? source.text, phaseIn(source.text));
+  const diagnosis = delayed ? null : classify(null, said ?? source.text, phaseIn(source.text));
   return {
     address,
     action: delayed ? 'delayed' : 'failed',
     status: codes.find((code) => code[0] !== '2') ?? null,
-    bounce_type: verdict?.bounceType ?? null,
-    reason: verdict?.reason ?? null,
-    consequence: verdict?.consequence ?? null,
+    bounce_type: diagnosis?.bounceType ?? null,
+    reason: diagnosis?.reason ?? null,
+    consequence: diagnosis?.consequence ?? null,
     smtp_response: said,
     reporting_mta: from ?? answered,
     remote_mta: answered,

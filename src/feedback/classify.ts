@@ -3,7 +3,7 @@
 // a generic enhanced code, the bare reply code.
 import type { BounceType } from '../events/kinds.ts';
 import type { Reason } from '../events/reasons.ts';
-import { enhancedVerdict, replyReason } from './reasons.ts';
+import { enhancedMeaning, replyReason } from './reasons.ts';
 import { TEXT_RULES } from './text-rules.ts';
 
 /** What a report can say; the other two types are our own doing. */
@@ -18,21 +18,21 @@ export type Phase = 'connect' | 'mail' | 'rcpt' | 'data';
  */
 export type Consequence = 'suppress' | 'strike' | 'none';
 
-export interface Verdict {
+export interface Diagnosis {
   reason: Reason;
   bounceType: Finality;
   consequence: Consequence;
 }
 
 /** Longer replies repeat themselves; the rules cost 0.1 ms on this many characters. */
-const MAX_CHARS = 3000;
+const MOST_CHARS = 3000;
 
 /**
  * `status`: from the Status field, which decides permanent or transient (RFC 3463 2, class 5 or 4).
  * Without one, codes in the text decide, then its words.
  */
-export function classify(status: string | null, text: string, phase = phaseIn(text)): Verdict {
-  const said = text.slice(0, MAX_CHARS);
+export function classify(status: string | null, text: string, phase = phaseIn(text)): Diagnosis {
+  const said = text.slice(0, MOST_CHARS);
   const code = mostTelling(status, enhancedCodes(said));
   const reply = replyCode(said);
   const words = normalise(said);
@@ -69,7 +69,7 @@ function consequenceOf(
   if (!DEAD.includes(reason) || phase === 'mail' || phase === 'connect') return 'none';
   if (evidence === 'reply') return 'strike';
   if (phase !== 'data') return 'suppress';
-  const coded = code === null ? null : enhancedVerdict(code);
+  const coded = code === null ? null : enhancedMeaning(code);
   return coded?.specific && DEAD.includes(coded.reason) ? 'suppress' : 'strike';
 }
 
@@ -85,7 +85,7 @@ const PHASES: readonly [Phase, RegExp][] = [
 
 /** At which command the server refused, as Postfix, Exim, qmail, sendmail and Courier tell it. */
 export function phaseIn(text: string): Phase | null {
-  const told = text.slice(0, MAX_CHARS).replace(/\s+/g, ' ');
+  const told = text.slice(0, MOST_CHARS).replace(/\s+/g, ' ');
   const named = PHASES.find(([, pattern]) => pattern.test(told))?.[0];
   if (named !== undefined) return named;
   // sendmail sends DATA before it reads the answer to RCPT; then DATA is refused as well, for want of a recipient.
@@ -93,9 +93,9 @@ export function phaseIn(text: string): Phase | null {
   return /<<< 503/.test(told) ? 'rcpt' : 'data';
 }
 
-/** The words' own verdict: used to tell which paragraph of a notice speaks about the failure. */
-export function hasVerdict(text: string): boolean {
-  const words = normalise(text.slice(0, MAX_CHARS));
+/** The words' own diagnosis: used to tell which paragraph of a notice speaks about the failure. */
+export function saysWhy(text: string): boolean {
+  const words = normalise(text.slice(0, MOST_CHARS));
   return TEXT_RULES.some((rule) => rule.pattern.test(words));
 }
 
@@ -109,7 +109,7 @@ function decideReason(
 ): { reason: Reason; evidence: Evidence } {
   const strongWords = TEXT_RULES.find((rule) => rule.strong && rule.pattern.test(words));
   if (strongWords) return { reason: strongWords.reason, evidence: 'words' };
-  const byCode = code === null ? null : enhancedVerdict(code);
+  const byCode = code === null ? null : enhancedMeaning(code);
   if (byCode?.specific) return { reason: byCode.reason, evidence: 'code' };
   const weakWords = TEXT_RULES.find((rule) => !rule.strong && rule.pattern.test(words));
   // "Recipient address rejected: …" with a code of policy is about the policy, whatever follows.
@@ -168,10 +168,10 @@ export function replyStart(text: string): number {
 function mostTelling(status: string | null, quoted: readonly string[]): string | null {
   const failing = quoted.filter((code) => code[0] !== '2');
   if (status === null)
-    return failing.find((code) => enhancedVerdict(code).specific) ?? failing[0] ?? null;
-  if (enhancedVerdict(status).specific) return status;
+    return failing.find((code) => enhancedMeaning(code).specific) ?? failing[0] ?? null;
+  if (enhancedMeaning(status).specific) return status;
   const alike = failing.filter((code) => code[0] === status[0]);
-  const telling = alike.find((code) => enhancedVerdict(code).specific);
+  const telling = alike.find((code) => enhancedMeaning(code).specific);
   if (telling !== undefined || !status.endsWith('.0.0')) return telling ?? status;
   return alike.find((code) => !code.endsWith('.0.0')) ?? status;
 }

@@ -6,10 +6,10 @@ import {
   type Consequence,
   classify,
   type Finality,
-  hasVerdict,
   type Phase,
   phaseIn,
   replyCode,
+  saysWhy,
 } from './classify.ts';
 import { type Headers, headerText, type Mail, type Part, partText, readHeaders } from './mime.ts';
 import { parseDate } from './original.ts';
@@ -60,7 +60,7 @@ export interface DeliveryStatus {
 }
 
 /** A mail goes to 50 at most, and each gets a copy of its own; what lists more than that is not about our mail. */
-const MAX_RECIPIENTS = 50;
+const MOST_RECIPIENTS = 50;
 const STATUS_PART = /^message\/(?:global-)?delivery-status$/;
 
 /** Null when there is no delivery-status part with at least one recipient in it. */
@@ -81,7 +81,7 @@ function mislabelled(mail: Mail): Part[] {
 /** The text of a delivery-status part, wherever it stands. */
 export function readStatus(text: string, notice: string): DeliveryStatus | null {
   const groups = fieldGroups(text);
-  const recipients = groups.filter(isRecipient).slice(0, MAX_RECIPIENTS);
+  const recipients = groups.filter(isRecipient).slice(0, MOST_RECIPIENTS);
   if (recipients.length === 0) return null;
   const message = groups[0]!;
   const told = tellings(notice, recipients);
@@ -100,7 +100,7 @@ export function readStatus(text: string, notice: string): DeliveryStatus | null 
 export function fieldGroups(text: string): Headers[] {
   const groups: Map<string, string[]>[] = [];
   let at = 0;
-  while (at < text.length && groups.length < 2 * MAX_RECIPIENTS) {
+  while (at < text.length && groups.length < 2 * MOST_RECIPIENTS) {
     const { headers, end } = readHeaders(text, at);
     const next = end > at ? end : text.indexOf('\n', at) + 1 || text.length;
     const last = groups.at(-1);
@@ -121,7 +121,7 @@ function isTorn(last: Headers, headers: Headers): boolean {
 
 function splitRecipients(headers: Headers): Map<string, string[]>[] {
   const count = headers.get('final-recipient')?.length ?? 1;
-  return Array.from({ length: Math.min(count, MAX_RECIPIENTS) }, (_, index) => {
+  return Array.from({ length: Math.min(count, MOST_RECIPIENTS) }, (_, index) => {
     const group = new Map<string, string[]>();
     for (const [name, values] of headers) {
       const own = count === 1 ? [...values] : values.slice(index, index + 1);
@@ -148,14 +148,14 @@ function readRecipient(
   const action = readAction(field(fields, 'action'), status, diagnostic);
   const said = diagnostic ?? told.get(address?.toLowerCase() ?? '') ?? null;
   const phase = phaseIn(said ?? '') ?? phases.get(address?.toLowerCase() ?? '') ?? null;
-  const verdict = action === 'failed' ? classify(status, said ?? '', phase) : null;
+  const diagnosis = action === 'failed' ? classify(status, said ?? '', phase) : null;
   return {
     address,
     action,
     status,
-    bounce_type: verdict?.bounceType ?? null,
-    reason: verdict?.reason ?? null,
-    consequence: verdict?.consequence ?? null,
+    bounce_type: diagnosis?.bounceType ?? null,
+    reason: diagnosis?.reason ?? null,
+    consequence: diagnosis?.consequence ?? null,
     smtp_response: diagnostic ?? (said !== null && replyCode(said) !== null ? said : null),
     reporting_mta: hostOf(field(message, 'reporting-mta')) ?? hostOf(field(fields, 'remote-mta')),
     remote_mta: hostOf(field(fields, 'remote-mta')),
@@ -210,11 +210,11 @@ function tellings(notice: string, recipients: readonly Headers[]): Map<string, s
   );
   const wanted = new Set(silent.flatMap((fields) => recipientAddress(fields)?.toLowerCase() ?? []));
   if (wanted.size === 0) return told;
-  for (const paragraph of notice.split(/\n\s*\n/, MAX_PARAGRAPHS)) {
+  for (const paragraph of notice.split(/\n\s*\n/, MOST_PARAGRAPHS)) {
     const named = namedIn(paragraph, wanted);
     if (named.size === 0) continue;
     const said = paragraph.slice(0, 10_000).replace(/\s+/g, ' ').trim().slice(0, 2000);
-    if (replyCode(said) === null && !hasVerdict(said)) continue;
+    if (replyCode(said) === null && !saysWhy(said)) continue;
     for (const address of named) {
       wanted.delete(address);
       told.set(address, said);
@@ -222,7 +222,7 @@ function tellings(notice: string, recipients: readonly Headers[]): Map<string, s
   }
   return told;
 }
-const MAX_PARAGRAPHS = 1000;
+const MOST_PARAGRAPHS = 1000;
 
 /** At which command each was refused: the status part has no field for it, the human part often says it. */
 function phasesTold(notice: string, recipients: readonly Headers[]): Map<string, Phase> {
@@ -230,7 +230,7 @@ function phasesTold(notice: string, recipients: readonly Headers[]): Map<string,
   const wanted = new Set(
     recipients.flatMap((fields) => recipientAddress(fields)?.toLowerCase() ?? []),
   );
-  for (const paragraph of notice.split(/\n\s*\n/, MAX_PARAGRAPHS)) {
+  for (const paragraph of notice.split(/\n\s*\n/, MOST_PARAGRAPHS)) {
     const phase = phaseIn(paragraph);
     if (phase === null) continue;
     const named = namedIn(paragraph, wanted);

@@ -2,15 +2,15 @@
 // Own code, because reports need the structure (which part is the delivery status, which the returned mail) that
 // readers for people throw away, synchronously, with every size bounded: nothing here throws or is slower than linear.
 /** What is read of a mail: what a report says comes before the mail it returns, which may be long. */
-const MAX_BYTES = 2 * 1024 * 1024;
-const MAX_DEPTH = 10;
-const MAX_PARTS = 100;
+const MOST_BYTES = 2 * 1024 * 1024;
+const MOST_DEPTH = 10;
+const MOST_PARTS = 100;
 /** Multiparts count too: each costs a look at its headers and, perhaps, for a boundary that got lost. */
-const MAX_ENTITIES = 300;
-const MAX_FIELDS = 1000;
-const MAX_FIELD_CHARS = 16_384;
+const MOST_ENTITIES = 300;
+const MOST_FIELDS = 1000;
+const MOST_FIELD_CHARS = 16_384;
 /** What is decoded of one part. Every notice and status list found in the wild fits in a tenth of it. */
-const MAX_TEXT_CHARS = 262_144;
+const MOST_TEXT_CHARS = 262_144;
 
 /** Fields in the order they came, names in lower case, values unfolded; bytes as Latin-1 until decodeText. */
 export type Headers = ReadonlyMap<string, readonly string[]>;
@@ -40,7 +40,7 @@ interface Entity {
 }
 
 export function readMail(raw: Buffer): Mail {
-  const text = newlines(raw.subarray(0, MAX_BYTES)).toString('latin1');
+  const text = newlines(raw.subarray(0, MOST_BYTES)).toString('latin1');
   const top = readEntity(text, firstField(text));
   const boundary = boundaryOf(text, top);
   const mail: Mail = {
@@ -63,7 +63,7 @@ function walkMultipart(text: string, top: Entity, boundary: string, parts: Part[
   let current: Entity | undefined;
   let at = top.bodyStart;
   let entities = 0;
-  while (at < text.length && parts.length < MAX_PARTS && entities < MAX_ENTITIES) {
+  while (at < text.length && parts.length < MOST_PARTS && entities < MOST_ENTITIES) {
     const next = lineEnd(text, at);
     const hit = text.startsWith('--', at) ? delimiter(text, at, next, open) : undefined;
     if (hit !== undefined) {
@@ -75,7 +75,7 @@ function walkMultipart(text: string, top: Entity, boundary: string, parts: Part[
         const entity = readEntity(text, next);
         entities++;
         const inner = boundaryOf(text, entity);
-        if (inner !== undefined && open.length < MAX_DEPTH) open.push(inner);
+        if (inner !== undefined && open.length < MOST_DEPTH) open.push(inner);
         else current = entity;
         at = Math.max(next, entity.bodyStart);
         continue;
@@ -83,7 +83,7 @@ function walkMultipart(text: string, top: Entity, boundary: string, parts: Part[
     }
     at = next;
   }
-  if (current !== undefined && parts.length < MAX_PARTS)
+  if (current !== undefined && parts.length < MOST_PARTS)
     parts.push(leaf(text, current, text.length));
 }
 
@@ -124,7 +124,7 @@ export function readHeaders(text: string, start = 0): { headers: Headers; end: n
   const headers = new Map<string, string[]>();
   let at = start;
   let last: string[] | undefined;
-  for (let count = 0; at < text.length && count < MAX_FIELDS; count++) {
+  for (let count = 0; at < text.length && count < MOST_FIELDS; count++) {
     const next = lineEnd(text, at);
     const line = lineAt(text, at, next);
     if (line === '') return { headers, end: next };
@@ -136,7 +136,7 @@ export function readHeaders(text: string, start = 0): { headers: Headers; end: n
     } else if (last !== undefined && continues(text, line, next, last.at(-1)!)) {
       const value = last.pop()!;
       const longer = value === '' ? line.trim() : `${value} ${line.trim()}`;
-      last.push(value.length < MAX_FIELD_CHARS ? longer : value);
+      last.push(value.length < MOST_FIELD_CHARS ? longer : value);
     } else if (!/^[ \t]/.test(line)) {
       return { headers, end: at };
     }
@@ -199,7 +199,7 @@ function parameterValue(text: string, at: number): { text: string; end: number }
 const PARAMETER_VALUE = /"((?:[^"\\]|\\.)*)"?|[^\s;"]+/y;
 
 /** The part's text: transfer encoding and charset undone, line ends as \n. */
-export function partText(part: Part, maxChars = MAX_TEXT_CHARS): string {
+export function partText(part: Part, maxChars = MOST_TEXT_CHARS): string {
   const encoded = part.body.slice(0, maxChars);
   const encoding = (part.headers.get('content-transfer-encoding')?.[0] ?? '').toLowerCase();
   let bytes: Buffer;
@@ -275,7 +275,7 @@ export function firstField(text: string): number {
 }
 
 function lineAt(text: string, at: number, next: number): string {
-  return text.slice(at, Math.min(next, at + MAX_FIELD_CHARS)).trimEnd();
+  return text.slice(at, Math.min(next, at + MOST_FIELD_CHARS)).trimEnd();
 }
 
 function lineEnd(text: string, at: number): number {

@@ -9,10 +9,10 @@ export interface Notice {
   unsent: string;
 }
 
-const MAX_CHARS = 65_536;
+const MOST_CHARS = 65_536;
 
 export function cutNotice(mail: Mail): Notice {
-  const text = noticeText(mail).slice(0, MAX_CHARS);
+  const text = noticeText(mail).slice(0, MOST_CHARS);
   const cut = quoteStart(text);
   return { notice: text.slice(0, cut.from), unsent: text.slice(cut.to) };
 }
@@ -23,13 +23,13 @@ function noticeText(mail: Mail): string {
   const own = returned < 0 ? mail.parts : mail.parts.slice(0, returned);
   const plain = own
     .filter((part) => part.type === 'text/plain')
-    .map((part) => partText(part, MAX_CHARS));
+    .map((part) => partText(part, MOST_CHARS));
   const text = plain.join('\n\n');
   if (text.trim() !== '') return text;
   const html = own.find((part) => part.type === 'text/html');
   if (html !== undefined) return htmlText(partText(html));
   const any = own.find((part) => part.type.startsWith('text/'));
-  return any === undefined ? '' : partText(any, MAX_CHARS);
+  return any === undefined ? '' : partText(any, MOST_CHARS);
 }
 
 const QUOTED =

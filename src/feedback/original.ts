@@ -38,8 +38,8 @@ const RETURNED = new Set([
   'message/global',
   'message/global-headers',
 ]);
-const MAX_RETURNED_CHARS = 131_072;
-const MAX_LISTS = 20;
+const MOST_RETURNED_CHARS = 131_072;
+const MOST_LISTS = 20;
 
 export function isReturned(part: Part): boolean {
   return RETURNED.has(part.type);
@@ -48,7 +48,7 @@ export function isReturned(part: Part): boolean {
 /** `unsent`: the text of a notice from where it quotes the mail, when there is no part of its own. */
 export function findOriginal(mail: Mail, unsent = ''): Original {
   const returned = mail.parts.find(isReturned);
-  const text = returned ? partText(returned, MAX_RETURNED_CHARS) : unsent;
+  const text = returned ? partText(returned, MOST_RETURNED_CHARS) : unsent;
   const { headers } = readHeaders(text, firstField(text));
   return {
     messageId: messageId(headers.get('message-id')?.[0]),
@@ -101,6 +101,6 @@ function ownHeader(
 }
 
 function addressesIn(headers: Headers, names: readonly string[]): string[] {
-  const values = names.flatMap((name) => headers.get(name) ?? []).slice(0, MAX_LISTS);
+  const values = names.flatMap((name) => headers.get(name) ?? []).slice(0, MOST_LISTS);
   return listedAddresses(values.map(headerText).join(', '));
 }

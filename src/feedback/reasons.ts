@@ -1,17 +1,17 @@
 // What status codes say about why a mail came back, in the words of events/reasons.ts. classify.ts decides with it.
 import type { Reason } from '../events/reasons.ts';
 
-export interface CodeVerdict {
+export interface CodeMeaning {
   reason: Reason;
   /** False where servers use the code for everything, so that words in the reply count more. */
   specific: boolean;
 }
 
-const specific = (reason: Reason): CodeVerdict => ({ reason, specific: true });
-const generic = (reason: Reason): CodeVerdict => ({ reason, specific: false });
+const specific = (reason: Reason): CodeMeaning => ({ reason, specific: true });
+const generic = (reason: Reason): CodeMeaning => ({ reason, specific: false });
 
 // RFC 3463 and the IANA registry "SMTP Enhanced Status Codes", without the class; then what Exchange Online adds.
-const ENHANCED: Readonly<Record<string, CodeVerdict>> = {
+const ENHANCED: Readonly<Record<string, CodeMeaning>> = {
   '1.0': generic('user-unknown'),
   '1.1': specific('user-unknown'),
   '1.2': specific('host-unknown'),
@@ -92,7 +92,7 @@ const ENHANCED: Readonly<Record<string, CodeVerdict>> = {
 };
 
 // Whole subjects, for details not listed above (RFC 3463 3.6 to 3.8).
-const SUBJECTS: Readonly<Record<string, CodeVerdict>> = {
+const SUBJECTS: Readonly<Record<string, CodeMeaning>> = {
   1: generic('user-unknown'),
   3: generic('system'),
   4: generic('network'),
@@ -102,7 +102,7 @@ const SUBJECTS: Readonly<Record<string, CodeVerdict>> = {
 };
 
 /** What `5.7.26` says. */
-export function enhancedVerdict(status: string): CodeVerdict {
+export function enhancedMeaning(status: string): CodeMeaning {
   const [, subject = '', detail = ''] = status.split('.');
   const listed = ENHANCED[`${subject}.${detail}`];
   if (listed !== undefined) return listed;

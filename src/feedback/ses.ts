@@ -220,21 +220,21 @@ function bounces(body: SesBody): RecipientResult[] {
   return bouncedRecipients.map((bounced) => {
     const said = diagnostic(bounced.diagnosticCode);
     const status = /^[245]\.\d{1,3}\.\d{1,3}$/.exec(bounced.status ?? '')?.[0] ?? null;
-    const verdict = classify(status, said ?? '');
+    const diagnosis = classify(status, said ?? '');
     const known =
       bounceType === 'Permanent' ? 'permanent' : bounceType === 'Transient' ? 'transient' : null;
     return recipientResult(bounced.emailAddress, {
       action: 'failed',
       status,
       // Undetermined without any code is no ground to suppress somebody.
-      bounce_type: known ?? (status === null && said === null ? 'transient' : verdict.bounceType),
-      reason: SUBTYPES[bounceSubType ?? ''] ?? verdict.reason,
+      bounce_type: known ?? (status === null && said === null ? 'transient' : diagnosis.bounceType),
+      reason: SUBTYPES[bounceSubType ?? ''] ?? diagnosis.reason,
       consequence:
         bounceSubType === 'NoEmail'
           ? 'suppress'
           : known === 'transient'
             ? 'none'
-            : verdict.consequence,
+            : diagnosis.consequence,
       smtp_response: said,
       reporting_mta: hostOf(reportingMTA ?? ''),
     });

@@ -12,12 +12,14 @@ import { answerVerify } from './verify.ts';
 
 export type InboundDeps = TrackingDeps & SesDeps;
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type AnswerHttp = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** By path, as the router writes it. */
-export function inboundRoutes(deps: InboundDeps): Record<string, Answer> {
+export function inboundRoutes(deps: InboundDeps): Record<string, AnswerHttp> {
   const safely =
-    (answer: (deps: InboundDeps, ...rest: Parameters<Answer>) => void | Promise<void>): Answer =>
+    (
+      answer: (deps: InboundDeps, ...rest: Parameters<AnswerHttp>) => void | Promise<void>,
+    ): AnswerHttp =>
     (request, response) => {
       const work = async () => answer(deps, request, response);
       work().catch((error) => {

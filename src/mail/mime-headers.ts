@@ -16,7 +16,7 @@ const WORD_FRAME = '=?UTF-8?Q??='.length;
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 // A URL may hold "=?" and must stay as it is.
 const ENCODED_WORD = /=\?[^ ?]+\?[BQ]\?/i;
-const MAX_PLAIN_WORD = 900;
+const MOST_PLAIN_WORD = 900;
 // RFC 2047 5 (3): the only characters that may stay in a Q word inside a display name. We keep to them everywhere.
 const Q_SAFE = table('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/');
 // RFC 2231 7: attribute-char.
@@ -33,7 +33,7 @@ export function textHeader(name: string, value: string): string {
   if (isPlain(text)) {
     if (name.length + 2 + text.length <= PREFERRED_LINE) return `${name}: ${text}\r\n`;
     const words = text.split(' ');
-    if (words.every((word) => word.length < MAX_PLAIN_WORD)) return foldedHeader(name, words);
+    if (words.every((word) => word.length < MOST_PLAIN_WORD)) return foldedHeader(name, words);
   }
   if (text === '') return `${name}:\r\n`;
   return foldedHeader(name, encodedWords(text, LONGEST_WORD - name.length - 1, LONGEST_WORD));

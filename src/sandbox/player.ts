@@ -63,7 +63,7 @@ interface Row {
   mail: PlayedMail;
 }
 
-interface Verdict {
+interface Played {
   row: Row;
   /** Null: the last step is done, or it is given up. */
   next: { step: number; afterMs: number; attempts: number } | null;
@@ -76,18 +76,18 @@ export function startPlayer(deps: PlayerDeps): Player {
   const inHand = new Set<Promise<void>>();
   let stopping = false;
   let polling: Promise<void> | undefined;
-  const verdicts = createGroupCommit<Verdict, void>({
+  const played = createGroupCommit<Played, void>({
     mostItems: 200,
     mostInFlight: 1,
     write: async (items) => {
-      await writeVerdicts(database, items);
+      await notePlayed(database, items);
       return items.map(() => undefined);
     },
   });
 
   function start(row: Row): void {
     const work = playStep(deps, row)
-      .then((next) => verdicts.add({ row, next }))
+      .then((next) => played.add({ row, next }))
       // Nothing is lost: the lease ends and the step is played again.
       .catch(couldNotNote)
       .finally(() => inHand.delete(work));
@@ -138,7 +138,7 @@ export function startPlayer(deps: PlayerDeps): Player {
 }
 
 /** Plays one step; answers what comes after it. */
-async function playStep(deps: PlayerDeps, row: Row): Promise<Verdict['next']> {
+async function playStep(deps: PlayerDeps, row: Row): Promise<Played['next']> {
   const { steps } = SCRIPTS[row.script] ?? { steps: [] };
   const step = steps[row.step];
   if (step === undefined) return null;
@@ -158,7 +158,7 @@ async function playStep(deps: PlayerDeps, row: Row): Promise<Verdict['next']> {
   return following ? { step: row.step + 1, afterMs: following.afterMs, attempts: 0 } : null;
 }
 
-interface Report {
+interface OwnReport {
   to: string;
   mail: Buffer;
 }
@@ -174,7 +174,7 @@ const SAID: Partial<Record<Act, Pick<DsnRecipient, 'action' | 'status' | 'diagno
     status: '5.1.1',
     diagnostic: '550 5.1.1 User unknown',
   },
-  // As after days in a queue: what stays full so long is no verdict on the address.
+  // As after days in a queue: what stays full so long is no it on the address.
   'report-full-mailbox': {
     action: 'failed',
     status: '4.2.2',
@@ -187,7 +187,7 @@ const SAID: Partial<Record<Act, Pick<DsnRecipient, 'action' | 'status' | 'diagno
   },
 };
 
-function reportsOf(deps: PlayerDeps, act: Act, { mail, recipients }: Row): Report[] {
+function reportsOf(deps: PlayerDeps, act: Act, { mail, recipients }: Row): OwnReport[] {
   const common = { original: mail.raw, returnPath: mail.from, date: new Date() };
   const said = SAID[act];
   if (said !== undefined) {
@@ -214,7 +214,7 @@ function reportsOf(deps: PlayerDeps, act: Act, { mail, recipients }: Row): Repor
 /** The listener does not want it and never will. */
 class Refused extends Error {}
 
-async function send(deps: PlayerDeps, { to, mail }: Report): Promise<void> {
+async function send(deps: PlayerDeps, { to, mail }: OwnReport): Promise<void> {
   const envelope = { from: '', recipients: [to], envelopeId: '', smtputf8: false };
   const [outcome] = (await deps.back.hand(envelope, [mail])).recipients;
   if (outcome?.result === 'refused') throw new Refused(outcome.text);
@@ -247,11 +247,11 @@ async function claim(database: Database, limit: number): Promise<Row[]> {
   }));
 }
 
-async function writeVerdicts(database: Database, verdicts: readonly Verdict[]): Promise<void> {
-  const over = verdicts.filter((verdict) => verdict.next === null);
-  const going = verdicts.filter((verdict) => verdict.next !== null);
+async function notePlayed(database: Database, played: readonly Played[]): Promise<void> {
+  const over = played.filter((it) => it.next === null);
+  const going = played.filter((it) => it.next !== null);
   await database.prepared(
-    'sandbox-verdicts',
+    'sandbox-played',
     `WITH over AS (DELETE FROM sandbox_acts WHERE id = ANY ($1::uuid[]))
      UPDATE sandbox_acts a SET step = n.step, attempts = n.attempts, due_at = now() + n.ms * interval '1 millisecond'
      FROM unnest($2::uuid[], $3::int[], $4::int[], $5::float8[]) AS n (id, step, attempts, ms) WHERE a.id = n.id`,

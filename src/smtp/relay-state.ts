@@ -11,7 +11,7 @@ const TELL_EVERY_MS = 1000;
 /** A process that is dead or frozen says nothing; its last word counts no longer than this. */
 const SEEN_LATELY_SECONDS = 5;
 
-export interface RelayReport {
+export interface RelayFinding {
   down: boolean;
   retryAfterMs: number;
   detail: string | null;
@@ -21,12 +21,12 @@ export interface RelayReport {
 export function openRelayReporting(deps: { database: Database; clock: Clock; log: Log }) {
   const couldNotTell = recurringFault(deps.log, 'warn', 'could not tell how the relay is');
   const id = bytesToUuid(newIdBytes(deps.clock.nowMs()));
-  let last: RelayReport = { down: false, retryAfterMs: 0, detail: null };
+  let last: RelayFinding = { down: false, retryAfterMs: 0, detail: null };
   let telling: Promise<void> | undefined;
   let isNews = false;
 
   /** One word at a time, and always the newest: a database that is slow is not told what is over. */
-  function tell(report: RelayReport): Promise<void> {
+  function tell(report: RelayFinding): Promise<void> {
     last = report;
     isNews = true;
     telling ??= tellNews().finally(() => {
@@ -40,7 +40,7 @@ export function openRelayReporting(deps: { database: Database; clock: Clock; log
       await write(last).catch(couldNotTell);
     }
   }
-  const write = ({ down, retryAfterMs, detail }: RelayReport): Promise<unknown> =>
+  const write = ({ down, retryAfterMs, detail }: RelayFinding): Promise<unknown> =>
     deps.database.query(
       `INSERT INTO delivery_processes (id, seen_at, relay_down, retry_at, detail)
        VALUES ($1, now(), $2, now() + $3 * interval '1 millisecond', $4)

@@ -12,9 +12,9 @@ export interface SmtpReply {
 }
 
 // RFC 5321 4.5.3.1.5 says 512; real servers write more. Beyond these a peer is broken or hostile.
-const MAX_LINE = 4096;
-const MAX_LINES = 256;
-const MAX_TEXT = 1000;
+const MOST_LINE = 4096;
+const MOST_LINES = 256;
+const MOST_TEXT = 1000;
 
 /** Collects bytes; `feed` emits the replies that became complete and throws on what is no reply. */
 export function createReplyReader() {
@@ -34,8 +34,8 @@ export function createReplyReader() {
     }
     code = line.slice(0, 3);
     lines.push(line.slice(4));
-    if (lines.length > MAX_LINES)
-      throw new Error(`the relay sent a reply of over ${MAX_LINES} lines`);
+    if (lines.length > MOST_LINES)
+      throw new Error(`the relay sent a reply of over ${MOST_LINES} lines`);
     if (mark === '-') return undefined;
     const reply = makeReply(Number(code), lines);
     lines = [];
@@ -51,14 +51,14 @@ export function createReplyReader() {
           start,
           rest.charAt(end - 1) === '\r' && end > start ? end - 1 : end,
         );
-        if (line.length > MAX_LINE) break;
+        if (line.length > MOST_LINE) break;
         const reply = takeLine(fromUtf8(line));
         if (reply !== undefined) emit(reply);
         start = end + 1;
       }
       rest = rest.slice(start);
-      if (rest.length > MAX_LINE)
-        throw new Error(`the relay sent a line of over ${MAX_LINE} characters`);
+      if (rest.length > MOST_LINE)
+        throw new Error(`the relay sent a line of over ${MOST_LINE} characters`);
     },
     /** Nothing half-read: after STARTTLS no byte may wait here. */
     isEmpty: () => rest === '' && lines.length === 0,
@@ -72,7 +72,7 @@ export function ownReply(code: number, enhanced: string, words: string): SmtpRep
 
 function makeReply(code: number, lines: string[]): SmtpReply {
   const enhanced = /^[245]\.\d{1,3}\.\d{1,3}(?=\s|$)/.exec(lines[0]!)?.[0] ?? '';
-  const text = printable(`${code} ${lines.join(' ')}`, MAX_TEXT).trimEnd();
+  const text = printable(`${code} ${lines.join(' ')}`, MOST_TEXT).trimEnd();
   return { code, enhanced, text, lines };
 }
 

@@ -27,16 +27,16 @@ interface DerivedColours {
   accent_text_color: string;
 }
 
-const urlMaxChars = 2048;
-const brandNameMaxChars = 200;
+const MOST_URL_CHARS = 2048;
+const MOST_NAME_CHARS = 200;
 // A mail above 102 KB is clipped by Gmail; a footer of this size leaves room for every template.
-const footerMaxChars = 20_000;
+const MOST_FOOTER_CHARS = 20_000;
 
 const checks: Record<BrandingField, (value: unknown) => string | number> = {
   brand_name: (value) => {
     const name = text(value);
     if (/[\u0000-\u001f\u007f]/.test(name)) throw new Error('must not contain control characters');
-    return atMost(name, brandNameMaxChars);
+    return atMost(name, MOST_NAME_CHARS);
   },
   logo_url: webAddress,
   primary_color: hexColor,
@@ -46,7 +46,7 @@ const checks: Record<BrandingField, (value: unknown) => string | number> = {
   footer_html: (value) => {
     const html = text(value);
     if (html.includes('\u0000')) throw new Error('must not contain the character U+0000');
-    return atMost(html, footerMaxChars);
+    return atMost(html, MOST_FOOTER_CHARS);
   },
   button_radius: radius,
   privacy_policy_url: webAddress,
@@ -116,7 +116,7 @@ function hexColor(value: unknown): string {
 }
 
 function webAddress(value: unknown): string {
-  const address = atMost(text(value), urlMaxChars);
+  const address = atMost(text(value), MOST_URL_CHARS);
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || /[\s<>"]/.test(address)) {
     throw new Error('must be an http or https address such as https://example.com/help');

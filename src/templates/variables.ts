@@ -16,12 +16,12 @@ export const variableSchema = z.strictObject({
 });
 
 /** How many objects and lists of `variables` may stand inside one another. No template reads deeper. */
-const MAX_DEPTH = 100;
+const MOST_DEPTH = 100;
 
 /** Values for a template. Their depth is checked before anything walks them: copying, printing and storing are recursive. */
 export const variableValues = (message?: string) =>
   z.record(z.string(), z.unknown(), message).refine(isShallow, {
-    message: `must hold at most ${MAX_DEPTH} objects and lists inside one another`,
+    message: `must hold at most ${MOST_DEPTH} objects and lists inside one another`,
     abort: true,
   });
 
@@ -29,7 +29,7 @@ export const variableValues = (message?: string) =>
 function isShallow(variables: Record<string, unknown>): boolean {
   let level: unknown[] = [variables];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth === MAX_DEPTH) return false;
+    if (depth === MOST_DEPTH) return false;
     const next: unknown[] = [];
     for (const value of level)
       for (const item of Array.isArray(value) ? value : Object.values(value as object))

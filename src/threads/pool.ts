@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { processWorkedMs } from '../thread-clock.ts';
 import { createLanes, type Share, type Waiting } from './lanes.ts';
-import type { Answer, Jobs } from './serve.ts';
+import type { JobDone, Jobs } from './serve.ts';
 import { startThread, type Thing, type Thread, type ThreadOrder } from './thread.ts';
 
 export interface RunOptions {
@@ -158,7 +158,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     }
   }
 
-  function answer(member: Member, answers: Answer[]): void {
+  function answer(member: Member, answers: JobDone[]): void {
     for (const [place, ms, result] of answers) {
       const order = member.batch[place]!;
       member.batch[place] = undefined;

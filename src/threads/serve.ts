@@ -17,14 +17,14 @@ export interface Batch {
 }
 
 /** Place in the batch, milliseconds it took, and what came out. */
-export type Answer = [place: number, ms: number, result: Result];
+export type JobDone = [place: number, ms: number, result: Result];
 export type Result =
   | { output: unknown }
   | { problem: Pick<Problem, 'code' | 'detail' | 'faults'> }
   | { failure: unknown };
 
-export interface Answers {
-  answers: Answer[];
+export interface JobsDone {
+  answers: JobDone[];
   /** The batch is over; what has no answer was not begun. */
   over: boolean;
 }
@@ -34,7 +34,7 @@ export const RESTING = -1;
 
 /** After so long a batch is given back: others may have waited meanwhile. */
 const LONGEST_BATCH_MS = 20;
-/** Answers are sent together, but those at the front need not wait for all. */
+/** What is done is sent together, but those at the front need not wait for all. */
 const ANSWER_EVERY_MS = 5;
 
 export function serveJobs(jobs: Jobs): void {
@@ -51,7 +51,7 @@ export function serveJobs(jobs: Jobs): void {
     for (const key of batch.forget) things.delete(key);
     for (const [key, value] of batch.things) things.set(key, value);
     const watch = startStopwatch(clock);
-    let answers: Answer[] = [];
+    let answers: JobDone[] = [];
     let answeredMs = 0;
     let doneMs = 0;
     for (const [place, [name, input]] of batch.orders.entries()) {
@@ -71,7 +71,7 @@ export function serveJobs(jobs: Jobs): void {
     post({ answers, over: true });
   });
 
-  function post(message: Answers): void {
+  function post(message: JobsDone): void {
     port.postMessage(message, joinBytes(message.answers));
   }
 
@@ -114,7 +114,7 @@ function attempt(work: () => unknown): Result {
 }
 
 /** Bytes of all outputs, one after the other in one buffer that changes hands: copying each by itself took 60 µs a mail. */
-function joinBytes(answers: Answer[]): ArrayBuffer[] {
+function joinBytes(answers: JobDone[]): ArrayBuffer[] {
   const found: [holder: Record<string, unknown>, field: string, bytes: Uint8Array][] = [];
   for (const [, , result] of answers) {
     if (!('output' in result) || typeof result.output !== 'object' || result.output === null) {

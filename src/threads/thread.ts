@@ -1,7 +1,7 @@
 // One thread, seen from the main one: started, fed with a batch at a time, watched, and ended where it cannot be trusted to end
 // by itself. Before it: pool.ts decides what runs. After it: serve.ts in the thread.
 import { Worker } from 'node:worker_threads';
-import { type Answer, type Answers, type Batch, RESTING } from './serve.ts';
+import { type Batch, type JobDone, type JobsDone, RESTING } from './serve.ts';
 
 /** Something large that many orders name by its key; it is handed to each thread once. A key means one value for ever. */
 export interface Thing {
@@ -19,7 +19,7 @@ export interface ThreadOrder {
 
 export interface ThreadEvents {
   ready(): void;
-  answered(answers: Answer[]): void;
+  answered(answers: JobDone[]): void;
   /** The batch is over. */
   resting(): void;
   /** It is gone, by itself: out of memory, or a fault of ours. */
@@ -47,7 +47,7 @@ export function startThread(file: URL, memoryMb: number, events: ThreadEvents) {
   let knownBytes = 0;
   let ended = false;
 
-  worker.on('message', (message: 'ready' | Answers) => {
+  worker.on('message', (message: 'ready' | JobsDone) => {
     if (ended) return;
     if (message === 'ready') return events.ready();
     events.answered(message.answers);

@@ -6,7 +6,7 @@ import {
   LINK_ATTRIBUTES,
   type Link,
   linkChanges,
-  MAX_TRACKED_LINKS,
+  MOST_TRACKED_LINKS,
   trackedLink,
 } from './links.ts';
 import { pixelImage } from './pixel.ts';
@@ -35,7 +35,7 @@ function findPlaces(html: string): { links: Link[]; bodyEnd: number } {
   while (tokens.next()) {
     const { kind, start, element } = tokens;
     if (kind === 'open') {
-      const link = links.length < MAX_TRACKED_LINKS ? trackedLink(tokens) : undefined;
+      const link = links.length < MOST_TRACKED_LINKS ? trackedLink(tokens) : undefined;
       if (link !== undefined) links.push(link);
     } else if (kind === 'close') {
       if (element.name === 'body') body = start;

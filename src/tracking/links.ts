@@ -2,7 +2,7 @@
 // insert.ts hands over every start tag and puts the changes into the mail.
 import { escapeAttribute } from '../html/references.ts';
 import type { Tokens } from '../html/tokens.ts';
-import { MAX_URL_BYTES } from './token.ts';
+import { MOST_URL_BYTES } from './token.ts';
 
 export interface Link {
   start: number;
@@ -20,9 +20,9 @@ export interface Change {
 }
 
 /** No mail for people has more, and each costs about 10 µs of signing: those after them lead straight to their target. */
-export const MAX_TRACKED_LINKS = 2_000;
+export const MOST_TRACKED_LINKS = 2_000;
 /** How much longer a mail may become, in characters; once it would, the rest of its links stay as they are. */
-export const MAX_ADDED = 1024 * 1024;
+export const MOST_ADDED = 1024 * 1024;
 
 export const LINK_ATTRIBUTES = ['href', 'data-sm-track'];
 
@@ -32,7 +32,7 @@ export function trackedLink(tokens: Tokens): Link | undefined {
   if (name !== 'a' && name !== 'area') return undefined;
   const place = tokens.valuePlace('href');
   // Each character of an address is written with at most this many: what is longer is too long, before it is read.
-  if (place === undefined || place.end - place.start > MAX_URL_BYTES * LONGEST_REFERENCE)
+  if (place === undefined || place.end - place.start > MOST_URL_BYTES * LONGEST_REFERENCE)
     return undefined;
   if (/^\s*off\s*$/i.test(tokens.attribute('data-sm-track') ?? '')) return undefined;
   const url = webAddress(tokens.attribute('href')!);
@@ -45,7 +45,7 @@ const LONGEST_REFERENCE = 32;
 function webAddress(href: string): string | undefined {
   const url = withoutControls(href.replace(/[\t\n\r]/g, ''));
   const isWeb = /^https?:\/\//i.test(url) && URL.canParse(url);
-  return isWeb && Buffer.byteLength(url) <= MAX_URL_BYTES ? url : undefined;
+  return isWeb && Buffer.byteLength(url) <= MOST_URL_BYTES ? url : undefined;
 }
 
 /** Control characters and blanks at both ends; an expression that asks for them at the end would try at every blank. */
@@ -68,7 +68,7 @@ export function linkChanges(
     // A value without quotes gets them: ours may hold characters that end it.
     const value = quoted ? written : `"${written}"`;
     added += value.length - (end - start);
-    if (added > MAX_ADDED) break;
+    if (added > MOST_ADDED) break;
     changes.push({ start, end, value });
   }
   return changes;

@@ -33,7 +33,7 @@ const HEAD_BYTES = 4 + MESSAGE_BYTES;
 const MAC_BYTES = 16;
 const HOUR_MS = 3_600_000;
 /** Browsers and mail programs carry URLs of this length; longer ones are left untracked. */
-export const MAX_URL_BYTES = 2000;
+export const MOST_URL_BYTES = 2000;
 
 export function makeToken(key: Buffer, token: TrackingToken): string {
   const isHttps = token.url.startsWith(HTTPS);
@@ -50,7 +50,7 @@ export function makeToken(key: Buffer, token: TrackingToken): string {
 
 /** What the token says, or undefined when we did not sign it or its time is over. */
 export function readToken(key: Buffer, text: string, nowMs: number): TrackingToken | undefined {
-  if (text.length > 4 * MAX_URL_BYTES || !/^[\w-]+$/.test(text)) return undefined;
+  if (text.length > 4 * MOST_URL_BYTES || !/^[\w-]+$/.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length < HEAD_BYTES + 2 + MAC_BYTES) return undefined;
   const body = bytes.subarray(0, bytes.length - MAC_BYTES);

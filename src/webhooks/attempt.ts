@@ -19,7 +19,7 @@ export interface AttemptDeps {
   timeoutMs?: number;
 }
 
-export interface Outcome {
+export interface HookOutcome {
   delivery: DueDelivery;
   state: DeliveryState;
   /** Counting this one. */
@@ -38,7 +38,7 @@ export async function attempt(
   endpoint: LeasedEndpoint,
   delivery: DueDelivery,
   event: StoredEvent,
-): Promise<Outcome> {
+): Promise<HookOutcome> {
   const body = bodyOf(event);
   const headers = attemptHeaders({
     eventId: eventIdOf(event.eventUuid),
@@ -57,7 +57,7 @@ export async function attempt(
   return outcomeOf(delivery, result, deps.clock.nowMs());
 }
 
-function outcomeOf(delivery: DueDelivery, result: PostResult, nowMs: number): Outcome {
+function outcomeOf(delivery: DueDelivery, result: PostResult, nowMs: number): HookOutcome {
   const attempts = delivery.attempts + 1;
   const waitMs = result.ok ? undefined : nextAttemptDelayMs(attempts);
   return {
@@ -72,7 +72,7 @@ function outcomeOf(delivery: DueDelivery, result: PostResult, nowMs: number): Ou
 }
 
 /** Its event is past the days of retention: there is nothing left to send. */
-export function eventGone(delivery: DueDelivery, nowMs: number): Outcome {
+export function eventGone(delivery: DueDelivery, nowMs: number): HookOutcome {
   return {
     delivery,
     state: 'abandoned',
@@ -87,7 +87,7 @@ export function eventGone(delivery: DueDelivery, nowMs: number): Outcome {
 const AFTER_OUR_FAULT_MS = 30_000;
 
 /** A fault of ours is not held against the receiver: no attempt is counted. */
-export function failedHere(delivery: DueDelivery, fault: Error, nowMs: number): Outcome {
+export function failedHere(delivery: DueDelivery, fault: Error, nowMs: number): HookOutcome {
   return {
     delivery,
     state: 'pending',

@@ -4,13 +4,13 @@
 import { uuidToBytes } from '../ids.ts';
 import { int4Array, int8Array, textArray, uuidArray } from '../store/binary.ts';
 import type { Database } from '../store/pool.ts';
-import type { Outcome } from './attempt.ts';
+import type { HookOutcome } from './attempt.ts';
 import type { DisabledReason, Health } from './health.ts';
 import { type EndpointKey, laneName } from './leases.ts';
 
-export interface Report {
+export interface LaneNews {
   endpoint: EndpointKey;
-  outcome?: Outcome;
+  outcome?: HookOutcome;
   /** When the attempt changed it. */
   health?: Health;
   disable?: DisabledReason;
@@ -54,17 +54,17 @@ const RECORD_SQL = `
     AS c (account_id, id, failures, failing_since, paused_until, disable, release)
   WHERE e.account_id = c.account_id AND e.id = c.id AND e.lease = $15`;
 
-export async function recordReports(
+export async function recordNews(
   database: Database,
   nowMs: number,
   lease: string,
-  reports: readonly Report[],
+  news: readonly LaneNews[],
 ): Promise<void> {
-  const outcomes = reports.flatMap(({ outcome }) => outcome ?? []);
+  const outcomes = news.flatMap(({ outcome }) => outcome ?? []);
   const deliveries = outcomes.map(({ delivery }) => delivery);
   const sorted = deliveries.map((delivery) => delivery.deliveryUuid).sort();
-  const changes = changesOf(reports);
-  await database.prepared('record-reports', RECORD_SQL, [
+  const changes = changesOf(news);
+  await database.prepared('record-webhook-news', RECORD_SQL, [
     sorted[0] ?? null,
     sorted.at(-1) ?? null,
     int8Array(deliveries.map((delivery) => delivery.accountId)),
@@ -92,9 +92,9 @@ export async function recordReports(
 }
 
 /** One per endpoint: its newest health, and whether anything disabled or released it. */
-function changesOf(reports: readonly Report[]): Report[] {
-  const changes = new Map<string, Report>();
-  for (const { endpoint, health, disable, release } of reports) {
+function changesOf(news: readonly LaneNews[]): LaneNews[] {
+  const changes = new Map<string, LaneNews>();
+  for (const { endpoint, health, disable, release } of news) {
     if (health === undefined && disable === undefined && !release) continue;
     const name = laneName(endpoint);
     const so = changes.get(name);

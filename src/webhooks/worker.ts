@@ -9,7 +9,7 @@ import { createNap } from '../nap.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
-import { type AttemptDeps, attempt, eventGone, failedHere, type Outcome } from './attempt.ts';
+import { type AttemptDeps, attempt, eventGone, failedHere, type HookOutcome } from './attempt.ts';
 import { openSecretWith, rememberSecrets } from './endpoint-secrets.ts';
 import { eventIdOf, loadEvents, nameOf } from './event-body.ts';
 import { DISABLED_REASONS, healthAfter, isOpen, reasonToDisable } from './health.ts';
@@ -24,7 +24,7 @@ import {
   widthOf,
 } from './lane.ts';
 import { type DueDelivery, extendLeases, laneName, type Taken, takeDue } from './leases.ts';
-import { type Report, recordReports } from './outcomes.ts';
+import { type LaneNews, recordNews } from './outcomes.ts';
 
 const POLL_EVERY_MS = 100;
 const POLL_AT_LEAST_EVERY_MS = 1000;
@@ -60,13 +60,13 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   const lease = bytesToUuid(newIdBytes(clock.nowMs()));
   const lanes = new Map<string, Lane>();
   const serving = new Set<Promise<void>>();
-  const recorder = createGroupCommit<Report, void>({
+  const recorder = createGroupCommit<LaneNews, void>({
     // One at a time: an endpoint's health must be written in the order it changed.
     mostInFlight: 1,
     mostItems: 256,
-    write: async (reports) => {
-      await recordReports(database, clock.nowMs(), lease, reports);
-      return reports.map(() => undefined);
+    write: async (news) => {
+      await recordNews(database, clock.nowMs(), lease, news);
+      return news.map(() => undefined);
     },
   });
   let stopping = false;
@@ -166,14 +166,14 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
 
   async function serve(lane: Lane, queued: QueuedDelivery): Promise<void> {
     lane.posting++;
-    const report = await attemptSafely(lane, queued);
+    const news = await attemptSafely(lane, queued);
     // In order means that the next one waits until this one is settled for good.
     const { fifo } = lane.endpoint;
     if (!fifo) lane.posting--;
     const isLast = lane.inHand.size === 1 && lane.queue.length === 0 && (lane.dry || lane.shut);
     if (isLast) lane.ended = true;
     else if (!fifo) settle(lane);
-    await record({ ...report, release: isLast });
+    await record({ ...news, release: isLast });
     if (fifo) lane.posting--;
     lane.inHand.delete(queued.delivery.deliveryUuid);
     if (isLast) forget(lane);
@@ -183,7 +183,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   async function attemptSafely(
     lane: Lane,
     { delivery, event }: QueuedDelivery,
-  ): Promise<Report & { outcome: Outcome }> {
+  ): Promise<LaneNews & { outcome: HookOutcome }> {
     const { endpoint } = lane;
     if (event === undefined) {
       return { endpoint, outcome: eventGone(delivery, clock.nowMs()), release: false };
@@ -202,7 +202,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   }
 
   /** What the answer means for the endpoint. */
-  function judge(lane: Lane, outcome: Outcome): Report & { outcome: Outcome } {
+  function judge(lane: Lane, outcome: HookOutcome): LaneNews & { outcome: HookOutcome } {
     const { endpoint } = lane;
     const result = outcome.result!;
     const health = healthAfter(endpoint.health, result, outcome.endedAtMs);
@@ -231,7 +231,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     };
   }
 
-  function note({ delivery, state, attempts, result, error }: Outcome): void {
+  function note({ delivery, state, attempts, result, error }: HookOutcome): void {
     deps.metrics.webhookAttempts.inc({ outcome: state === 'pending' ? 'failed' : state });
     deps.metrics.webhookSeconds.observe(result!.durationMs / 1000);
     const about = { ...namesOf(delivery), attempt: attempts, status: result!.status };
@@ -252,8 +252,8 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   }
 
   /** What was received must be recorded: while the database is away, this waits for it. */
-  async function record(report: Report): Promise<void> {
-    for (let told = report; ; ) {
+  async function record(news: LaneNews): Promise<void> {
+    for (let told = news; ; ) {
       try {
         return await recorder.add(told);
       } catch (error) {
