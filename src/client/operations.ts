@@ -877,8 +877,12 @@ export interface Operations {
       filename: string;
       /** Base64-encoded content. */
       content_base64: string;
-      /** Media type of the content. */
+      /** Media type of the content. `text/calendar; method=REQUEST` is sent as an invitation. */
       content_type: string;
+      /** Makes it an image inside of the HTML, which shows it as `<img src="cid:…">`. */
+      content_id?: string | undefined;
+      /** `inline` asks mail programs to show the file below the text. Default: `attachment`. */
+      disposition?: "attachment" | "inline" | undefined;
     })[] | undefined;
   } & (HtmlBody | PlainTextBody | TemplateBody), options?: CallOptions): Promise<SendEmailAnswer>;
   messages: {

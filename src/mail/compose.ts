@@ -8,6 +8,10 @@ export interface OutgoingAttachment {
   filename: string;
   contentType: string;
   content: Buffer;
+  /** It stands inside of the HTML, which shows it as `cid:…`. */
+  contentId?: string;
+  /** Shown below the text. */
+  inline?: true;
 }
 
 export interface OutgoingMail {
@@ -45,6 +49,8 @@ interface Entity {
   body: Buffer[];
   /** Boundaries could only occur in text that is sent as it is. */
   verbatim: Buffer[];
+  /** It ends with a line break already. */
+  isMultipart?: true;
 }
 
 // One printable line that leaves room for its header's name.
@@ -75,15 +81,39 @@ export function mailChunks(mail: ComposedMail, signatures = ''): Buffer[] {
   return [Buffer.from(`${signatures}${mail.head}\r\n`), ...mail.body];
 }
 
+/** mixed(alternative(text, related(html, images), invitation), files), with only those levels that are needed. */
 function contentOf(mail: OutgoingMail): Entity {
-  const texts: Entity[] = [];
-  if (mail.text !== undefined) texts.push(textPart('plain', mail.text));
-  if (mail.html !== undefined) texts.push(textPart('html', mail.html));
-  if (texts.length === 0 && mail.attachments.length === 0) texts.push(textPart('plain', ''));
-  const parts = texts.length > 1 ? [multipart('alternative', mail.messageId, texts)] : texts;
-  for (const attachment of mail.attachments) parts.push(attachmentPart(attachment));
-  if (parts.length > 1 || texts.length === 0) return multipart('mixed', mail.messageId, parts);
-  return endedByLineBreak(parts[0]!);
+  const images = mail.attachments.filter(({ contentId }) => contentId !== undefined);
+  const invitations = mail.attachments.filter(isInvitation);
+  const files = mail.attachments.filter((it) => !images.includes(it) && !invitations.includes(it));
+  const around = (kind: MultipartKind, parts: Entity[]): Entity =>
+    parts.length === 1 ? parts[0]! : multipart(kind, mail.messageId, parts);
+
+  const bodies: Entity[] = [];
+  if (mail.text !== undefined) bodies.push(textPart('plain', mail.text));
+  if (mail.html !== undefined) {
+    bodies.push(around('related', [textPart('html', mail.html), ...images.map(attachmentPart)]));
+  }
+  if (bodies.length === 0 && mail.attachments.length === 0) bodies.push(textPart('plain', ''));
+  bodies.push(...invitations.map(invitationPart));
+  const parts = bodies.length === 0 ? [] : [around('alternative', bodies)];
+  parts.push(...files.map(attachmentPart));
+  // A file alone is still a mail with a file, not the file.
+  if (parts.length > 1 || bodies.length === 0) return multipart('mixed', mail.messageId, parts);
+  return parts[0]!.isMultipart ? parts[0]! : endedByLineBreak(parts[0]!);
+}
+
+/** RFC 6047: an invitation is another form of the same mail. Gmail and Outlook show its buttons only there. */
+const isInvitation = ({ contentType, contentId }: OutgoingAttachment): boolean =>
+  contentId === undefined && /^\s*text\/calendar\s*;.*\bmethod\s*=/i.test(contentType);
+
+function invitationPart({ contentType, content }: OutgoingAttachment): Entity {
+  const charset = /;\s*charset\s*=/i.test(contentType) ? '' : '; charset=utf-8';
+  return {
+    head: `Content-Type: ${contentType}${charset}\r\nContent-Transfer-Encoding: base64\r\n`,
+    body: [base64Lines(content)],
+    verbatim: [],
+  };
 }
 
 function textPart(subtype: 'plain' | 'html', content: Buffer | string): Entity {
@@ -95,7 +125,8 @@ function textPart(subtype: 'plain' | 'html', content: Buffer | string): Entity {
   };
 }
 
-function attachmentPart({ filename, contentType, content }: OutgoingAttachment): Entity {
+function attachmentPart(attachment: OutgoingAttachment): Entity {
+  const { filename, contentType, content, contentId, inline } = attachment;
   const composite = /^\s*(?:message|multipart)\//i.test(contentType);
   // RFC 2046 5.2.1: a message may not be base64. One that is plain text goes as it is, everything else of the kind as a file.
   const sevenBit = /^\s*message\//i.test(contentType) ? asSevenBit(content) : undefined;
@@ -106,14 +137,17 @@ function attachmentPart({ filename, contentType, content }: OutgoingAttachment):
   return {
     head:
       `Content-Type: ${type}${named}\r\n` +
-      `Content-Disposition: attachment${parameter('filename', filename)}\r\n` +
+      `Content-Disposition: ${contentId !== undefined || inline ? 'inline' : 'attachment'}${parameter('filename', filename)}\r\n` +
+      (contentId === undefined ? '' : `Content-ID: <${contentId}>\r\n`) +
       `Content-Transfer-Encoding: ${encoding}\r\n`,
     body: [sevenBit ?? base64Lines(content)],
     verbatim: sevenBit === undefined ? [] : [sevenBit],
   };
 }
 
-function multipart(kind: 'alternative' | 'mixed', messageId: string, parts: Entity[]): Entity {
+type MultipartKind = 'alternative' | 'mixed' | 'related';
+
+function multipart(kind: MultipartKind, messageId: string, parts: Entity[]): Entity {
   const verbatim = parts.flatMap((part) => part.verbatim);
   const boundary = freeBoundary(kind, messageId, verbatim);
   const body: Buffer[] = [];
@@ -123,7 +157,10 @@ function multipart(kind: 'alternative' | 'mixed', messageId: string, parts: Enti
     between = '\r\n';
   }
   body.push(Buffer.from(`\r\n--${boundary}--\r\n`, 'latin1'));
-  return { head: `Content-Type: multipart/${kind}; boundary="${boundary}"\r\n`, body, verbatim };
+  // RFC 2387: of related parts, the type of the first.
+  const root = kind === 'related' ? '; type="text/html"' : '';
+  const head = `Content-Type: multipart/${kind}${root}; boundary="${boundary}"\r\n`;
+  return { head, body, verbatim, isMultipart: true };
 }
 
 /** "=_" cannot occur in quoted-printable or base64 (RFC 2045 6.7), so only verbatim text needs a look. */

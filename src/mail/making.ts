@@ -148,9 +148,9 @@ const stableMessageId = (id: string, from: Mailbox): string => `<${id}@${from.do
 
 function sliceAttachments(head: StoredHead, bytes: Buffer | null) {
   let at = 0;
-  return head.attachments.map(({ filename, contentType, size }) => {
+  return head.attachments.map(({ size, ...attachment }) => {
     const content = bytes?.subarray(at, at + size) ?? Buffer.alloc(0);
     at += size;
-    return { filename, contentType, content };
+    return { ...attachment, content };
   });
 }

@@ -14,6 +14,7 @@ import type { Allowance, Batcher, Verdict } from './batch.ts';
 import { type Content, checkBody, makeContent } from './content.ts';
 import { readHeaders, readTags } from './headers.ts';
 import { guardAgainstRepeat, type IdempotencyClaim, readIdempotencyKey } from './idempotency.ts';
+import { checkInlineParts } from './inline-parts.ts';
 import type { PackedSend } from './packed-send.ts';
 import { type Recipients, readMailbox, readRecipients } from './recipients.ts';
 import type { SendAnswer, SendRequest } from './request.ts';
@@ -59,6 +60,7 @@ export async function acceptSend(
   }
   await requireVerifiedSender(deps.directory, caller, checked.from);
   const content = await makeContent(deps.render, caller.accountId, request);
+  checkInlineParts(checked.attachments, content.html);
   const send = pack(deps.clock, caller, checked, content, via);
   return answer(deps, send, await deps.batcher.add(send));
 }
@@ -119,9 +121,8 @@ function pack(
     cc: checked.recipients.cc,
     replyTo: checked.replyTo,
     headers: checked.headers,
-    attachments: checked.attachments.map(({ filename, contentType, content }) => ({
-      filename,
-      contentType,
+    attachments: checked.attachments.map(({ content, ...attachment }) => ({
+      ...attachment,
       size: content.length,
     })),
     ...(caller.limits?.sandboxOnly ? { sandbox: true } : {}),

@@ -6,6 +6,10 @@ export interface Attachment {
   filename: string;
   contentType: string;
   content: Buffer;
+  /** It stands inside of the HTML, which shows it by this name. */
+  contentId?: string;
+  /** Shown below the text, where it could be a file to open. */
+  inline?: true;
 }
 
 // RFC 2045 5.1: type/subtype as tokens, parameters behind them.
@@ -18,7 +22,31 @@ export function readAttachments(attachments: AttachmentRequest[] | undefined): A
     filename: readFilename(index, attachment.filename),
     contentType: readMediaType(index, attachment.content_type),
     content: readBase64(index, attachment.content_base64),
+    ...readPlace(index, attachment),
   }));
+}
+
+/** What can stand between the angle brackets of a Content-ID and behind `cid:` without being encoded. */
+const CONTENT_ID = /^[\w.+@$!*-]{1,200}$/;
+
+function readPlace(
+  index: number,
+  { content_id, disposition }: AttachmentRequest,
+): Pick<Attachment, 'contentId' | 'inline'> {
+  if (content_id === undefined) return disposition === 'inline' ? { inline: true } : {};
+  if (!CONTENT_ID.test(content_id)) {
+    throw new Problem(
+      'invalid',
+      `attachments[${index}].content_id: use 1 to 200 letters, digits and .-_+@ without angle brackets, such as logo.`,
+    );
+  }
+  if (disposition === 'attachment') {
+    throw new Problem(
+      'invalid',
+      `attachments[${index}].disposition: what has a content_id stands inside of the HTML. Leave disposition out, or leave content_id out.`,
+    );
+  }
+  return { contentId: content_id };
 }
 
 function readFilename(index: number, name: string): string {

@@ -7,8 +7,21 @@ const attachment = z.strictObject({
   content_base64: z.string().describe('Base64-encoded content.').meta({ example: 'JVBERi0xLjcK' }),
   content_type: z
     .string()
-    .describe('Media type of the content.')
+    .describe(
+      'Media type of the content. `text/calendar; method=REQUEST` is sent as an invitation.',
+    )
     .meta({ example: 'application/pdf' }),
+  content_id: z
+    .string()
+    .optional()
+    .describe('Makes it an image inside of the HTML, which shows it as `<img src="cid:…">`.')
+    .meta({ example: 'logo' }),
+  disposition: z
+    .enum(['attachment', 'inline'])
+    .optional()
+    .describe(
+      '`inline` asks mail programs to show the file below the text. Default: `attachment`.',
+    ),
 });
 
 export const sendRequest = z.strictObject({

@@ -2,7 +2,7 @@
 import { formatMailbox } from '../addresses.ts';
 import type { Database } from '../store/pool.ts';
 import type { SendRequest } from './request.ts';
-import { readHead, type StoredHead } from './stored-head.ts';
+import { readHead, type StoredAttachment, type StoredHead } from './stored-head.ts';
 
 export interface StoredContent {
   head: StoredHead;
@@ -29,9 +29,7 @@ export async function readContent(
   );
 }
 
-export interface StoredAttachment {
-  filename: string;
-  contentType: string;
+export interface AttachmentWithBytes extends StoredAttachment {
   content: Buffer;
 }
 
@@ -42,7 +40,7 @@ export async function readAttachment(
   uuid: string,
   head: StoredHead,
   index: number,
-): Promise<StoredAttachment | undefined> {
+): Promise<AttachmentWithBytes | undefined> {
   const wanted = head.attachments[index];
   if (wanted === undefined) return undefined;
   const begin = head.attachments.slice(0, index).reduce((sum, it) => sum + it.size, 0);
@@ -92,6 +90,8 @@ export async function requestAgain(
       filename: file!.filename,
       content_type: file!.contentType,
       content_base64: file!.content.toString('base64'),
+      ...(file!.contentId !== undefined && { content_id: file!.contentId }),
+      ...(file!.inline && { disposition: 'inline' as const }),
     })),
   };
 }

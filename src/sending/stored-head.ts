@@ -8,19 +8,28 @@ export interface StoredHead {
   replyTo: Mailbox | null;
   headers: [string, string][];
   /** Their bytes stand one after the other in the column `attachments`. */
-  attachments: { filename: string; contentType: string; size: number }[];
+  attachments: StoredAttachment[];
   /** Goes to the sandbox relay, whatever relay is configured: its API key is sandbox only. */
   sandbox?: true;
   /** Its links are led through no redirect: people must see where a link about their account goes. */
   keepLinks?: true;
 }
 
+export interface StoredAttachment {
+  filename: string;
+  contentType: string;
+  size: number;
+  contentId?: string;
+  inline?: true;
+}
+
 // What was ever written, and is read for ever (tests/fixtures/stored-heads.json has one of each):
 //   1  the StoredHead itself as JSON, without a version
 //   2  what is empty or follows from the rest is left out, without a version: a third of the time and of the bytes
 //   3  the same with its version
+//   4  the same, where an attachment stands inside of the HTML or is shown below the text
 // Whoever changes the form raises the version, keeps the older readers and adds a fixture.
-const VERSION = 3;
+const VERSIONS = [3, 4];
 
 interface Written
   extends Partial<Pick<StoredHead, 'headers' | 'attachments' | 'sandbox' | 'keepLinks'>> {
@@ -37,7 +46,7 @@ type WrittenMailbox = string | [name: string, address: string] | Mailbox;
 
 export function writeHead(head: StoredHead): string {
   const written: Written = {
-    v: VERSION,
+    v: head.attachments.some((it) => it.contentId !== undefined || it.inline) ? 4 : 3,
     from: writeMailbox(head.from),
     to: head.to.map(writeMailbox),
   };
@@ -54,7 +63,7 @@ export function writeHead(head: StoredHead): string {
 export function readHead(bytes: Buffer): StoredHead {
   const { v, from, to, cc, replyTo, headers, attachments, ...marks } = parse(bytes);
   if (from == null || !Array.isArray(to)) throw new Error('The stored head is damaged.');
-  if (v !== undefined && v !== VERSION) {
+  if (v !== undefined && !VERSIONS.includes(v)) {
     throw new Error(
       `The stored head has form ${v}, which this version of Sandmartin does not know. A newer one wrote it: run that one.`,
     );

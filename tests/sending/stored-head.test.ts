@@ -56,17 +56,27 @@ describe('every form that was ever written is read', () => {
     sandbox: true,
   };
 
-  it.each(heads)('form $form', ({ written }) => {
-    expect(readHead(Buffer.from(written))).toEqual(meant);
+  const withImage: StoredHead = {
+    ...meant,
+    attachments: [
+      { filename: 'a.png', contentType: 'image/png', contentId: 'logo', size: 3 },
+      { filename: 'a.pdf', contentType: 'application/pdf', inline: true, size: 3 },
+    ],
+  };
+
+  it.each(heads)('form $form', ({ form, written }) => {
+    expect(readHead(Buffer.from(written))).toEqual(form < 4 ? meant : withImage);
   });
 
   it('and what is written now is the newest among them', () => {
-    expect(writeHead(meant)).toBe(heads.at(-1)!.written);
+    expect(writeHead(withImage)).toBe(heads.at(-1)!.written);
+    // Processes of the version before can read whatever needs no more than they know.
+    expect(writeHead(meant)).toBe(heads.at(-2)!.written);
   });
 
   it('a newer form, and damage, are told in a sentence', () => {
-    expect(() => readHead(Buffer.from('{"v":4,"from":"a@b.example","to":[]}'))).toThrow(
-      'form 4, which this version of Sandmartin does not know',
+    expect(() => readHead(Buffer.from('{"v":5,"from":"a@b.example","to":[]}'))).toThrow(
+      'form 5, which this version of Sandmartin does not know',
     );
     expect(() => readHead(Buffer.from('{"v":3'))).toThrow('The stored head is damaged');
     expect(() => readHead(Buffer.from('{}'))).toThrow('The stored head is damaged');
