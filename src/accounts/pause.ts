@@ -1,5 +1,5 @@
 // Pauses: an account of whose mail too much bounces or is complained about may not send until an operator resumes it. Its keys
-// still read, its people still sign in, and mail accepted before stays queued and is delivered. Limits are the operator's (config).
+// still read and its people still sign in; what it has queued is held (claim_due). Limits are the operator's (config).
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { firstUuidAt } from '../ids.ts';

@@ -79,7 +79,7 @@ export async function claimDue(
 
 export interface QueueState {
   depth: number;
-  /** Of the oldest that could be taken and was not. */
+  /** Of the oldest that could be taken and was not. What a paused account holds is not late. */
   ageSeconds: number;
   setAside: number;
 }
@@ -87,7 +87,8 @@ export interface QueueState {
 export async function queueState(database: Database): Promise<QueueState> {
   const [row] = await database.query<{ depth: number; age: number | null; setAside: number }>(
     `SELECT count(*) FILTER (WHERE state <> 'set aside') AS depth,
-            extract(epoch FROM now() - min(due_at) FILTER (WHERE state IN ('ready', 'waiting') AND due_at <= now()))::float8 AS age,
+            extract(epoch FROM now() - min(due_at) FILTER (WHERE state IN ('ready', 'waiting') AND due_at <= now()
+              AND account_id NOT IN (SELECT id FROM accounts WHERE paused_at IS NOT NULL)))::float8 AS age,
             count(*) FILTER (WHERE state = 'set aside') AS "setAside"
      FROM due_messages`,
   );

@@ -143,3 +143,20 @@ it('what waited stands in its lane when its time has come', async () => {
   const claimed = await until(() => claim(), 10_000);
   expect(claimed.rows).toHaveLength(1);
 });
+
+it('a paused account holds what it has queued but for urgent mail; the others share the room', async () => {
+  for (const id of [1, 2]) {
+    await test.database.query(
+      `INSERT INTO accounts (id, name, plan, paused_at, paused_reason) VALUES ($1, 'Test', 'paid', $2, $3)`,
+      id === 1 ? [id, new Date(), 'a test'] : [id, null, null],
+    );
+    await queue(id, 200);
+  }
+  expect(shares(await claim())).toEqual({ 2: 100 });
+  await queue(1, 3, { class: 'urgent' });
+  const claimed = await claim();
+  expect(shares(claimed)).toEqual({ 1: 3, 2: 50 });
+  expect(classes(claimed, 'urgent')).toBe(3);
+  await test.database.query('UPDATE accounts SET paused_at = NULL, paused_reason = NULL');
+  expect(shares(await claim())).toEqual({ 1: 50, 2: 50 });
+});

@@ -32,7 +32,9 @@ BEGIN
       lane := 0;
     ELSE
       EXIT WHEN round_again AND lane > p_after;
-      IF lane <> ALL (p_full) THEN
+      -- A paused account holds what it has queued, but for urgent mail: what people need to sign in goes on.
+      IF lane <> ALL (p_full) AND (best = 0
+         OR NOT EXISTS (SELECT FROM accounts a WHERE a.id = lane AND a.paused_at IS NOT NULL)) THEN
         lanes := lanes || lane;
         firsts := firsts || best;
       END IF;
@@ -55,6 +57,7 @@ BEGIN
                     ELSE 0 END AS room
         FROM accounts a WHERE a.id = l.account_id AND a.delivery_limit IS NOT NULL
       ) own ON true
+      LEFT JOIN accounts paused ON paused.id = l.account_id AND paused.paused_at IS NOT NULL
       CROSS JOIN LATERAL (
         SELECT r.message_id
         -- Where room is scarce the classes draw lots, of which the better ones have more.
@@ -66,7 +69,7 @@ BEGIN
           LIMIT least(own.room, CASE WHEN w.class = l.best THEN each ELSE (each + 3) / 4 END)
           FOR UPDATE SKIP LOCKED
         ) r
-        WHERE w.class >= l.best
+        WHERE w.class >= l.best AND (w.class = 0 OR paused.id IS NULL)
         ORDER BY w.lot, r.due_at
         LIMIT own.room
       ) c
