@@ -112,8 +112,15 @@ export async function getAccount(database: Queryable, id: number): Promise<Accou
   return toAccount(row ?? noAccount(id));
 }
 
-export async function listAccounts(database: Queryable): Promise<Account[]> {
-  const rows = await database.query<AccountRow>(`SELECT ${COLUMNS} FROM accounts ORDER BY id`);
+/** By number; `after` is the one that the last page ended with. Without a page, all. */
+export async function listAccounts(
+  database: Queryable,
+  page: { after?: number | undefined; limit?: number } = {},
+): Promise<Account[]> {
+  const rows = await database.query<AccountRow>(
+    `SELECT ${COLUMNS} FROM accounts WHERE id > $1 ORDER BY id LIMIT $2`,
+    [page.after ?? 0, page.limit ?? null],
+  );
   return rows.map(toAccount);
 }
 

@@ -2,7 +2,7 @@
 // used on the page of inbound/verify.ts. Only a hash of the link is kept, and it works once, for two days.
 
 import type { Queryable } from '../store/pool.ts';
-import { noIdentity, normaliseIdentity } from './identities.ts';
+import { type Identity, noIdentity, normaliseIdentity } from './identities.ts';
 import { makeToken, readToken } from './one-time-token.ts';
 
 /** Under BASE_URL, with the token behind it. */
@@ -28,6 +28,54 @@ export async function makeAddressToken(
   if (made.length === 0) noIdentity(accountId, text);
   return token;
 }
+
+export interface SenderAddress extends Pick<Identity, 'verified' | 'verifiedBy' | 'createdAt'> {
+  address: string;
+  /** A link was mailed and can still be used until then. */
+  linkUntil: string | null;
+}
+
+/** By address; `after` is the one that the last page ended with. */
+export async function listAddresses(
+  database: Queryable,
+  accountId: number,
+  page: { after?: string | undefined; limit: number },
+): Promise<SenderAddress[]> {
+  const rows = await database.query<AddressRow>(
+    `${SELECT} WHERE i.account_id = $1 AND position('@' IN i.value) > 0 AND ($2::text IS NULL OR i.value > $2)
+     ORDER BY i.value LIMIT $3`,
+    [accountId, page.after ?? null, page.limit],
+  );
+  return rows.map(toAddress);
+}
+
+export async function getAddress(
+  database: Queryable,
+  accountId: number,
+  text: string,
+): Promise<SenderAddress> {
+  const [row] = await database.query<AddressRow>(
+    `${SELECT} WHERE i.account_id = $1 AND i.value = $2 AND position('@' IN i.value) > 0`,
+    [accountId, normaliseIdentity(text)],
+  );
+  return toAddress(row ?? noIdentity(accountId, text));
+}
+
+interface AddressRow extends Omit<SenderAddress, 'createdAt' | 'linkUntil'> {
+  createdAt: Date;
+  linkUntil: Date | null;
+}
+
+const SELECT = `SELECT i.value AS address, i.verified_at IS NOT NULL AS verified, i.verified_by AS "verifiedBy",
+    i.created_at AS "createdAt", v.expires_at AS "linkUntil"
+  FROM identities i LEFT JOIN address_verifications v
+    ON v.account_id = i.account_id AND v.address = i.value AND v.expires_at > now()`;
+
+const toAddress = ({ createdAt, linkUntil, ...row }: AddressRow): SenderAddress => ({
+  ...row,
+  createdAt: createdAt.toISOString(),
+  linkUntil: linkUntil?.toISOString() ?? null,
+});
 
 /** Which address the link is for; undefined when it is none of ours, too old or used. */
 export async function findAddress(database: Queryable, token: string): Promise<string | undefined> {

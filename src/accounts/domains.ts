@@ -1,6 +1,7 @@
 // Domains an account sends from: keys made when added, records to publish, checked through DNS at once and then daily.
 // Adding goes together with the identity (identities.ts); delivery signs with the keys (mail/senders.ts).
 import { randomBytes } from 'node:crypto';
+import { Problem } from '../errors.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
 import type { Dns } from './dns.ts';
@@ -13,12 +14,15 @@ import {
   recordsOf,
   returnPathHost,
 } from './domain-records.ts';
-import { addIdentity, noIdentity, normaliseIdentity } from './identities.ts';
+import { addIdentity, type Identity, noIdentity, normaliseIdentity } from './identities.ts';
 
 export interface Domain {
   accountId: number;
   domain: string;
   verified: boolean;
+  verifiedBy: Identity['verifiedBy'];
+  createdAt: string;
+  /** Empty: it has no keys, since it was added by other means; adding it again makes them. */
   records: DnsRecord[];
   /** What the last check saw; null before the first. */
   findings: Finding[] | null;
@@ -45,7 +49,7 @@ export async function addDomain(
 ): Promise<Domain> {
   const { database } = deps;
   const domain = normaliseIdentity(text);
-  const present = await readRow(database, accountId, domain);
+  const present = (await readRow(database, accountId, domain))?.selector;
   const selector = `sm${randomName(6)}`;
   const keys = present ? undefined : await makeDomainKeys();
   await database.transaction(async (client) => {
@@ -80,6 +84,20 @@ export async function getDomain(
   return toDomain(row ?? noIdentity(accountId, text), deps.bounceDomain);
 }
 
+/** By name; `after` is the one that the last page ended with. */
+export async function listDomains(
+  { database, bounceDomain }: DomainDeps,
+  accountId: number,
+  page: { after?: string | undefined; limit: number },
+): Promise<Domain[]> {
+  const rows = await database.query<DomainRow>(
+    `${SELECT} WHERE i.account_id = $1 AND position('@' IN i.value) = 0 AND ($2::text IS NULL OR i.value > $2)
+     ORDER BY i.value LIMIT $3`,
+    [accountId, page.after ?? null, page.limit],
+  );
+  return rows.map((row) => toDomain(row, bounceDomain));
+}
+
 /** The accounts that have this domain. */
 export async function accountsWithDomain(database: Queryable, text: string): Promise<number[]> {
   const rows = await database.query<{ id: number }>(
@@ -96,6 +114,12 @@ export async function checkDomain(
   text: string,
 ): Promise<Domain> {
   const domain = await getDomain(deps, accountId, text);
+  if (domain.records.length === 0) {
+    throw new Problem(
+      'conflict',
+      `${domain.domain} has no signing keys yet, so there is nothing to look for in DNS. Add it again to get its records.`,
+    );
+  }
   const findings = await Promise.all(
     domain.records.map(async (record) =>
       judge(
@@ -184,12 +208,21 @@ export async function isReturnPathOf(
   return rows.length > 0;
 }
 
-interface DomainRow extends PublishedDomain {
+/** What stands in `domains` is null for one without keys. */
+interface DomainRow extends Omit<PublishedDomain, 'selector'> {
   accountId: number;
   verified: boolean;
+  verifiedBy: Identity['verifiedBy'];
+  createdAt: Date;
+  selector: string | null;
   findings: Finding[] | null;
   checkedAt: Date | null;
 }
+
+const SELECT = `SELECT i.account_id AS "accountId", i.value AS domain, i.verified_at IS NOT NULL AS verified,
+    i.verified_by AS "verifiedBy", i.created_at AS "createdAt", d.challenge, d.selector, d.rsa_public AS "rsaPublic",
+    d.ed25519_public AS "ed25519Public", d.findings, d.checked_at AS "checkedAt"
+  FROM identities i LEFT JOIN domains d ON d.account_id = i.account_id AND d.domain = i.value`;
 
 async function readRow(
   database: Queryable,
@@ -197,20 +230,19 @@ async function readRow(
   domain: string,
 ): Promise<DomainRow | undefined> {
   const [row] = await database.query<DomainRow>(
-    `SELECT d.account_id AS "accountId", d.domain, i.verified_at IS NOT NULL AS verified, d.challenge, d.selector,
-            d.rsa_public AS "rsaPublic", d.ed25519_public AS "ed25519Public", d.findings, d.checked_at AS "checkedAt"
-     FROM domains d JOIN identities i ON i.account_id = d.account_id AND i.value = d.domain
-     WHERE d.account_id = $1 AND d.domain = $2`,
+    `${SELECT} WHERE i.account_id = $1 AND i.value = $2 AND position('@' IN i.value) = 0`,
     [accountId, domain],
   );
   return row;
 }
 
-const toDomain = (row: DomainRow, bounceDomain: string): Domain => ({
+const toDomain = ({ selector, ...row }: DomainRow, bounceDomain: string): Domain => ({
   accountId: row.accountId,
   domain: row.domain,
   verified: row.verified,
-  records: recordsOf(row, bounceDomain),
+  verifiedBy: row.verifiedBy,
+  createdAt: row.createdAt.toISOString(),
+  records: selector === null ? [] : recordsOf({ ...row, selector }, bounceDomain),
   findings: row.findings,
   checkedAt: row.checkedAt?.toISOString() ?? null,
 });

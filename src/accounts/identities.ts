@@ -129,7 +129,7 @@ function toIdentity(row: IdentityRow): Identity {
 }
 
 export function noIdentity(accountId: number, text: string): never {
-  throw new Problem('not-found', `Account ${accountId} has no identity ${text}.`, {
-    see: 'list_identities',
+  throw new Problem('not-found', `Account ${accountId} has no sender ${text.slice(0, 320)}.`, {
+    see: text.includes('@') ? 'list_addresses' : 'list_domains',
   });
 }

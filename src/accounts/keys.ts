@@ -124,27 +124,53 @@ export async function createKey(
   return { id: showUuid('key_', uuid), key };
 }
 
+const COLUMNS = `id, account_id AS "accountId", name, prefix, scopes, ${LIMIT_COLUMNS},
+  expires_at AS "expiresAt", networks, created_at AS "createdAt", last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"`;
+
+/** Of all accounts, or of one. */
 export async function listKeys(database: Queryable, accountId?: number): Promise<ApiKey[]> {
   const rows = await database.query<KeyRow>(
-    `SELECT id, account_id AS "accountId", name, prefix, scopes, ${LIMIT_COLUMNS},
-            expires_at AS "expiresAt", networks, created_at AS "createdAt", last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
-     FROM api_keys WHERE $1::bigint IS NULL OR account_id = $1 ORDER BY account_id, id`,
+    `SELECT ${COLUMNS} FROM api_keys WHERE $1::bigint IS NULL OR account_id = $1 ORDER BY account_id, id`,
     [accountId ?? null],
   );
-  return rows.map((row) => ({
-    id: showUuid('key_', row.id),
-    accountId: row.accountId,
-    name: row.name,
-    prefix: row.prefix,
-    scopes: row.scopes,
-    limits: limitsOf(row),
-    expiresAt: row.expiresAt?.toISOString() ?? null,
-    networks: row.networks,
-    createdAt: row.createdAt.toISOString(),
-    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
-    revokedAt: row.revokedAt?.toISOString() ?? null,
-  }));
+  return rows.map(toKey);
 }
+
+/** Newest first; `before` is the id that the last page ended with. */
+export async function pageOfKeys(
+  database: Queryable,
+  accountId: number,
+  { before, limit }: { before?: string | undefined; limit: number },
+): Promise<ApiKey[]> {
+  const rows = await database.query<KeyRow>(
+    `SELECT ${COLUMNS} FROM api_keys WHERE account_id = $1 AND ($2::uuid IS NULL OR id < $2)
+     ORDER BY id DESC LIMIT $3`,
+    [accountId, before === undefined ? null : (readUuid('key_', before) ?? null), limit],
+  );
+  return rows.map(toKey);
+}
+
+export async function getKey(database: Queryable, accountId: number, id: string): Promise<ApiKey> {
+  const [row] = await database.query<KeyRow>(
+    `SELECT ${COLUMNS} FROM api_keys WHERE account_id = $1 AND id = $2`,
+    [accountId, readUuid('key_', id) ?? null],
+  );
+  return toKey(row ?? noKey(id));
+}
+
+const toKey = (row: KeyRow): ApiKey => ({
+  id: showUuid('key_', row.id),
+  accountId: row.accountId,
+  name: row.name,
+  prefix: row.prefix,
+  scopes: row.scopes,
+  limits: limitsOf(row),
+  expiresAt: row.expiresAt?.toISOString() ?? null,
+  networks: row.networks,
+  createdAt: row.createdAt.toISOString(),
+  lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+  revokedAt: row.revokedAt?.toISOString() ?? null,
+});
 
 interface KeyRow extends AgentLimits {
   id: string;
@@ -162,16 +188,26 @@ interface KeyRow extends AgentLimits {
 /** From the next second on, in every process, the key is unknown. */
 export async function revokeKey(
   database: Queryable,
+  accountId: number,
   id: string,
-  accountId?: number,
-): Promise<{ accountId: number }> {
-  const [row] = await database.query<{ accountId: number }>(
-    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
-     WHERE id = $1 AND ($2::bigint IS NULL OR account_id = $2) RETURNING account_id AS "accountId"`,
-    [readUuid('key_', id) ?? null, accountId ?? null],
+): Promise<ApiKey> {
+  const [row] = await database.query<KeyRow>(
+    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE account_id = $1 AND id = $2
+     RETURNING ${COLUMNS}`,
+    [accountId, readUuid('key_', id) ?? null],
   );
-  if (row === undefined) {
-    throw new Problem('not-found', `There is no key ${id}.`, { see: 'list_keys' });
-  }
-  return row;
+  return toKey(row ?? noKey(id));
+}
+
+/** For operators, who have the id but perhaps not the account. */
+export async function accountOfKeyId(database: Queryable, id: string): Promise<number> {
+  const [row] = await database.query<{ accountId: number }>(
+    'SELECT account_id AS "accountId" FROM api_keys WHERE id = $1',
+    [readUuid('key_', id) ?? null],
+  );
+  return (row ?? noKey(id)).accountId;
+}
+
+function noKey(id: string): never {
+  throw new Problem('not-found', `There is no key ${id.slice(0, 64)}.`, { see: 'list_keys' });
 }

@@ -32,6 +32,9 @@ export const RESOURCE_SCOPES = [
 /** Over all accounts: for operators of the service, never given by an account. */
 export const OPERATOR_SCOPES = ['accounts:read', 'accounts:write'] as const;
 
+export const isOperators = (scope: Scope | null): boolean =>
+  OPERATOR_SCOPES.some((one) => one === scope);
+
 /** What an account can give its keys. `admin` stands for every resource scope, and includes neither of the contract's two. */
 export const ALL_SCOPES = [...EMAIL_SCOPES, 'admin', ...RESOURCE_SCOPES] as const;
 
@@ -63,6 +66,8 @@ const SCOPES_OF: Record<MemberRole, ReadonlySet<Scope>> = {
   developer: new Set(workable),
   owner: new Set(ALL_SCOPES),
 };
+
+export const scopesOfRole = (role: MemberRole): readonly Scope[] => [...SCOPES_OF[role]];
 
 /** What a person may do in an account, and over all accounts where they operate the service. */
 export function scopesOfPerson(role: MemberRole | undefined, operator: boolean): Set<Scope> {

@@ -1,5 +1,8 @@
 // Usage: how today's quota stands. Counted by accept_sends (SQL) when a mail is accepted; read here for people.
+import type { Clock } from '../clock.ts';
 import type { Queryable } from '../store/pool.ts';
+import type { Account } from './accounts.ts';
+import { quotaOn } from './plans.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -20,3 +23,28 @@ export async function readUsage(
 /** When today's quota starts anew. */
 export const nextMidnight = (nowMs: number): Date =>
   new Date((Math.floor(nowMs / DAY_MS) + 1) * DAY_MS);
+
+export interface Quota {
+  /** Recipients today. */
+  limit: number;
+  used: number;
+  left: number;
+  resetsAt: string;
+  ratePerSecond: number;
+}
+
+export async function readQuota(
+  { database, clock }: { database: Queryable; clock: Clock },
+  account: Account,
+): Promise<Quota> {
+  const nowMs = clock.nowMs();
+  const used = (await readUsage(database, nowMs, account.id)).get(account.id) ?? 0;
+  const limit = quotaOn(nowMs, account);
+  return {
+    limit,
+    used,
+    left: Math.max(0, limit - used),
+    resetsAt: nextMidnight(nowMs).toISOString(),
+    ratePerSecond: account.ratePerSecond,
+  };
+}

@@ -11,6 +11,8 @@ export interface Change {
   /** Only what changed; never a secret. */
   before?: Record<string, unknown> | null;
   after?: Record<string, unknown> | null;
+  /** Whose audit it stands in, where that is not the caller's own: an operator changed an account. */
+  account?: number;
 }
 
 export type Actor =
@@ -45,17 +47,17 @@ export async function writeAudit(
 ): Promise<void> {
   if (changes.length === 0) return;
   await client.query(
-    `INSERT INTO audit (account_id, actor_kind, actor_id, actor_name, door, action, request_id, id, target, before, after)
-     SELECT $1, $2, $3, $4, $5, $6, $7, c.*
-     FROM unnest($8::uuid[], $9::text[], $10::jsonb[], $11::jsonb[]) AS c (id, target, before, after)`,
+    `INSERT INTO audit (actor_kind, actor_id, actor_name, door, action, request_id, account_id, id, target, before, after)
+     SELECT $1, $2, $3, $4, $5, $6, c.*
+     FROM unnest($7::bigint[], $8::uuid[], $9::text[], $10::jsonb[], $11::jsonb[]) AS c (account_id, id, target, before, after)`,
     [
-      accountId,
       actor.kind,
       'id' in actor ? actor.id : null,
       actor.kind === 'person' ? actor.email : null,
       door,
       action,
       requestId.slice(0, 200),
+      changes.map(({ account }) => account ?? accountId),
       changes.map(() => bytesToUuid(newIdBytes(clock.nowMs()))),
       changes.map(({ target }) => target.slice(0, 400)),
       changes.map(({ before }) => before && JSON.stringify(before)),

@@ -1,20 +1,11 @@
 // sandmartin account: who sends, on which plan, with which limits.
 import type { Command } from 'commander';
-import {
-  type Account,
-  type AccountChange,
-  changeAccount,
-  createAccount,
-  getAccount,
-  listAccounts,
-  UNKNOWN_OUTCOMES,
-  type UnknownOutcome,
-} from '../accounts/accounts.ts';
-import { listPauses, pauseAccount } from '../accounts/pause.ts';
+import { UNKNOWN_OUTCOMES, type UnknownOutcome } from '../accounts/accounts.ts';
 import { PLANS, type Plan } from '../accounts/plans.ts';
-import { listSuspensions, resumeAccount } from '../accounts/suspension.ts';
+import type { OperatedAccount } from '../client/operations.ts';
 import { Problem } from '../errors.ts';
-import { accountNumber, print, table, wholeNumber, withDatabase, withJson } from './command.ts';
+import { accountNumber, print, table, wholeNumber, withJson } from './command.ts';
+import { withOperations } from './operations.ts';
 
 interface AccountOptions {
   name?: string;
@@ -27,6 +18,7 @@ interface AccountOptions {
   unknownOutcome?: UnknownOutcome;
   deliveryLimit?: number;
   rampStart?: number;
+  owner?: string;
   json?: boolean;
 }
 
@@ -36,16 +28,21 @@ export function registerAccount(program: Command): void {
   withJson(limits(account.command('create').description('make an account')))
     .requiredOption('--name <name>', 'what people call it', readName)
     .requiredOption('--plan <plan>', 'paid or free', readPlan)
+    .option('--owner <email>', 'invite its owner by mail')
     .action((options: AccountOptions & { name: string; plan: Plan }) =>
-      withDatabase(async (database, { rampStart }) => {
-        const made = await createAccount(database, {
-          ...(rampStart === undefined ? {} : { rampStart }),
-          ...changeOf(options),
-          name: options.name,
-          plan: options.plan,
+      withOperations(undefined, async (api) => {
+        const { name, plan } = options;
+        const { invited, ...made } = await api.accounts.create({
+          ...{ ...changeOf(options), name, plan },
+          owner_email: options.owner,
         });
-        print(options.json, made, () => [
+        print(options.json, { ...made, invited }, () => [
           `Account ${made.id} (${made.name}) is made.`,
+          ...(invited === null
+            ? []
+            : [invited.link ?? `${invited.email} is invited by mail.`, invited.note ?? ''].filter(
+                Boolean,
+              )),
           `Next: npx sandmartin identity add example.com --account ${made.id} --verified`,
           `      npx sandmartin key create --account ${made.id} --scope email:send --scope email:read`,
         ]);
@@ -56,29 +53,26 @@ export function registerAccount(program: Command): void {
     .option('--name <name>', 'what people call it', readName)
     .option('--plan <plan>', 'paid or free', readPlan)
     .action((id: string, options: AccountOptions) =>
-      withDatabase(async (database) => {
-        const changed = await changeAccount(database, accountNumber(id), changeOf(options));
+      withOperations(undefined, async (api) => {
+        const changed = await api.accounts.update({ id: accountNumber(id), ...changeOf(options) });
         print(options.json, changed, () => describe(changed));
       }),
     );
 
   withJson(account.command('show <id>').description('one account')).action(
     (id: string, options: AccountOptions) =>
-      withDatabase(async (database) => {
-        const found = await getAccount(database, accountNumber(id));
+      withOperations(undefined, async (api) => {
+        const found = await api.accounts.get({ id: accountNumber(id) });
         print(options.json, found, () => describe(found));
       }),
   );
 
-  registerPauses(account);
+  registerHalts(account);
 
   withJson(account.command('list').description('all accounts')).action((options: AccountOptions) =>
-    withDatabase(async (database) => {
-      const accounts = await listAccounts(database);
-      const suspensions = await listSuspensions(database);
-      const pauses = await listPauses(database);
-      const stateOf = (id: number) =>
-        suspensions.has(id) ? 'suspended' : pauses.has(id) ? 'paused' : 'active';
+    withOperations(undefined, async (api) => {
+      const accounts: OperatedAccount[] = [];
+      for await (const it of api.accounts.list({ limit: 100 })) accounts.push(it);
       print(options.json, accounts, () =>
         table(
           ['ID', 'NAME', 'PLAN', 'DAILY QUOTA', 'RATE/S', 'STATE'],
@@ -86,9 +80,9 @@ export function registerAccount(program: Command): void {
             String(it.id),
             it.name,
             it.plan,
-            String(it.dailyQuota),
-            String(it.ratePerSecond),
-            stateOf(it.id),
+            String(it.daily_quota),
+            String(it.rate_per_second),
+            it.suspended ? 'suspended' : it.paused ? 'paused' : 'active',
           ]),
         ),
       );
@@ -96,28 +90,42 @@ export function registerAccount(program: Command): void {
   );
 }
 
-function registerPauses(account: Command): void {
-  withJson(account.command('pause <id>').description('refuse its sends; reading goes on'))
+interface HaltOptions {
+  reason: string;
+  json?: boolean;
+}
+
+function registerHalts(account: Command): void {
+  withJson(
+    account.command('pause <id>').description('refuse its sends, hold its queue; reading goes on'),
+  )
     .requiredOption('--reason <text>', "why; the account's people read it")
-    .action((id: string, options: AccountOptions & { reason: string }) =>
-      withDatabase(async (database) => {
-        const number = accountNumber(id);
-        await pauseAccount(database, number, options.reason);
-        print(options.json, { id: number, paused: options.reason }, () => [
-          `Account ${number} is paused. Resume it with: npx sandmartin account resume ${number}`,
+    .action((id: string, { reason, json }: HaltOptions) =>
+      withOperations(undefined, async (api) => {
+        const paused = await api.accounts.pause({ id: accountNumber(id), reason });
+        print(json, paused, () => [
+          `Account ${id} is paused. Resume it with: npx sandmartin account resume ${id}`,
+        ]);
+      }),
+    );
+
+  withJson(account.command('suspend <id>').description('refuse its keys; people still sign in'))
+    .requiredOption('--reason <text>', "why; the account's people read it")
+    .action((id: string, { reason, json }: HaltOptions) =>
+      withOperations(undefined, async (api) => {
+        const suspended = await api.accounts.suspend({ id: accountNumber(id), reason });
+        print(json, suspended, () => [
+          `Account ${id} is suspended. Resume it with: npx sandmartin account resume ${id}`,
         ]);
       }),
     );
 
   withJson(
     account.command('resume <id>').description('end a pause or a suspension; old figures are void'),
-  ).action((id: string, options: AccountOptions) =>
-    withDatabase(async (database) => {
-      const number = accountNumber(id);
-      await resumeAccount(database, number);
-      print(options.json, { id: number, resumed: true }, () => [
-        `Account ${number} may send again.`,
-      ]);
+  ).action((id: string, { json }: HaltOptions) =>
+    withOperations(undefined, async (api) => {
+      const resumed = await api.accounts.resume({ id: accountNumber(id) });
+      print(json, resumed, () => [`Account ${id} may send again.`]);
     }),
   );
 }
@@ -166,22 +174,18 @@ function readUnknownOutcome(text: string): UnknownOutcome {
   );
 }
 
-function changeOf(options: AccountOptions): AccountChange {
-  return {
-    ...(options.name === undefined ? {} : { name: options.name }),
-    ...(options.plan === undefined ? {} : { plan: options.plan }),
-    ...(options.dailyQuota === undefined ? {} : { dailyQuota: options.dailyQuota }),
-    ...(options.rate === undefined ? {} : { ratePerSecond: options.rate }),
-    ...(options.rampStart === undefined ? {} : { rampStart: options.rampStart }),
-    ...(options.trackOpens === undefined ? {} : { trackOpens: options.trackOpens }),
-    ...(options.trackClicks === undefined ? {} : { trackClicks: options.trackClicks }),
-    ...(options.oneClickUnsubscribe === undefined
-      ? {}
-      : { oneClickUnsubscribe: options.oneClickUnsubscribe }),
-    ...(options.unknownOutcome === undefined ? {} : { unknownOutcome: options.unknownOutcome }),
-    ...(options.deliveryLimit === undefined ? {} : { deliveryLimit: options.deliveryLimit }),
-  };
-}
+const changeOf = (options: AccountOptions) => ({
+  name: options.name,
+  plan: options.plan,
+  daily_quota: options.dailyQuota,
+  rate_per_second: options.rate,
+  ramp_start: options.rampStart,
+  track_opens: options.trackOpens,
+  track_clicks: options.trackClicks,
+  one_click_unsubscribe: options.oneClickUnsubscribe,
+  unknown_outcome: options.unknownOutcome,
+  delivery_limit: options.deliveryLimit,
+});
 
 function readName(text: string): string {
   const name = text.trim();
@@ -194,8 +198,8 @@ function readPlan(text: string): Plan {
   throw new Problem('invalid', `--plan must be ${Object.keys(PLANS).join(' or ')}, not "${text}".`);
 }
 
-const describe = (account: Account): string[] => [
-  `Account ${account.id} (${account.name}): plan ${account.plan}, ${account.dailyQuota} recipients a day, ${account.ratePerSecond} calls a second.`,
-  `Opens ${account.trackOpens ? 'on' : 'off'}, clicks ${account.trackClicks ? 'on' : 'off'}, one-click unsubscribe ${account.oneClickUnsubscribe ? 'on' : 'off'}.`,
-  `Mails of unknown outcome: ${account.unknownOutcome}. ${account.deliveryLimit === null ? 'No limit' : `At most ${account.deliveryLimit}`} handed over at a time.`,
+const describe = (account: OperatedAccount): string[] => [
+  `Account ${account.id} (${account.name}): plan ${account.plan}, ${account.daily_quota} recipients a day, ${account.rate_per_second} calls a second.`,
+  `Opens ${account.track_opens ? 'on' : 'off'}, clicks ${account.track_clicks ? 'on' : 'off'}, one-click unsubscribe ${account.one_click_unsubscribe ? 'on' : 'off'}.`,
+  `Mails of unknown outcome: ${account.unknown_outcome}. ${account.delivery_limit === 0 ? 'No limit' : `At most ${account.delivery_limit}`} handed over at a time.`,
 ];

@@ -4,7 +4,8 @@ import type { Problem } from '../errors.ts';
 export const COMMANDS: Record<string, string> = {
   list_accounts: 'account list',
   list_keys: 'key list',
-  list_identities: 'identity list',
+  list_addresses: 'identity list',
+  list_domains: 'identity list',
   verify_identity: 'identity verify',
   invite_person: 'user invite',
   get_email_status: 'message show',

@@ -1,33 +1,12 @@
 // sandmartin identity: addresses and domains an account may send from.
 import type { Command } from 'commander';
-import { openDirectory } from '../accounts/directory.ts';
-import { createDns } from '../accounts/dns.ts';
-import {
-  accountsWithDomain,
-  addDomain,
-  checkDomain,
-  type Domain,
-  getDomain,
-} from '../accounts/domains.ts';
-import {
-  addIdentity,
-  getIdentity,
-  type Identity,
-  listIdentities,
-  normaliseIdentity,
-  removeIdentity,
-  verifyIdentity,
-} from '../accounts/identities.ts';
-import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import { accountsWithDomain } from '../accounts/domains.ts';
+import { listIdentities, normaliseIdentity } from '../accounts/identities.ts';
+import type { Domain, Operations, SenderAddress } from '../client/operations.ts';
 import { Problem } from '../errors.ts';
-import { createLog } from '../log.ts';
-import { createMetrics } from '../metrics.ts';
-import { sendVerificationMail } from '../notices/verification-mail.ts';
-import { openSecret } from '../secrets.ts';
-import { openBatcher } from '../sending/batch.ts';
 import type { Database } from '../store/pool.ts';
-import { accountNumber, print, table, withDatabase, withJson } from './command.ts';
+import { accountNumber, ofAccount, print, table, withJson } from './command.ts';
+import { type Here, operating, withOperations } from './operations.ts';
 
 interface IdentityOptions {
   account: number;
@@ -37,77 +16,82 @@ interface IdentityOptions {
 
 export function registerIdentity(program: Command): void {
   const identity = program.command('identity').description('addresses and domains to send from');
+  registerChanges(identity);
+  registerLooks(identity);
+}
 
+function registerChanges(identity: Command): void {
   ofAccount(identity.command('add <value>').description('add a domain or an address'))
     .option('--verified', 'it is known to belong to the account')
     .action((value: string, options: IdentityOptions) =>
-      withDatabase((database, config) =>
-        value.includes('@')
-          ? addAddress(database, config, value, options)
-          : addWithKeys(database, config, value, options),
+      withOperations(options.account, (api) =>
+        isAddress(value) ? addAddress(api, value, options) : addDomain(api, value, options),
       ),
     );
 
+  ofAccount(identity.command('verify <value>').description('mark it as verified')).action(
+    (value: string, { account, json }: IdentityOptions) =>
+      withOperations(account, async (api) => {
+        // What is not there is no slip of the keyboard away from what is.
+        await getOne(api, value);
+        const verified = isAddress(value)
+          ? await api.addresses.put({ address: value, vouched: true })
+          : await api.domains.put({ domain: value, vouched: true });
+        print(json, verified, () => [describe(account, verified)]);
+      }),
+  );
+
+  ofAccount(identity.command('remove <value>').description('no longer send from it')).action(
+    (value: string, { account, json }: IdentityOptions) =>
+      withOperations(account, async (api) => {
+        const removed = isAddress(value)
+          ? await api.addresses.remove({ address: value })
+          : await api.domains.remove({ domain: value });
+        print(json, removed, () => [`${nameOf(removed)} is removed.`]);
+      }),
+  );
+}
+
+function registerLooks(identity: Command): void {
   withJson(identity.command('check <domain>').description('ask DNS for the records of a domain'))
     .option('--account <id>', 'of one account only', accountNumber)
-    .action((value: string, options: Partial<IdentityOptions>) =>
-      withDatabase(async (database, config) => {
-        const deps = {
-          database,
-          bounceDomain: config.bounceDomain,
-          dns: createDns(config.dnsServers),
-        };
-        const checked: Domain[] = [];
-        for (const account of await accountsOf(database, value, options.account)) {
-          checked.push(await checkDomain(deps, account, value));
+    .action((domain: string, options: Partial<IdentityOptions>) =>
+      operating(async (here) => {
+        const checked: (Domain & { account: number })[] = [];
+        for (const account of await accountsOf(here.database, domain, options.account)) {
+          checked.push({ account, ...(await (await here.as(account)).domains.check({ domain })) });
         }
         print(options.json, checked.length === 1 ? checked[0] : checked, () =>
           checked.flatMap(showFindings),
         );
-        if (checked.some((domain) => !domain.verified)) process.exitCode = 1;
+        if (checked.some(({ verified }) => !verified)) process.exitCode = 1;
       }),
     );
 
   withJson(identity.command('records <domain>').description('the DNS records of a domain'))
     .option('--account <id>', 'of one account only', accountNumber)
     .action((value: string, options: Partial<IdentityOptions>) =>
-      withDatabase(async (database, { bounceDomain }) => {
-        for (const account of await accountsOf(database, value, options.account)) {
-          const domain = await getDomain({ database, bounceDomain }, account, value);
-          print(options.json, domain, () => showRecords(domain));
+      operating(async (here) => {
+        for (const account of await accountsOf(here.database, value, options.account)) {
+          const domain = await (await here.as(account)).domains.get({ domain: value });
+          print(options.json, { account, ...domain }, () => showRecords(domain));
         }
       }),
     );
 
-  ofAccount(identity.command('verify <value>').description('mark it as verified')).action(
-    (value: string, options: IdentityOptions) =>
-      withDatabase(async (database) => {
-        const verified = await verifyIdentity(database, options.account, value);
-        print(options.json, verified, () => [describe(verified)]);
-      }),
-  );
-
-  ofAccount(identity.command('remove <value>').description('no longer send from it')).action(
-    (value: string, options: IdentityOptions) =>
-      withDatabase(async (database) => {
-        const removed = await removeIdentity(database, options.account, value);
-        print(options.json, removed, () => [`${removed.value} is removed.`]);
-      }),
-  );
-
   withJson(identity.command('list').description('what accounts may send from'))
     .option('--account <id>', 'of one account only', accountNumber)
     .action((options: Partial<IdentityOptions>) =>
-      withDatabase(async (database) => {
-        const identities = await listIdentities(database, options.account);
-        print(options.json, identities, () =>
+      operating(async (here) => {
+        const found = await sendersOf(here, options.account);
+        print(options.json, found, () =>
           table(
             ['ACCOUNT', 'IDENTITY', 'KIND', 'STATE'],
-            identities.map((it) => [
-              String(it.accountId),
-              it.value,
-              it.kind,
-              it.verified ? `verified by ${it.verifiedBy}` : 'not verified',
+            found.map((it) => [
+              String(it.account),
+              nameOf(it),
+              'domain' in it ? 'domain' : 'address',
+              it.verified ? `verified by ${it.verified_by}` : 'not verified',
             ]),
           ),
         );
@@ -115,79 +99,53 @@ export function registerIdentity(program: Command): void {
     );
 }
 
-async function addWithKeys(
-  database: Database,
-  config: Config,
-  value: string,
-  options: IdentityOptions,
-): Promise<void> {
-  const { vault } = await openSecret(database, config.secretKey);
-  const domain = await addDomain(
-    { database, bounceDomain: config.bounceDomain, vault },
-    options.account,
-    value,
-    options.verified ?? false,
-  );
-  const added = await getIdentity(database, options.account, domain.domain);
-  print(options.json, { ...added, records: domain.records }, () => [
-    describe(added),
-    ...showRecords(domain),
-  ]);
-}
+type Sender = Domain | SenderAddress;
 
-async function addAddress(
-  database: Database,
-  config: Config,
-  value: string,
-  options: IdentityOptions,
+const isAddress = (value: string): boolean => value.includes('@');
+const nameOf = (sender: Sender): string => ('domain' in sender ? sender.domain : sender.address);
+
+const getOne = (api: Operations, value: string): Promise<Sender> =>
+  isAddress(value) ? api.addresses.get({ address: value }) : api.domains.get({ domain: value });
+
+async function addDomain(
+  api: Operations,
+  domain: string,
+  { account, verified, json }: IdentityOptions,
 ): Promise<void> {
-  const added = await addIdentity(database, options.account, value, options.verified ?? false);
-  const sent = added.verified ? null : await askTheAddress(database, config, added);
-  print(options.json, sent === null ? added : { ...added, ...sent }, () => [
-    describe(added),
-    ...(sent === null ? [] : [sent.verification]),
-  ]);
+  const added = await api.domains.put({ domain, vouched: verified });
+  print(json, added, () => [describe(account, added), ...showRecords(added)]);
 }
 
 /** The mail with the link goes out through the running service; when it cannot, the address stays and is told why. */
-async function askTheAddress(
-  database: Database,
-  config: Config,
-  { accountId, value }: Identity,
-): Promise<{ verification: string; verificationMail?: string }> {
-  const metrics = createMetrics();
-  const log = createLog('silent');
-  const directory = openDirectory({ database, clock: systemClock, log });
-  const batcher = openBatcher({
-    database,
-    metrics,
-    relayIsDown: () => false,
-    onCommitted: () => undefined,
-  });
-  try {
-    const id = await sendVerificationMail(
-      {
-        database,
-        clock: systemClock,
-        directory,
-        batcher,
-        render: () => Promise.reject(new Error('no template is used')),
-        relayRetryAfterSeconds: () => 1,
-        allowedHeaders: config.allowedHeaders,
-        systemSender: config.systemSender,
-        inSandbox: () => config.relayUrl === undefined,
-        baseUrl: () => config.baseUrl,
-      },
-      accountId,
-      value,
-    );
-    return { verification: `A link to verify it is on its way to ${value}.`, verificationMail: id };
-  } catch (error) {
-    if (error instanceof Problem) return { verification: error.detail };
-    throw error;
-  } finally {
-    await directory.close();
+async function addAddress(
+  api: Operations,
+  address: string,
+  { account, verified, json }: IdentityOptions,
+): Promise<void> {
+  const added = await api.addresses.put({ address, vouched: verified });
+  print(json, added, () => [
+    describe(account, added),
+    ...(added.verification_mail ? [`A link to verify it is on its way to ${added.address}.`] : []),
+    ...(added.note ? [added.note] : []),
+  ]);
+}
+
+/** Of one account or, for the operator, of all. */
+async function sendersOf(
+  here: Here,
+  account: number | undefined,
+): Promise<(Sender & { account: number })[]> {
+  const all = account === undefined ? await listIdentities(here.database) : [];
+  const accounts = account === undefined ? new Set(all.map((it) => it.accountId)) : [account];
+  const found = [];
+  for (const account of accounts) {
+    const api = await here.as(account);
+    for await (const domain of api.domains.list({ limit: 100 })) found.push({ account, ...domain });
+    for await (const address of api.addresses.list({ limit: 100 })) {
+      found.push({ account, ...address });
+    }
   }
+  return found;
 }
 
 async function accountsOf(
@@ -204,14 +162,11 @@ async function accountsOf(
   );
 }
 
-const ofAccount = (command: Command): Command =>
-  withJson(command).requiredOption('--account <id>', 'the account', accountNumber);
-
-function describe(identity: Identity): string {
-  const state = identity.verified
-    ? `is verified: account ${identity.accountId} may send from it`
+function describe(account: number, sender: Sender): string {
+  const state = sender.verified
+    ? `is verified: account ${account} may send from it`
     : 'is not verified yet';
-  return `${identity.value} ${state}.`;
+  return `${nameOf(sender)} ${state}.`;
 }
 
 function showRecords({ domain, records }: Domain): string[] {
@@ -229,18 +184,18 @@ function showRecords({ domain, records }: Domain): string[] {
   ];
 }
 
-function showFindings(domain: Domain): string[] {
+function showFindings(domain: Domain & { account: number }): string[] {
   return [
-    `${domain.domain} (account ${domain.accountId}) is ${domain.verified ? 'verified' : 'not verified'}.`,
-    ...(domain.findings ?? []).flatMap((finding) => [
+    `${domain.domain} (account ${domain.account}) is ${domain.verified ? 'verified' : 'not verified'}.`,
+    ...domain.records.flatMap(({ purpose, name, type, value, check }) => [
       '',
-      `${finding.ok ? 'ok   ' : 'FAULT'}  ${finding.purpose}  ${finding.name} ${finding.type}`,
-      ...(finding.ok
+      `${check?.state === 'ok' ? 'ok   ' : 'FAULT'}  ${purpose}  ${name} ${type}`,
+      ...(check?.state === 'ok'
         ? []
         : [
-            `       ${finding.note}`,
-            `       expected  ${finding.expected}`,
-            ...finding.seen.map((seen) => `       seen      ${seen}`),
+            `       ${check?.note ?? ''}`,
+            `       expected  ${value}`,
+            ...(check?.seen ?? []).map((seen) => `       seen      ${seen}`),
           ]),
     ]),
   ];

@@ -1,19 +1,12 @@
 // sandmartin key: API keys, shown once.
 import type { Command } from 'commander';
-import type { AgentLimits } from '../accounts/agent-limits.ts';
-import { type ApiKey, createKey, listKeys, revokeKey } from '../accounts/keys.ts';
-import { ALL_SCOPES, type Scope } from '../accounts/scopes.ts';
+import { accountOfKeyId, listKeys } from '../accounts/keys.ts';
+import { ALL_SCOPES } from '../accounts/scopes.ts';
+import type { ApiKey } from '../client/operations.ts';
 import { systemClock } from '../clock.ts';
 import { Problem } from '../errors.ts';
-import {
-  accountNumber,
-  collect,
-  print,
-  table,
-  wholeNumber,
-  withDatabase,
-  withJson,
-} from './command.ts';
+import { accountNumber, collect, print, table, wholeNumber, withJson } from './command.ts';
+import { type Here, operating, withOperations } from './operations.ts';
 
 interface KeyOptions {
   account?: number;
@@ -51,16 +44,16 @@ export function registerKey(program: Command): void {
     .option('--expires <when>', 'it ends then: 90d, 12h or a time such as 2030-01-31', readExpiry)
     .option('--networks <list>', 'may only be used from these, comma-separated', readList)
     .action((options: KeyOptions & LimitOptions & BoundOptions & { account: number }) =>
-      withDatabase(async (database) => {
-        const made = await createKey(database, systemClock, {
-          accountId: options.account,
+      withOperations(options.account, async (api) => {
+        const { secret: key, ...made } = await api.keys.create({
           scopes: (options.scope ?? []).map(readScope),
-          limits: wishedLimits(options),
-          bounds: { expiresAt: options.expires ?? null, networks: options.networks ?? null },
-          ...(options.name === undefined ? {} : { name: options.name }),
+          rules: wishedRules(options),
+          expires_at: options.expires?.toISOString(),
+          networks: options.networks,
+          name: options.name,
         });
-        print(options.json, made, () => [
-          made.key,
+        print(options.json, { ...made, key }, () => [
+          key,
           `This is ${made.id}. Keep it now: it is not shown again.`,
         ]);
       }),
@@ -69,22 +62,22 @@ export function registerKey(program: Command): void {
   withJson(key.command('list').description('keys, without their secret part'))
     .option('--account <id>', 'of one account only', accountNumber)
     .action((options: KeyOptions) =>
-      withDatabase(async (database) => {
-        const keys = await listKeys(database, options.account);
+      operating(async (here) => {
+        const keys = await keysOf(here, options.account);
         print(options.json, keys, () =>
           table(
             ['ID', 'ACCOUNT', 'NAME', 'KEY', 'SCOPES', 'LIMITS', 'EXPIRES', 'LAST USED', 'STATE'],
             keys.map((it) => [
               it.id,
-              String(it.accountId),
+              String(it.account),
               it.name ?? '',
               `${it.prefix}…`,
               it.scopes.join(' '),
-              [showLimits(it.limits), it.networks && `from ${it.networks.join(' ')}`]
+              [showRules(it.rules), it.networks && `from ${it.networks.join(' ')}`]
                 .filter(Boolean)
                 .join(', '),
-              it.expiresAt ?? 'never',
-              it.lastUsedAt ?? 'never',
+              it.expires_at ?? 'never',
+              it.last_used_at ?? 'never',
               stateOf(it),
             ]),
           ),
@@ -94,16 +87,35 @@ export function registerKey(program: Command): void {
 
   withJson(key.command('revoke <id>').description('end a key for good, within a second')).action(
     (id: string, options: KeyOptions) =>
-      withDatabase(async (database) => {
-        await revokeKey(database, id);
-        print(options.json, { id, revoked: true }, () => [`${id} is revoked.`]);
+      operating(async (here) => {
+        const api = await here.as(await accountOfKeyId(here.database, id));
+        const revoked = await api.keys.revoke({ id });
+        print(options.json, revoked, () => [`${id} is revoked.`]);
       }),
   );
 }
 
-function stateOf({ revokedAt, expiresAt }: ApiKey): string {
-  if (revokedAt !== null) return 'revoked';
-  return expiresAt !== null && Date.parse(expiresAt) <= systemClock.nowMs() ? 'expired' : 'active';
+/** Of one account or, for the operator, of all; oldest first. */
+async function keysOf(
+  here: Here,
+  account: number | undefined,
+): Promise<(ApiKey & { account: number })[]> {
+  const all = account === undefined ? await listKeys(here.database) : [];
+  const accounts = account === undefined ? new Set(all.map((it) => it.accountId)) : [account];
+  const found = [];
+  for (const account of accounts) {
+    const keys = [];
+    const api = await here.as(account);
+    for await (const key of api.keys.list({ limit: 100 })) keys.push({ account, ...key });
+    found.push(...keys.reverse());
+  }
+  return found;
+}
+
+function stateOf({ revoked_at, expires_at }: ApiKey): string {
+  if (revoked_at !== null) return 'revoked';
+  const ended = expires_at !== null && Date.parse(expires_at) <= systemClock.nowMs();
+  return ended ? 'expired' : 'active';
 }
 
 const HOURS: Record<string, number> = { h: 1, d: 24, w: 7 * 24, y: 365 * 24 };
@@ -123,29 +135,27 @@ function readExpiry(text: string): Date {
 
 const readList = (text: string): string[] => text.split(',').map((item) => item.trim());
 
-function wishedLimits(options: LimitOptions): Partial<AgentLimits> {
-  return {
-    allowedRecipients: options.allowRecipient ?? null,
-    templatesOnly: options.templatesOnly ?? false,
-    noBcc: !options.bcc,
-    dailyCap: options.dailyCap ?? null,
-    sandboxOnly: options.sandboxOnly ?? false,
-  };
-}
+const wishedRules = (options: LimitOptions) => ({
+  allowed_recipients: options.allowRecipient ?? null,
+  templates_only: options.templatesOnly ?? false,
+  no_bcc: !options.bcc,
+  daily_cap: options.dailyCap ?? null,
+  sandbox_only: options.sandboxOnly ?? false,
+});
 
-function showLimits(limits: AgentLimits | null): string {
-  if (limits === null) return '';
+function showRules(rules: ApiKey['rules']): string {
+  if (rules === null) return '';
   const parts = [
-    limits.allowedRecipients && `to ${limits.allowedRecipients.join(' ')}`,
-    limits.templatesOnly && 'templates only',
-    limits.noBcc && 'no bcc',
-    limits.dailyCap !== null && `${limits.dailyCap} a day`,
-    limits.sandboxOnly && 'sandbox only',
+    rules.allowed_recipients && `to ${rules.allowed_recipients.join(' ')}`,
+    rules.templates_only && 'templates only',
+    rules.no_bcc && 'no bcc',
+    rules.daily_cap !== null && `${rules.daily_cap} a day`,
+    rules.sandbox_only && 'sandbox only',
   ];
   return parts.filter(Boolean).join(', ');
 }
 
-function readScope(text: string): Scope {
+function readScope(text: string): ApiKey['scopes'][number] {
   const scope = ALL_SCOPES.find((known) => known === text);
   if (scope === undefined) {
     throw new Problem('invalid', `--scope must be one of ${ALL_SCOPES.join(', ')}, not "${text}".`);

@@ -85,11 +85,11 @@ function callsOf(deps: OperationDeps, accountId: number): Operations {
 const scopes = new Set([...ALL_SCOPES, ...OPERATOR_SCOPES]);
 
 function callOf(deps: OperationDeps, operation: Operation, accountId: number) {
-  async function call(input: Record<string, unknown>): Promise<unknown> {
+  function call(input: Record<string, unknown>): Promise<unknown> {
     const caller = { accountId, keyId: null, scopes, limits: null, paused: null };
     const given = Object.entries(input).filter(([, value]) => value !== undefined);
     const via = { door: 'cli' as const, requestId: `req_${randomUUID()}`, person: null };
-    return await perform(deps, operation, caller, Object.fromEntries(given), via);
+    return perform(deps, operation, caller, Object.fromEntries(given), via);
   }
   return (input: Record<string, unknown> = {}) =>
     itemsOf(operation.output) === undefined
@@ -129,6 +129,7 @@ async function depsOf(
   };
   return {
     ...{ database, directory, clock, metrics, catalog, making, render, vault, bounceDomain },
+    rampStart: config.rampStart,
     log: createLog('silent'),
     loopWatch: { note: () => undefined, stop: () => undefined },
     // What a command queues is delivered by the running service.

@@ -1,9 +1,8 @@
 // sandmartin quarantine: mails that were set aside, and putting them back when the cause is mended.
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
-import { readUuid } from '../ids.ts';
-import { listSetAside, releaseSetAside } from '../queue/quarantine.ts';
-import { print, table, wholeNumber, withDatabase, withJson } from './command.ts';
+import { print, table, wholeNumber, withJson } from './command.ts';
+import { withOperations } from './operations.ts';
 
 interface QuarantineOptions {
   limit: number;
@@ -17,16 +16,16 @@ export function registerQuarantine(program: Command): void {
     .description('mails set aside because they could not be read, made or recorded');
 
   withJson(quarantine.command('list').description('oldest first, with the reason'))
-    .option('--limit <n>', 'how many', wholeNumber('--limit', 1), 100)
-    .action((options: QuarantineOptions) =>
-      withDatabase(async (database) => {
-        const found = await listSetAside(database, options.limit);
-        print(options.json, found, () =>
+    .option('--limit <n>', 'how many', wholeNumber('--limit', 1, 100), 100)
+    .action(({ limit, json }: QuarantineOptions) =>
+      withOperations(undefined, async (api) => {
+        const { data: found } = await api.quarantine.list({ limit });
+        print(json, found, () =>
           found.length === 0
             ? ['Nothing is set aside.']
             : table(
                 ['ID', 'ACCOUNT', 'SINCE', 'REASON'],
-                found.map((it) => [it.id, String(it.accountId), it.since, it.reason]),
+                found.map((it) => [it.id, String(it.account_id), it.since, it.reason]),
               ),
         );
       }),
@@ -35,21 +34,17 @@ export function registerQuarantine(program: Command): void {
   withJson(quarantine.command('release [id]').description('try it again, or all with --all'))
     .option('--all', 'everything that is set aside')
     .action((id: string | undefined, options: QuarantineOptions) =>
-      withDatabase(async (database) => {
-        const released = await releaseSetAside(database, wanted(id, options.all));
+      withOperations(undefined, async (api) => {
+        if ((id === undefined) === (options.all === undefined)) {
+          throw new Problem('invalid', 'Name one message, or give --all.');
+        }
+        const { released } =
+          id === undefined
+            ? await api.quarantine.releaseAll()
+            : await api.quarantine.release({ id });
         print(options.json, { released }, () => [
           `${released} ${released === 1 ? 'mail is' : 'mails are'} due again.`,
         ]);
       }),
     );
-}
-
-function wanted(id: string | undefined, all: boolean | undefined): string | 'all' {
-  if ((id === undefined) === (all === undefined)) {
-    throw new Problem('invalid', 'Name one message, or give --all.');
-  }
-  if (id === undefined) return 'all';
-  const uuid = readUuid('msg_', id);
-  if (uuid === undefined) throw new Problem('invalid', `${id} is not the id of a message.`);
-  return uuid;
 }

@@ -575,6 +575,88 @@ export interface PreviewBrandingAnswer {
   previews: TemplatePreview[];
 }
 
+export interface Domain {
+  /** The domain. */
+  domain: string;
+  /** Whether the account may send from it. */
+  verified: boolean;
+  /** Who says so: the operator, its DNS, or who reads its mail; null: nobody yet. */
+  verified_by: "operator" | "dns" | "link" | null;
+  /** When it was added: ISO 8601, UTC. */
+  created_at: string;
+  /** What to publish in DNS. Empty: it has no signing keys; add it again to get them. */
+  records: DomainRecord[];
+  /** When DNS was asked last: ISO 8601, UTC. */
+  checked_at: string | null;
+}
+
+export interface DomainRecord {
+  /** What it is for. `ownership` decides whether the domain is verified. */
+  purpose: "ownership" | "dkim-rsa" | "dkim-ed25519" | "spf" | "dmarc" | "return-path";
+  /** Type of the DNS record. */
+  type: "TXT" | "CNAME";
+  /** Name of the DNS record. */
+  name: string;
+  /** What it must hold. */
+  value: string;
+  /** What the last check found; null: none was made. */
+  check: {
+    /** missing: it is not there or differs. unknown: DNS did not answer. */
+    state: "ok" | "missing" | "unknown";
+    /** What DNS has instead. */
+    seen: string[];
+    /** What is wrong and what to do. */
+    note: string | null;
+  } | null;
+}
+
+export interface SenderAddress {
+  /** The address. */
+  address: string;
+  /** Whether the account may send from it. */
+  verified: boolean;
+  /** Who says so: the operator, its DNS, or who reads its mail; null: nobody yet. */
+  verified_by: "operator" | "dns" | "link" | null;
+  /** When it was added: ISO 8601, UTC. */
+  created_at: string;
+  /** Until when the link that was mailed can be used; null: there is none. */
+  link_until: string | null;
+}
+
+export interface AddAddressAnswer {
+  /** The address. */
+  address: string;
+  /** Whether the account may send from it. */
+  verified: boolean;
+  /** Who says so: the operator, its DNS, or who reads its mail; null: nobody yet. */
+  verified_by: "operator" | "dns" | "link" | null;
+  /** When it was added: ISO 8601, UTC. */
+  created_at: string;
+  /** Until when the link that was mailed can be used; null: there is none. */
+  link_until: string | null;
+  /** Id of the message with the link. */
+  verification_mail: string | null;
+  /** Why no link was mailed, where one was needed. */
+  note: string | null;
+}
+
+export interface VerifyAddressAnswer {
+  /** The address. */
+  address: string;
+  /** Whether the account may send from it. */
+  verified: boolean;
+  /** Who says so: the operator, its DNS, or who reads its mail; null: nobody yet. */
+  verified_by: "operator" | "dns" | "link" | null;
+  /** When it was added: ISO 8601, UTC. */
+  created_at: string;
+  /** Until when the link that was mailed can be used; null: there is none. */
+  link_until: string | null;
+  /** Id of the message with the link. */
+  verification_mail: string | null;
+  /** Why no link was mailed, where one was needed. */
+  note: string | null;
+}
+
 export interface Suppression {
   /** The address, in the form in which addresses are compared. */
   address: string;
@@ -815,6 +897,175 @@ export interface ClearSandboxAnswer {
   cleared: number;
 }
 
+export interface ApiKey {
+  /** Id of the key. */
+  id: string;
+  /** What it is for. */
+  name: string | null;
+  /** How the key begins, to recognise it. */
+  prefix: string;
+  /** What it may do. */
+  scopes: ("email:send" | "email:read" | "admin" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "branding:read" | "branding:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "sandbox:read" | "sandbox:write" | "usage:read" | "account:read" | "account:write" | "team:read" | "team:write" | "audit:read")[];
+  /** Rules that its sends must keep; null: none. */
+  rules: {
+    /** It may write only to these addresses and domains; null: to anybody. */
+    allowed_recipients: string[] | null;
+    /** It may send templates only, without words of its own. */
+    templates_only: boolean;
+    /** It may not send hidden copies. */
+    no_bcc: boolean;
+    /** Recipients a UTC day, below the account’s quota; null: no cap of its own. */
+    daily_cap: number | null;
+    /** Its mail goes to the sandbox and never leaves. */
+    sandbox_only: boolean;
+  } | null;
+  /** Addresses and networks it may be used from; null: anywhere. */
+  networks: string[] | null;
+  /** When it was made: ISO 8601, UTC. */
+  created_at: string;
+  /** When it ends; null: not by itself. */
+  expires_at: string | null;
+  /** When it was used last. */
+  last_used_at: string | null;
+  /** Since when it is refused; null: it is not. */
+  revoked_at: string | null;
+}
+
+export interface CreateKeyAnswer {
+  /** Id of the key. */
+  id: string;
+  /** What it is for. */
+  name: string | null;
+  /** How the key begins, to recognise it. */
+  prefix: string;
+  /** What it may do. */
+  scopes: ("email:send" | "email:read" | "admin" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "branding:read" | "branding:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "sandbox:read" | "sandbox:write" | "usage:read" | "account:read" | "account:write" | "team:read" | "team:write" | "audit:read")[];
+  /** Rules that its sends must keep; null: none. */
+  rules: {
+    /** It may write only to these addresses and domains; null: to anybody. */
+    allowed_recipients: string[] | null;
+    /** It may send templates only, without words of its own. */
+    templates_only: boolean;
+    /** It may not send hidden copies. */
+    no_bcc: boolean;
+    /** Recipients a UTC day, below the account’s quota; null: no cap of its own. */
+    daily_cap: number | null;
+    /** Its mail goes to the sandbox and never leaves. */
+    sandbox_only: boolean;
+  } | null;
+  /** Addresses and networks it may be used from; null: anywhere. */
+  networks: string[] | null;
+  /** When it was made: ISO 8601, UTC. */
+  created_at: string;
+  /** When it ends; null: not by itself. */
+  expires_at: string | null;
+  /** When it was used last. */
+  last_used_at: string | null;
+  /** Since when it is refused; null: it is not. */
+  revoked_at: string | null;
+  /** The key itself, shown this once. */
+  secret: string;
+}
+
+export interface Member {
+  /** Id of the person. */
+  id: string;
+  /** With which they sign in. */
+  email: string;
+  /** What they are called. */
+  name: string;
+  /** viewer: reads. developer: also sends and edits. owner: also team and account. */
+  role: "viewer" | "developer" | "owner";
+  /** Whether they operate the service. */
+  operator: boolean;
+  /** Whether it is who asks. */
+  you: boolean;
+  /** Since when they belong to the account: ISO 8601, UTC. */
+  joined_at: string;
+  /** When they were signed in last. */
+  last_seen_at: string | null;
+}
+
+export interface Invitation {
+  /** Id of the invitation. */
+  id: string;
+  /** Who is invited. */
+  email: string;
+  /** viewer: reads. developer: also sends and edits. owner: also team and account. */
+  role: "viewer" | "developer" | "owner";
+  /** Who invited them. */
+  invited_by: string;
+  /** When: ISO 8601, UTC. */
+  created_at: string;
+  /** Until when the link works. */
+  expires_at: string;
+}
+
+export interface InviteMemberAnswer {
+  /** Id of the invitation. */
+  id: string;
+  /** Who is invited. */
+  email: string;
+  /** viewer: reads. developer: also sends and edits. owner: also team and account. */
+  role: "viewer" | "developer" | "owner";
+  /** Who invited them. */
+  invited_by: string;
+  /** When: ISO 8601, UTC. */
+  created_at: string;
+  /** Until when the link works. */
+  expires_at: string;
+  /** There is no relay: the mail is in the sandbox, where operators can open it. */
+  captured: boolean;
+}
+
+export interface Account {
+  /** Number of the account. */
+  id: number;
+  /** What people call it. */
+  name: string;
+  /** free: it cannot send. paid: it can. */
+  plan: "free" | "paid";
+  /** When it was made: ISO 8601, UTC. */
+  created_at: string;
+  /** How much it may send. */
+  quota: {
+    /** Recipients today, to, cc and bcc together. */
+    limit: number;
+    /** How many of them are used. */
+    used: number;
+    /** How many are left. */
+    left: number;
+    /** When the count starts anew: ISO 8601, UTC. */
+    resets_at: string;
+    /** Send calls a second. */
+    rate_per_second: number;
+  };
+  /** The operator stopped it; null: no. */
+  suspended: Halt | null;
+  /** It may not send for now, and what is queued waits; null: it may. */
+  paused: Halt | null;
+  /** An invisible image tells when an email is opened. */
+  track_opens: boolean;
+  /** Links lead through the service, which tells of clicks. */
+  track_clicks: boolean;
+  /** Mail programs show a button; whoever uses it is suppressed. */
+  one_click_unsubscribe: boolean;
+  /** What is held back; empty: nothing. */
+  blocked: ({
+    /** What does not work now. */
+    what: string;
+    /** Why, and who can change it. */
+    why: string;
+  })[];
+}
+
+export interface Halt {
+  /** Since when: ISO 8601, UTC. */
+  at: string;
+  /** Why; the people of the account read it. */
+  reason: string;
+}
+
 export interface AuditEntry {
   /** Id of the entry. */
   id: string;
@@ -841,6 +1092,147 @@ export interface AuditEntry {
   after: Record<string, unknown> | null;
   /** The request, as the log names it. */
   request_id: string;
+}
+
+export interface OperatedAccount {
+  /** Number of the account. */
+  id: number;
+  /** What people call it. */
+  name: string;
+  /** free: it cannot send. paid: it can. */
+  plan: "free" | "paid";
+  /** Recipients a UTC day: to, cc and bcc together. */
+  daily_quota: number;
+  /** Send calls a second. */
+  rate_per_second: number;
+  /** Mails handed over at a time, over all processes; 0: no limit. */
+  delivery_limit: number;
+  /** Quota of its first day, doubled every day; 0: no ramp. */
+  ramp_start: number;
+  /** When the line was cut after a mail: whether it is sent again. */
+  unknown_outcome: "send_again" | "count_as_sent";
+  /** An invisible image tells when an email is opened. */
+  track_opens: boolean;
+  /** Links lead through the service, which tells of clicks. */
+  track_clicks: boolean;
+  /** Mail programs show a button; whoever uses it is suppressed. */
+  one_click_unsubscribe: boolean;
+  /** Recipients it wrote to today. */
+  used_today: number;
+  /** How many people belong to it. */
+  members: number;
+  /** When it was made: ISO 8601, UTC. */
+  created_at: string;
+  /** Its keys are refused; null: they are not. */
+  suspended: Halt | null;
+  /** It may not send, and what is queued waits; null: it may. */
+  paused: Halt | null;
+}
+
+export interface CreateAccountAnswer {
+  /** Number of the account. */
+  id: number;
+  /** What people call it. */
+  name: string;
+  /** free: it cannot send. paid: it can. */
+  plan: "free" | "paid";
+  /** Recipients a UTC day: to, cc and bcc together. */
+  daily_quota: number;
+  /** Send calls a second. */
+  rate_per_second: number;
+  /** Mails handed over at a time, over all processes; 0: no limit. */
+  delivery_limit: number;
+  /** Quota of its first day, doubled every day; 0: no ramp. */
+  ramp_start: number;
+  /** When the line was cut after a mail: whether it is sent again. */
+  unknown_outcome: "send_again" | "count_as_sent";
+  /** An invisible image tells when an email is opened. */
+  track_opens: boolean;
+  /** Links lead through the service, which tells of clicks. */
+  track_clicks: boolean;
+  /** Mail programs show a button; whoever uses it is suppressed. */
+  one_click_unsubscribe: boolean;
+  /** Recipients it wrote to today. */
+  used_today: number;
+  /** How many people belong to it. */
+  members: number;
+  /** When it was made: ISO 8601, UTC. */
+  created_at: string;
+  /** Its keys are refused; null: they are not. */
+  suspended: Halt | null;
+  /** It may not send, and what is queued waits; null: it may. */
+  paused: Halt | null;
+  /** The invitation of its owner; null: nobody was invited. */
+  invited: {
+    /** Id of the invitation. */
+    id: string;
+    /** Who is invited. */
+    email: string;
+    /** viewer: reads. developer: also sends and edits. owner: also team and account. */
+    role: "viewer" | "developer" | "owner";
+    /** Who invited them. */
+    invited_by: string;
+    /** When: ISO 8601, UTC. */
+    created_at: string;
+    /** Until when the link works. */
+    expires_at: string;
+    /** Only where no mail could be sent. */
+    link: string | null;
+    /** Why no mail was sent. */
+    note: string | null;
+  } | null;
+}
+
+export interface GetServiceStateAnswer {
+  /** Every role there is. */
+  roles: ({
+    /** The role. */
+    role: string;
+    /** Processes with it that were seen lately. */
+    running: number;
+    /** None runs, and one should. */
+    missing: boolean;
+    /** How it does, in a sentence. */
+    detail: string;
+  })[];
+  /** Processes that were seen lately. */
+  processes: ({
+    /** The machine. */
+    host: string;
+    /** The process there. */
+    pid: number;
+    /** What it does. */
+    roles: string[];
+    /** Of the service. */
+    version: string;
+    /** Since when it runs: ISO 8601, UTC. */
+    started_at: string;
+  })[];
+}
+
+export interface SetAsideMessage {
+  /** Id of the message. */
+  id: string;
+  /** The account that sent it. */
+  account_id: number;
+  /** Since when it is set aside: ISO 8601, UTC. */
+  since: string;
+  /** Why it could not be read, made or recorded. */
+  reason: string;
+  /** How often it was tried. */
+  attempts: number;
+  /** Recipients that did not get it yet; null: all of them. */
+  remaining: string[] | null;
+}
+
+export interface ReleaseFromQuarantineAnswer {
+  /** How many are due again. */
+  released: number;
+}
+
+export interface ReleaseAllFromQuarantineAnswer {
+  /** How many are due again. */
+  released: number;
 }
 
 /** Every operation, by resource. */
@@ -1205,6 +1597,68 @@ export interface Operations {
       slugs: string[];
     }, options?: CallOptions): Promise<PreviewBrandingAnswer>;
   };
+  domains: {
+    /** List sender domains. Domains that the account may send from once they are verified, each with its DNS records. */
+    list(input?: {
+      /** How many to return: 1 to 100, 25 by default. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<Domain>;
+    /** Read a sender domain. One domain with its DNS records and what the last check found. */
+    get(input: {
+      /** A domain, as it stands behind the @ of senders. */
+      domain: string;
+    }, options?: CallOptions): Promise<Domain>;
+    /** Add a sender domain. Makes signing keys for the domain and answers the DNS records to publish. One that is there already stays as it is. It is verified when a check finds its ownership record. */
+    put(input: {
+      /** A domain, as it stands behind the @ of senders. */
+      domain: string;
+      /** For operators of the service: it is known to belong to the account. */
+      vouched?: boolean | undefined;
+    }, options?: CallOptions): Promise<Domain>;
+    /** Check a sender domain. Asks DNS for every record of the domain and answers what it found. Domains are also checked once a day, new ones more often. */
+    check(input: {
+      /** A domain, as it stands behind the @ of senders. */
+      domain: string;
+    }, options?: CallOptions): Promise<Domain>;
+    /** Remove a sender domain. Mail from its addresses is refused from now on, and its signing keys are deleted. Added again, it gets other keys and records. */
+    remove(input: {
+      /** A domain, as it stands behind the @ of senders. */
+      domain: string;
+    }, options?: CallOptions): Promise<Domain>;
+  };
+  addresses: {
+    /** List sender addresses. Single addresses that the account may send from once they are verified. */
+    list(input?: {
+      /** How many to return: 1 to 100, 25 by default. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<SenderAddress>;
+    /** Read a sender address. Whether the address is verified, and until when its link works. */
+    get(input: {
+      /** An email address. */
+      address: string;
+    }, options?: CallOptions): Promise<SenderAddress>;
+    /** Add a sender address. Mails a link to the address; whoever follows it proves that the address is theirs. It works once, for two days. */
+    put(input: {
+      /** An email address. */
+      address: string;
+      /** For operators of the service: it is known to belong to the account. */
+      vouched?: boolean | undefined;
+    }, options?: CallOptions): Promise<AddAddressAnswer>;
+    /** Mail another link. Mails a new link to an address that was added; the one before stops working. */
+    verify(input: {
+      /** An email address. */
+      address: string;
+    }, options?: CallOptions): Promise<VerifyAddressAnswer>;
+    /** Remove a sender address. Mail from it is refused from now on, unless its domain is verified. */
+    remove(input: {
+      /** An email address. */
+      address: string;
+    }, options?: CallOptions): Promise<SenderAddress>;
+  };
   suppressions: {
     /** List suppressed addresses. Addresses this account must not write to any more, because mail to them bounced, because they complained or unsubscribed, or because somebody added them. In the order of the addresses. */
     list(input?: {
@@ -1344,6 +1798,94 @@ export interface Operations {
     /** Empty the sandbox. Throws all captured mail of the account away. */
     clear(input?: Record<string, never>, options?: CallOptions): Promise<ClearSandboxAnswer>;
   };
+  keys: {
+    /** List API keys. The account’s keys without their secret part, revoked ones too. Newest first. */
+    list(input?: {
+      /** How many to return: 1 to 100, 25 by default. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<ApiKey>;
+    /** Read an API key. What a key may do and when it was used last, without its secret part. */
+    get(input: {
+      /** Id of the key. */
+      id: string;
+    }, options?: CallOptions): Promise<ApiKey>;
+    /** Make an API key. The answer holds the key itself, which is shown this once. Nobody can give a key more than they may do themselves. */
+    create(input: {
+      /** What it is for. */
+      name?: string | undefined;
+      /** What it may do. */
+      scopes: ("email:send" | "email:read" | "admin" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "branding:read" | "branding:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "sandbox:read" | "sandbox:write" | "usage:read" | "account:read" | "account:write" | "team:read" | "team:write" | "audit:read")[];
+      /** Rules that its sends must keep. */
+      rules?: {
+        /** It may write only to these addresses and domains; null: to anybody. */
+        allowed_recipients?: string[] | null | undefined;
+        /** It may send templates only, without words of its own. */
+        templates_only?: boolean | undefined;
+        /** It may not send hidden copies. */
+        no_bcc?: boolean | undefined;
+        /** Recipients a UTC day, below the account’s quota; null: no cap of its own. */
+        daily_cap?: number | null | undefined;
+        /** Its mail goes to the sandbox and never leaves. */
+        sandbox_only?: boolean | undefined;
+      } | undefined;
+      /** When it ends; null or absent: not by itself. */
+      expires_at?: string | null | undefined;
+      /** Addresses and networks it may be used from; null or absent: anywhere. */
+      networks?: string[] | null | undefined;
+    }, options?: CallOptions): Promise<CreateKeyAnswer>;
+    /** Revoke an API key. Ends a key for good: whatever uses it is refused with 401 within a second. */
+    revoke(input: {
+      /** Id of the key. */
+      id: string;
+    }, options?: CallOptions): Promise<ApiKey>;
+  };
+  team: {
+    /** List the team. The people of the account, with their roles. */
+    list(input?: Record<string, never>, options?: CallOptions): Pages<Member>;
+    /** Change a role. Gives somebody of the account another role. One owner always stays. */
+    update(input: {
+      /** Id of the person. */
+      id: string;
+      /** viewer: reads. developer: also sends and edits. owner: also team and account. */
+      role: "viewer" | "developer" | "owner";
+    }, options?: CallOptions): Promise<Member>;
+    /** Remove somebody from the team. They are signed out of the account at once. Keys they made stay. One owner always stays. */
+    remove(input: {
+      /** Id of the person. */
+      id: string;
+    }, options?: CallOptions): Promise<Member>;
+    /** List invitations. Who was invited to the account and has not come yet. */
+    listInvitations(input?: Record<string, never>, options?: CallOptions): Pages<Invitation>;
+    /** Invite somebody to the team. Mails them a link, which only they get to see: whoever has it chooses a password and joins. It works once, for a week. */
+    invite(input: {
+      /** Their address. */
+      email: string;
+      /** viewer: reads. developer: also sends and edits. owner: also team and account. */
+      role: "viewer" | "developer" | "owner";
+    }, options?: CallOptions): Promise<InviteMemberAnswer>;
+    /** Withdraw an invitation. The link that was mailed stops working. */
+    withdrawInvitation(input: {
+      /** Id of the invitation. */
+      id: string;
+    }, options?: CallOptions): Promise<Invitation>;
+  };
+  account: {
+    /** Read the account. The account’s plan, quota and switches, and what is held back and why. */
+    get(input?: Record<string, never>, options?: CallOptions): Promise<Account>;
+    /** Change the account. Changes what is given. Tracking applies to emails that are sent from now on. */
+    update(input?: {
+      /** What people call the account. */
+      name?: string | undefined;
+      /** An invisible image tells when an email is opened. */
+      track_opens?: boolean | undefined;
+      /** Links lead through the service, which tells of clicks. */
+      track_clicks?: boolean | undefined;
+      /** Mail programs show a button; whoever uses it is suppressed. */
+      one_click_unsubscribe?: boolean | undefined;
+    }, options?: CallOptions): Promise<Account>;
+  };
   audit: {
     /** List changes. Every change of the account: who made it, when, through which door. Newest first. */
     list(input?: {
@@ -1356,6 +1898,109 @@ export interface Operations {
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
     }, options?: CallOptions): Pages<AuditEntry>;
+  };
+  accounts: {
+    /** List all accounts. Everybody who sends through this service. For operators only. */
+    list(input?: {
+      /** How many to return: 1 to 100, 25 by default. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<OperatedAccount>;
+    /** Read one of all accounts. One account with its figures and state. For operators only. */
+    get(input: {
+      /** Number of the account. */
+      id: number;
+    }, options?: CallOptions): Promise<OperatedAccount>;
+    /** Make an account. Makes an account and, with `owner_email`, invites its owner. Where no mail can be sent the answer holds the link, to pass on to nobody else. For operators only. */
+    create(input: {
+      /** What people call the account. */
+      name: string;
+      /** free: it cannot send. paid: it can. */
+      plan: "free" | "paid";
+      /** Recipients a UTC day: to, cc and bcc together. */
+      daily_quota?: number | undefined;
+      /** Send calls a second. */
+      rate_per_second?: number | undefined;
+      /** Mails handed over at a time, over all processes; 0: no limit. */
+      delivery_limit?: number | undefined;
+      /** Quota of its first day, doubled every day; 0: no ramp. */
+      ramp_start?: number | undefined;
+      /** When the line was cut after a mail: whether it is sent again. */
+      unknown_outcome?: "send_again" | "count_as_sent" | undefined;
+      /** An invisible image tells when an email is opened. */
+      track_opens?: boolean | undefined;
+      /** Links lead through the service, which tells of clicks. */
+      track_clicks?: boolean | undefined;
+      /** Mail programs show a button; whoever uses it is suppressed. */
+      one_click_unsubscribe?: boolean | undefined;
+      /** Gets an invitation as its owner. */
+      owner_email?: string | undefined;
+    }, options?: CallOptions): Promise<CreateAccountAnswer>;
+    /** Change one of all accounts. Changes what is given of plan, figures and switches. For operators only. */
+    update(input: {
+      /** Number of the account. */
+      id: number;
+      /** What people call the account. */
+      name?: string | undefined;
+      /** free: it cannot send. paid: it can. */
+      plan?: "free" | "paid" | undefined;
+      /** Recipients a UTC day: to, cc and bcc together. */
+      daily_quota?: number | undefined;
+      /** Send calls a second. */
+      rate_per_second?: number | undefined;
+      /** Mails handed over at a time, over all processes; 0: no limit. */
+      delivery_limit?: number | undefined;
+      /** Quota of its first day, doubled every day; 0: no ramp. */
+      ramp_start?: number | undefined;
+      /** When the line was cut after a mail: whether it is sent again. */
+      unknown_outcome?: "send_again" | "count_as_sent" | undefined;
+      /** An invisible image tells when an email is opened. */
+      track_opens?: boolean | undefined;
+      /** Links lead through the service, which tells of clicks. */
+      track_clicks?: boolean | undefined;
+      /** Mail programs show a button; whoever uses it is suppressed. */
+      one_click_unsubscribe?: boolean | undefined;
+    }, options?: CallOptions): Promise<OperatedAccount>;
+    /** Suspend an account. Its keys are refused at once; its people still sign in and read. What is queued already is still delivered. For operators only. */
+    suspend(input: {
+      /** Number of the account. */
+      id: number;
+      /** Why; the people of the account read it. */
+      reason: string;
+    }, options?: CallOptions): Promise<OperatedAccount>;
+    /** Pause an account. Its sends are refused at once and what is queued waits; its keys still read. For operators only. */
+    pause(input: {
+      /** Number of the account. */
+      id: number;
+      /** Why; the people of the account read it. */
+      reason: string;
+    }, options?: CallOptions): Promise<OperatedAccount>;
+    /** Resume an account. Ends a suspension or a pause: its keys work again, and what waited is delivered. Bounces and complaints from before do not count any more. For operators only. */
+    resume(input: {
+      /** Number of the account. */
+      id: number;
+    }, options?: CallOptions): Promise<OperatedAccount>;
+  };
+  service: {
+    /** Read how the service does. Which processes run, and whether a role is missing. For operators only. */
+    get(input?: Record<string, never>, options?: CallOptions): Promise<GetServiceStateAnswer>;
+  };
+  quarantine: {
+    /** List mails that were set aside. Mails that could not be read, made or recorded, and are not tried until they are released. Oldest first. For operators only. */
+    list(input?: {
+      /** How many to return: 1 to 100, 25 by default. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<SetAsideMessage>;
+    /** Release a mail that was set aside. It is due again. Mend the cause first. For operators only. */
+    release(input: {
+      /** Id of the message. */
+      id: string;
+    }, options?: CallOptions): Promise<ReleaseFromQuarantineAnswer>;
+    /** Release all mails that were set aside. All of them are due again. Mend the cause first. For operators only. */
+    releaseAll(input?: Record<string, never>, options?: CallOptions): Promise<ReleaseAllFromQuarantineAnswer>;
   };
 }
 
@@ -1388,6 +2033,16 @@ export const ROUTES = {
   'branding.get': { method: 'GET', path: '/v1/branding' },
   'branding.set': { method: 'PATCH', path: '/v1/branding', ifMatch: 'base_version' },
   'branding.preview': { method: 'POST', path: '/v1/branding/preview' },
+  'domains.list': { method: 'GET', path: '/v1/domains', list: true },
+  'domains.get': { method: 'GET', path: '/v1/domains/{domain}' },
+  'domains.put': { method: 'PUT', path: '/v1/domains/{domain}' },
+  'domains.check': { method: 'POST', path: '/v1/domains/{domain}/check' },
+  'domains.remove': { method: 'DELETE', path: '/v1/domains/{domain}' },
+  'addresses.list': { method: 'GET', path: '/v1/addresses', list: true },
+  'addresses.get': { method: 'GET', path: '/v1/addresses/{address}' },
+  'addresses.put': { method: 'PUT', path: '/v1/addresses/{address}' },
+  'addresses.verify': { method: 'POST', path: '/v1/addresses/{address}/verify' },
+  'addresses.remove': { method: 'DELETE', path: '/v1/addresses/{address}' },
   'suppressions.list': { method: 'GET', path: '/v1/suppressions', list: true },
   'suppressions.get': { method: 'GET', path: '/v1/suppressions/{address}' },
   'suppressions.put': { method: 'PUT', path: '/v1/suppressions/{address}' },
@@ -1408,5 +2063,28 @@ export const ROUTES = {
   'sandbox.listAddresses': { method: 'GET', path: '/v1/simulator-addresses', list: true },
   'sandbox.get': { method: 'GET', path: '/v1/sandbox/{id}' },
   'sandbox.clear': { method: 'DELETE', path: '/v1/sandbox' },
+  'keys.list': { method: 'GET', path: '/v1/keys', list: true },
+  'keys.get': { method: 'GET', path: '/v1/keys/{id}' },
+  'keys.create': { method: 'POST', path: '/v1/keys' },
+  'keys.revoke': { method: 'DELETE', path: '/v1/keys/{id}' },
+  'team.list': { method: 'GET', path: '/v1/team', list: true },
+  'team.update': { method: 'PATCH', path: '/v1/team/{id}' },
+  'team.remove': { method: 'DELETE', path: '/v1/team/{id}' },
+  'team.listInvitations': { method: 'GET', path: '/v1/team/invitations', list: true },
+  'team.invite': { method: 'POST', path: '/v1/team/invitations' },
+  'team.withdrawInvitation': { method: 'DELETE', path: '/v1/team/invitations/{id}' },
+  'account.get': { method: 'GET', path: '/v1/account' },
+  'account.update': { method: 'PATCH', path: '/v1/account' },
   'audit.list': { method: 'GET', path: '/v1/audit', list: true },
+  'accounts.list': { method: 'GET', path: '/v1/accounts', list: true },
+  'accounts.get': { method: 'GET', path: '/v1/accounts/{id}' },
+  'accounts.create': { method: 'POST', path: '/v1/accounts' },
+  'accounts.update': { method: 'PATCH', path: '/v1/accounts/{id}' },
+  'accounts.suspend': { method: 'POST', path: '/v1/accounts/{id}/suspend' },
+  'accounts.pause': { method: 'POST', path: '/v1/accounts/{id}/pause' },
+  'accounts.resume': { method: 'POST', path: '/v1/accounts/{id}/resume' },
+  'service.get': { method: 'GET', path: '/v1/service' },
+  'quarantine.list': { method: 'GET', path: '/v1/quarantine', list: true },
+  'quarantine.release': { method: 'POST', path: '/v1/quarantine/{id}/release' },
+  'quarantine.releaseAll': { method: 'POST', path: '/v1/quarantine/release' },
 } as const;

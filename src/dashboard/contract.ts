@@ -7,19 +7,8 @@
 //   account's, 429 with retry-after, 502 relay, 503.
 // - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are downloads.
 // - Mail is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it `{html}`, it posts back `{height}`.
-import type {
-  AccountChange,
-  AccountView,
-  NewAccount,
-  OperatorAccount,
-  OperatorChange,
-  SetAsideMail,
-} from './views/account.ts';
 import type { Role } from './views/common.ts';
-import type { KeyRow, NewKey } from './views/keys.ts';
 import type { Overview } from './views/overview.ts';
-import type { AskedAddress, SenderDomain, Senders } from './views/senders.ts';
-import type { ServiceState } from './views/service.ts';
 import type {
   AcceptInvitation,
   ChangePassword,
@@ -30,7 +19,6 @@ import type {
   SetUp,
   SignIn,
 } from './views/session.ts';
-import type { Invited, InvitedByOperator, Team } from './views/team.ts';
 
 export const API_PREFIX = '/dashboard/api';
 /** A document of its own, with a Content-Security-Policy of its own: no scripts but its own, no connections, no forms. */
@@ -69,48 +57,6 @@ export interface Api {
   live: { answer: unknown };
 
   liveMessage: { params: { id: string }; answer: unknown };
-
-  listSenders: { answer: Senders };
-  addDomain: { body: { domain: string }; answer: SenderDomain };
-  checkDomain: { params: { domain: string }; answer: SenderDomain };
-  removeDomain: { params: { domain: string }; answer: Done };
-  /** Mails a link to the address. */
-  addAddress: { body: { address: string }; answer: AskedAddress };
-  /** Mails another link. */
-  verifyAddress: { params: { address: string }; answer: AskedAddress };
-  removeAddress: { params: { address: string }; answer: Done };
-
-  listKeys: { answer: { keys: KeyRow[] } };
-  /** `secret` is shown this once. */
-  createKey: { body: NewKey; answer: { key: KeyRow; secret: string } };
-  revokeKey: { params: { id: string }; answer: Done };
-
-  getTeam: { answer: Team };
-  invite: { body: { email: string; role: Role }; answer: Invited };
-  withdrawInvitation: { params: { id: string }; answer: Done };
-  changeMember: { params: { id: string }; body: { role: Role }; answer: Done };
-  removeMember: { params: { id: string }; answer: Done };
-
-  getAccount: { answer: AccountView };
-  changeAccount: { body: AccountChange; answer: AccountView };
-
-  listAccounts: { answer: { accounts: OperatorAccount[] } };
-  createAccount: {
-    body: NewAccount;
-    answer: { account: OperatorAccount; invited: InvitedByOperator | null };
-  };
-  changeOperatedAccount: {
-    params: { id: string };
-    body: OperatorChange;
-    answer: OperatorAccount;
-  };
-  suspendAccount: { params: { id: string }; body: { reason: string }; answer: OperatorAccount };
-  resumeAccount: { params: { id: string }; answer: OperatorAccount };
-
-  getServiceState: { answer: ServiceState };
-  /** Mails that could not be read, made or recorded, oldest first: the first hundred. */
-  listQuarantine: { answer: { items: SetAsideMail[] } };
-  releaseFromQuarantine: { params: { id: string }; answer: Done };
 }
 
 /** `{}`: it is done. */
@@ -141,51 +87,4 @@ export const ROUTES = {
   live: { method: 'GET', path: '/live', access: 'viewer', kind: 'stream' },
 
   liveMessage: { method: 'GET', path: '/messages/:id/live', access: 'viewer', kind: 'stream' },
-
-  listSenders: { method: 'GET', path: '/senders', access: 'viewer' },
-  addDomain: { method: 'POST', path: '/senders/domains', access: 'developer' },
-  checkDomain: { method: 'POST', path: '/senders/domains/:domain/check', access: 'developer' },
-  removeDomain: { method: 'DELETE', path: '/senders/domains/:domain', access: 'developer' },
-  addAddress: { method: 'POST', path: '/senders/addresses', access: 'developer' },
-  verifyAddress: {
-    method: 'POST',
-    path: '/senders/addresses/:address/verify',
-    access: 'developer',
-  },
-  removeAddress: { method: 'DELETE', path: '/senders/addresses/:address', access: 'developer' },
-
-  listKeys: { method: 'GET', path: '/keys', access: 'viewer' },
-  createKey: { method: 'POST', path: '/keys', access: 'developer' },
-  revokeKey: { method: 'DELETE', path: '/keys/:id', access: 'developer' },
-
-  getTeam: { method: 'GET', path: '/team', access: 'viewer' },
-  invite: { method: 'POST', path: '/team/invitations', access: 'owner' },
-  withdrawInvitation: { method: 'DELETE', path: '/team/invitations/:id', access: 'owner' },
-  changeMember: { method: 'PATCH', path: '/team/members/:id', access: 'owner' },
-  removeMember: { method: 'DELETE', path: '/team/members/:id', access: 'owner' },
-
-  getAccount: { method: 'GET', path: '/account', access: 'viewer' },
-  changeAccount: { method: 'PATCH', path: '/account', access: 'owner' },
-
-  listAccounts: { method: 'GET', path: '/operator/accounts', access: 'operator' },
-  createAccount: { method: 'POST', path: '/operator/accounts', access: 'operator' },
-  changeOperatedAccount: {
-    method: 'PATCH',
-    path: '/operator/accounts/:id',
-    access: 'operator',
-  },
-  suspendAccount: {
-    method: 'POST',
-    path: '/operator/accounts/:id/suspend',
-    access: 'operator',
-  },
-  resumeAccount: { method: 'POST', path: '/operator/accounts/:id/resume', access: 'operator' },
-
-  getServiceState: { method: 'GET', path: '/operator/service', access: 'operator' },
-  listQuarantine: { method: 'GET', path: '/operator/quarantine', access: 'operator' },
-  releaseFromQuarantine: {
-    method: 'POST',
-    path: '/operator/quarantine/:id/release',
-    access: 'operator',
-  },
 } as const satisfies Record<RouteName, Route>;

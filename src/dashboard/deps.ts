@@ -10,8 +10,6 @@ export interface DashboardDeps extends OperationDeps {
   relayIsDown: () => boolean;
   /** IP address, also behind a proxy, and program of who asks. */
   requesterOf: (request: IncomingMessage) => { ipAddress: string; userAgent: string };
-  /** First day's quota of new accounts; undefined: no ramp. */
-  rampStart: number | undefined;
   /** What the first owner must know: the end of the link that the service prints while nobody can sign in. */
   setUpToken: string;
   /** Where the built pages are. */

@@ -1,17 +1,17 @@
 // The overview: today's quota, figures over time, what needs an action, and whether there is anything to show yet.
 import { getAccount } from '../accounts/accounts.ts';
+import { listDomains } from '../accounts/domains.ts';
 import { listKeys } from '../accounts/keys.ts';
 import { listPauses } from '../accounts/pause.ts';
 import { PLANS } from '../accounts/plans.ts';
 import { asSentence, listSuspensions } from '../accounts/suspension.ts';
+import { readQuota } from '../accounts/usage.ts';
 import { hasSent } from '../messages/message.ts';
 import { readVolume, type StatusCounts } from '../messages/volume.ts';
 import { ownSender } from '../notices/own-sender.ts';
 import { listEndpoints } from '../webhooks/endpoint.ts';
 import { DISABLED_REASONS } from '../webhooks/health.ts';
-import { readQuota } from './account-views.ts';
 import type { DashboardDeps } from './deps.ts';
-import { listSenderViews } from './sender-views.ts';
 import type { ActionNeeded, Overview, Quota, Volume, VolumePoint } from './views/overview.ts';
 
 const HOUR_MS = 3_600_000;
@@ -171,10 +171,12 @@ function quotaProblems({ limit, used, left, resetsAt }: Quota): ActionNeeded[] {
   ];
 }
 
+/** More domains than somebody reads about. */
+const ALL = { limit: 1000 };
+
 async function senderProblems(deps: DashboardDeps, accountId: number): Promise<ActionNeeded[]> {
-  const { domains, addresses } = await listSenderViews(deps, accountId);
   const problems: ActionNeeded[] = [];
-  if (![...domains, ...addresses].some(({ verified }) => verified)) {
+  if ((await ownSender(deps.database, accountId)) === undefined) {
     problems.push({
       kind: 'no-sender',
       severity: 'critical',
@@ -184,8 +186,8 @@ async function senderProblems(deps: DashboardDeps, accountId: number): Promise<A
       subject: null,
     });
   }
-  for (const { domain, verified, records } of domains) {
-    const missing = records.filter(({ check }) => check?.state === 'missing');
+  for (const { domain, verified, findings } of await listDomains(deps, accountId, ALL)) {
+    const missing = (findings ?? []).filter(({ ok, unknown }) => !ok && !unknown);
     if (missing.length === 0) continue;
     problems.push({
       kind: 'domain',

@@ -14,7 +14,8 @@ export interface Invite {
   accountId: number;
   email: string;
   role: MemberRole;
-  by: { name: string; email: string };
+  /** Without an address: a program of the account. */
+  by: { name: string; email?: string };
 }
 
 type ShownInvitation = Omit<Invitation, 'accountId' | 'accountName'>;
@@ -77,7 +78,7 @@ async function mail(
     template: 'team-invitation',
     variables: {
       inviter_name: invitation.invitedBy,
-      inviter_email: by.email,
+      ...(by.email === undefined ? {} : { inviter_email: by.email }),
       team_name: invitation.accountName,
       accept_url: invitationLink(deps.baseUrl(), token),
       role: invitation.role,

@@ -26,6 +26,8 @@ export interface OperationDeps extends AcceptDeps {
   templates: Offering;
   dns: Dns;
   bounceDomain: string;
+  /** First day's quota of new accounts; undefined: no ramp. */
+  rampStart: number | undefined;
   /** Seals the private keys of domains and the secrets of webhooks. */
   vault: Vault;
   /** Where drafts are compiled and templates rendered. */

@@ -2,6 +2,7 @@
 // only how a call comes in and how its answer is written.
 import type { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
+import { isOperators } from '../accounts/scopes.ts';
 import { type Actor, type Change, writeAudit } from '../audit/audit.ts';
 import { joined } from '../store/pool.ts';
 import type { OperationDeps } from './deps.ts';
@@ -34,7 +35,7 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
       await audit(deps, client, operation, caller, call, noted);
       return result;
     });
-    deps.directory.forget(caller.accountId);
+    forgetChanged(deps, caller, noted);
     return output;
   }
   const sends = operation.effect === 'sends';
@@ -46,7 +47,7 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
   }
   if (operation.effect === 'talks') {
     await audit(deps, deps.database, operation, caller, call, noted);
-    deps.directory.forget(caller.accountId);
+    forgetChanged(deps, caller, noted);
   }
   return output;
 }
@@ -60,16 +61,27 @@ async function activeMember({ directory }: OperationDeps, caller: Caller): Promi
 export const changes = ({ effect }: Pick<Operation, 'effect'>): boolean =>
   effect === 'changes' || effect === 'talks';
 
+/** This very process knows at once what it changed, such as a revoked key; others find out within a second. */
+function forgetChanged(
+  { directory }: OperationDeps,
+  caller: Caller,
+  noted: readonly Change[],
+): void {
+  directory.forget(caller.accountId);
+  for (const { account } of noted) if (account !== undefined) directory.forget(account);
+}
+
 const audit = (
   deps: OperationDeps,
   client: Parameters<typeof writeAudit>[0],
-  operation: Pick<Operation, 'name'>,
+  operation: Pick<Operation, 'name' | 'scope'>,
   caller: Caller,
   call: Via,
   noted: readonly Change[],
 ): Promise<void> =>
   writeAudit(client, deps.clock, {
-    accountId: caller.accountId,
+    // What operators do is done to the service as a whole, whatever account they are signed in to.
+    accountId: isOperators(operation.scope) ? 0 : caller.accountId,
     actor: actorOf(caller, call),
     door: call.door,
     action: operation.name,

@@ -110,14 +110,20 @@ export async function withdrawInvitation(
   database: Queryable,
   accountId: number,
   id: string,
-): Promise<void> {
-  const rows = await database.query(
-    'DELETE FROM invitations WHERE account_id = $1 AND id = $2 RETURNING id',
-    [accountId, readUuid('inv_', id) ?? null],
+): Promise<Invitation> {
+  const uuid = readUuid('inv_', id) ?? null;
+  const [row] = await database.query<InvitationRow>(
+    `${SELECT} WHERE i.account_id = $1 AND i.id = $2`,
+    [accountId, uuid],
   );
-  if (rows.length === 0) {
+  if (row === undefined) {
     throw new Problem('not-found', `This account has no invitation ${id.slice(0, 64)}.`);
   }
+  await database.query('DELETE FROM invitations WHERE account_id = $1 AND id = $2', [
+    accountId,
+    uuid,
+  ]);
+  return toInvitation(row);
 }
 
 /** Uses the link up. Who has a login proves it by its password; else a login is made. */

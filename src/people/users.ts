@@ -158,21 +158,45 @@ export interface MemberUser extends User {
   lastSeenAt: string | null;
 }
 
+interface MemberRow extends UserRow {
+  role: MemberRole;
+  joinedAt: Date;
+  lastSeenAt: Date | null;
+}
+
+const SELECT_MEMBERS = `
+  SELECT u.id AS uuid, u.email, u.name, u.operator, u.created_at AS "createdAt", m.role, m.created_at AS "joinedAt",
+         (SELECT max(seen_at) FROM sessions s WHERE s.user_id = u.id) AS "lastSeenAt"
+  FROM members m JOIN users u ON u.id = m.user_id WHERE m.account_id = $1`;
+
 export async function listMembers(database: Queryable, accountId: number): Promise<MemberUser[]> {
-  const rows = await database.query<
-    UserRow & { role: MemberRole; joinedAt: Date; lastSeenAt: Date | null }
-  >(
-    `SELECT u.id AS uuid, u.email, u.name, u.operator, u.created_at AS "createdAt", m.role, m.created_at AS "joinedAt",
-            (SELECT max(seen_at) FROM sessions s WHERE s.user_id = u.id) AS "lastSeenAt"
-     FROM members m JOIN users u ON u.id = m.user_id WHERE m.account_id = $1 ORDER BY u.email`,
-    [accountId],
-  );
-  return rows.map((row) => ({
-    ...toUser(row),
-    role: row.role,
-    joinedAt: row.joinedAt.toISOString(),
-    lastSeenAt: row.lastSeenAt?.toISOString() ?? null,
-  }));
+  const rows = await database.query<MemberRow>(`${SELECT_MEMBERS} ORDER BY u.email`, [accountId]);
+  return rows.map(toMember);
+}
+
+export async function getMember(
+  database: Queryable,
+  accountId: number,
+  userId: string,
+): Promise<MemberUser> {
+  const [row] = await database.query<MemberRow>(`${SELECT_MEMBERS} AND m.user_id = $2`, [
+    accountId,
+    readUuid('usr_', userId) ?? null,
+  ]);
+  return toMember(row ?? noMember(userId));
+}
+
+const toMember = (row: MemberRow): MemberUser => ({
+  ...toUser(row),
+  role: row.role,
+  joinedAt: row.joinedAt.toISOString(),
+  lastSeenAt: row.lastSeenAt?.toISOString() ?? null,
+});
+
+function noMember(userId: string): never {
+  throw new Problem('not-found', `This account has no member ${userId.slice(0, 64)}.`, {
+    see: 'list_members',
+  });
 }
 
 export async function countMembers(database: Queryable): Promise<Map<number, number>> {
@@ -247,10 +271,7 @@ async function lockMember(
     'SELECT user_id AS uuid, role FROM members WHERE account_id = $1 AND user_id = $2',
     [accountId, readUuid('usr_', userId) ?? null],
   );
-  if (row === undefined) {
-    throw new Problem('not-found', `This account has no member ${userId.slice(0, 64)}.`);
-  }
-  return row;
+  return row ?? noMember(userId);
 }
 
 async function keepAnOwner(

@@ -1,7 +1,7 @@
 // Quarantine: mails that were set aside because they could not be read, made or recorded. Before: delivery/worker.ts or
 // tend_queue set them aside. After: a person mended the cause and releases them, or resolves them (delivery/resolve.ts).
 import { Problem } from '../errors.ts';
-import { showUuid } from '../ids.ts';
+import { readUuid, showUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 
 export interface SetAside {
@@ -14,12 +14,18 @@ export interface SetAside {
   remaining: string[] | null;
 }
 
-/** Oldest first. */
-export async function listSetAside(database: Database, limit: number): Promise<SetAside[]> {
+/** Oldest first; `after` is `since id` of the one that the last page ended with. */
+export async function listSetAside(
+  database: Database,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<SetAside[]> {
+  const [since, id] = after?.split(' ') ?? [];
   const rows = await database.query<Omit<SetAside, 'id' | 'since'> & { uuid: string; since: Date }>(
     `SELECT account_id AS "accountId", message_id AS uuid, set_aside_at AS since, reason, attempts, remaining
-     FROM due_messages WHERE state = 'set aside' ORDER BY set_aside_at LIMIT $1`,
-    [limit],
+     FROM due_messages WHERE state = 'set aside' AND ($2::timestamptz IS NULL
+       OR (date_trunc('milliseconds', set_aside_at), message_id) > ($2, $3::uuid))
+     ORDER BY date_trunc('milliseconds', set_aside_at), message_id LIMIT $1`,
+    [limit, readTime(since), readUuid('msg_', id ?? '') ?? NOBODY],
   );
   return rows.map(({ uuid, since, ...row }) => ({
     id: showUuid('msg_', uuid),
@@ -27,6 +33,12 @@ export async function listSetAside(database: Database, limit: number): Promise<S
     since: since.toISOString(),
   }));
 }
+
+/** Before every id. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+const readTime = (text = ''): Date | null =>
+  Number.isNaN(Date.parse(text)) ? null : new Date(text);
 
 /** Puts one back into its lane, or all. Answers how many. */
 export async function releaseSetAside(database: Database, uuid: string | 'all'): Promise<number> {

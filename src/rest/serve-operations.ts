@@ -114,7 +114,7 @@ function inputOf(operation: Operation, request: FastifyRequest): Record<string, 
   const expected = ifMatch === undefined ? undefined : versionIn(oneHeader(request, 'if-match'));
   return {
     ...rest,
-    ...(request.params as Record<string, string>),
+    ...readQuery(operation.input, request.params as Record<string, string>),
     ...(expected === undefined ? {} : { [ifMatch!]: expected }),
   };
 }

@@ -158,6 +158,7 @@ function operationDeps(shared: Shared, relayWatch: RelayWatch, batcher: Batcher)
     relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
     allowedHeaders: config.allowedHeaders,
     bounceDomain: config.bounceDomain,
+    rampStart: config.rampStart,
     webhooks: { ...shared.webhooks, clock, vault },
     systemSender: config.systemSender,
     inSandbox: () => config.relayUrl === undefined,
@@ -189,7 +190,6 @@ function dashboardDeps(
     }),
     relayIsDown: () => relayWatch.isDown(),
     requesterOf: read,
-    rampStart: config.rampStart,
   };
 }
 

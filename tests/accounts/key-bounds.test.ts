@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountOfKey, createKey, hasChecksum, listKeys } from '../../src/accounts/keys.ts';
 import { registerKey } from '../../src/cli/key.ts';
 import { systemClock } from '../../src/clock.ts';
-import { openSignedIn } from '../dashboard/dashboard-client.ts';
+import { openSignedIn, statusOf } from '../dashboard/dashboard-client.ts';
 import { runInProcess } from '../support/command.ts';
 import { mail, request, startTestService, type TestService } from '../support/service.ts';
 
@@ -84,12 +84,15 @@ describe('in the dashboard', () => {
   it('a key is made with both, and the list shows them', async () => {
     const owner = await openSignedIn(service, { accountId });
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
-    const body = { scopes: ['email:send' as const], expiresAt, networks: ['10.0.0.0/8'] };
-    const { key } = await owner.call('createKey', { body });
-    expect(key).toMatchObject({ expiresAt, networks: ['10.0.0.0/8'] });
-    const past = { ...body, expiresAt: new Date(0).toISOString() };
-    expect((await owner.try('createKey', { body: past })).status).toBe(400);
-    expect((await owner.try('createKey', { body: { ...body, networks: ['x'] } })).status).toBe(400);
+    const { keys } = owner.api;
+    const wish = { scopes: ['email:send' as const], networks: ['10.0.0.0/8'] };
+    const { id } = await keys.create({ ...wish, expires_at: expiresAt });
+    expect((await keys.list()).data.find((key) => key.id === id)).toMatchObject({
+      ...{ expires_at: expiresAt, networks: ['10.0.0.0/8'] },
+    });
+    const past = new Date(0).toISOString();
+    expect(await statusOf(keys.create({ ...wish, expires_at: past }))).toBe(400);
+    expect(await statusOf(keys.create({ ...wish, networks: ['x'] }))).toBe(400);
   });
 });
 

@@ -88,8 +88,8 @@ describe('a new key', () => {
     const owner = await openSignedIn(service, { accountId: team.id });
     const second = await makeUser(service.database, { accountId: team.id });
     const developer = await openSignedIn(service, { accountId: team.id, role: 'developer' });
-    const { key, secret } = await developer.call('createKey', {
-      body: { name: 'Warehouse', scopes: ['email:send'] },
+    const { secret, ...key } = await developer.api.keys.create({
+      ...{ name: 'Warehouse', scopes: ['email:send'] },
     });
     for (const { email } of [owner, second]) {
       const [id] = await until(async () => {

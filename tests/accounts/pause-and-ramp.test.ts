@@ -102,8 +102,8 @@ describe('a pause', () => {
     await pauseAccount(service.database, account.id, reason);
     const owner = await openSignedIn(service, { accountId: account.id });
     // The mails of the service itself go on.
-    await owner.call('invite', { body: { email: 'helper@people.example', role: 'viewer' } });
-    expect((await owner.call('getAccount', {})).blocked[0]!.why).toContain(reason);
+    await owner.api.team.invite({ email: 'helper@people.example', role: 'viewer' });
+    expect((await owner.api.account.get()).blocked[0]!.why).toContain(reason);
     const { problems } = await owner.call('getOverview', { query: {} });
     expect(problems[0]).toMatchObject({ kind: 'paused', severity: 'critical' });
     await expect(owner.api.messages.sendAgain({ sm_mail_id: body.id })).rejects.toMatchObject({
@@ -116,9 +116,9 @@ describe('a pause', () => {
     expect(doctor.stdout).toContain(`Paused: ${account.id} (${reason}).`);
 
     const operator = await openSignedIn(service, { operator: true });
-    const listed = (await operator.call('listAccounts', {})).accounts;
-    expect(listed.find(({ id }) => id === account.id)!.paused).toMatchObject({ reason });
-    const resumed = await operator.call('resumeAccount', { params: { id: String(account.id) } });
+    const { accounts } = operator.api;
+    expect((await accounts.get({ id: account.id })).paused).toMatchObject({ reason });
+    const resumed = await accounts.resume({ id: account.id });
     expect(resumed.paused).toBeNull();
     expect((await service.send(account.key, mail())).status).toBe(202);
   });
@@ -193,13 +193,13 @@ describe('a ramp', () => {
       'The daily quota of 2 recipients has 2 left (to, cc and bcc count). It starts anew at 00:00 UTC.',
     ]);
     const owner = await openSignedIn(service, { accountId: account.id });
-    expect((await owner.call('getAccount', {})).quota).toMatchObject({ limit: 2, left: 2 });
+    expect((await owner.api.account.get()).quota).toMatchObject({ limit: 2, left: 2 });
     await set(`created_at = created_at - interval '1 day'`);
     expect((await service.send(account.key, mail({ to }))).status).toBe(202);
-    expect((await owner.call('getAccount', {})).quota).toMatchObject({ limit: 4, left: 1 });
+    expect((await owner.api.account.get()).quota).toMatchObject({ limit: 4, left: 1 });
     await set(`created_at = created_at - interval '4000 days'`);
     expect((await service.send(account.key, mail({ to }))).status).toBe(202);
-    expect((await owner.call('getAccount', {})).quota).toMatchObject({ limit: 50_000 });
+    expect((await owner.api.account.get()).quota).toMatchObject({ limit: 50_000 });
   });
 
   it('is given to new accounts by RAMP_START, and taken by command', async () => {
@@ -213,7 +213,7 @@ describe('a ramp', () => {
         )
       ).stdout,
     );
-    expect(made.rampStart).toBe(200);
+    expect(made.ramp_start).toBe(200);
     await runInProcess(
       registerAccount,
       ['account', 'set', String(made.id), '--ramp-start', '0'],

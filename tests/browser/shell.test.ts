@@ -103,16 +103,14 @@ describe.skipIf(!dashboard)('A phone', () => {
         tags: ['orders', 'a-longer-tag'],
       }),
     );
-    await client.call('addDomain', { body: { domain: 'mail.a-long-name.example.com' } });
-    await client.call('addAddress', { body: { address: long } });
+    await client.api.domains.put({ domain: 'mail.a-long-name.example.com' });
+    await client.api.addresses.put({ address: long });
     await client.api.suppressions.put({ address: long });
-    await client.call('invite', { body: { email: long, role: 'viewer' } });
-    await client.call('createKey', {
-      body: {
-        name: 'For an agent',
-        scopes: ['email:send', 'email:read'],
-        limits: { noBcc: true, templatesOnly: true, allowedRecipients: ['example.com'] },
-      },
+    await client.api.team.invite({ email: long, role: 'viewer' });
+    await client.api.keys.create({
+      name: 'For an agent',
+      scopes: ['email:send', 'email:read'],
+      rules: { no_bcc: true, templates_only: true, allowed_recipients: ['example.com'] },
     });
     await client.api.templates.clone({ slug: 'welcome' });
     await captured(service.database, sent.body.id);

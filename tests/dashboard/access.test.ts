@@ -11,7 +11,6 @@ let service: TestService;
 let ours: { id: number; key: string };
 let theirs: { id: number; key: string };
 let us: DashboardClient;
-let them: DashboardClient & { userId: string };
 let theirThings: Things;
 
 beforeAll(async () => {
@@ -19,7 +18,6 @@ beforeAll(async () => {
   ours = await service.account();
   theirs = await service.account();
   us = await openSignedIn(service, { accountId: ours.id });
-  them = await openSignedIn(service, { accountId: theirs.id });
   theirThings = await makeThings();
 });
 
@@ -44,15 +42,6 @@ const BODIES: {
   askForReset: { email: 'nobody@example.com' },
   showReset: { token: 'x' },
   resetPassword: { token: 'x', password: 'x' },
-  addDomain: { domain: 'changed.example' },
-  addAddress: { address: 'changed@changed.example' },
-  createKey: { scopes: ['email:send'], name: 'changed' },
-  invite: { email: 'changed@example.net', role: 'owner' },
-  changeMember: { role: 'viewer' },
-  changeAccount: { name: 'Changed' },
-  createAccount: { name: 'Changed', plan: 'paid' },
-  changeOperatedAccount: { plan: 'free' },
-  suspendAccount: { reason: 'changed' },
 };
 
 const bodyOf = (name: RouteName): unknown => (BODIES as Record<string, unknown>)[name];
@@ -66,29 +55,8 @@ type Things = { [Name in WithParams]: Record<string, string> };
 async function makeThings(): Promise<Things> {
   const sent = await service.send(theirs.key, mail());
   const message = { id: sent.body.id as string };
-  await them.call('addDomain', { body: { domain: 'theirs.example' } });
-  await them.call('addAddress', { body: { address: 'we@theirs.example' } });
-  await them.api.webhooks.create({ url: 'http://127.0.0.1:59999/' });
-  const { key } = await them.call('createKey', { body: { scopes: ['email:send'] } });
-  await them.api.suppressions.put({ address: 'gone@example.net' });
-  const { invitation } = await them.call('invite', {
-    body: { email: 'new@people.example', role: 'viewer' },
-  });
-  const account = { id: String(theirs.id) };
   return {
     liveMessage: message,
-    checkDomain: { domain: 'theirs.example' },
-    removeDomain: { domain: 'theirs.example' },
-    verifyAddress: { address: 'we@theirs.example' },
-    removeAddress: { address: 'we@theirs.example' },
-    revokeKey: { id: key.id },
-    withdrawInvitation: { id: invitation.id },
-    changeMember: { id: them.userId },
-    removeMember: { id: them.userId },
-    changeOperatedAccount: account,
-    suspendAccount: account,
-    resumeAccount: account,
-    releaseFromQuarantine: message,
   };
 }
 
@@ -131,17 +99,15 @@ describe('from a page that is not ours', () => {
 
   it('a form cannot send what is no JSON', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    expect((await us.try('createKey', { body: {}, headers })).status).toBe(400);
+    expect((await us.try('signIn', { body: {}, headers })).status).toBe(400);
   });
 });
 
 describe('a role that is too small', () => {
   let viewer: DashboardClient;
-  let developer: DashboardClient;
 
   beforeAll(async () => {
     viewer = await openSignedIn(service, { accountId: ours.id, role: 'viewer' });
-    developer = await openSignedIn(service, { accountId: ours.id, role: 'developer' });
   });
 
   it.each(names.filter((name) => ['developer', 'owner'].includes(accessOf(name))))(
@@ -150,22 +116,6 @@ describe('a role that is too small', () => {
       const answer = await viewer.try(name, { params: paramsOf(name), body: bodyOf(name) });
       expect(answer.status).toBe(403);
       expect(answer.body.detail).toMatch(/viewer/);
-    },
-  );
-
-  it.each(names.filter((name) => accessOf(name) === 'owner'))(
-    'developer: %s → 403',
-    async (name) => {
-      const answer = await developer.try(name, { params: paramsOf(name), body: bodyOf(name) });
-      expect(answer.status).toBe(403);
-    },
-  );
-
-  it.each(names.filter((name) => accessOf(name) === 'operator'))(
-    'owner who is no operator: %s → 403',
-    async (name) => {
-      const answer = await us.try(name, { params: paramsOf(name), body: bodyOf(name) });
-      expect(answer.status).toBe(403);
     },
   );
 
@@ -207,39 +157,13 @@ describe('what belongs to another account', () => {
     expect(new Set(data.map(({ subject }) => subject))).toEqual(new Set(['Ours']));
     const found = await us.api.messages.list({ id: theirThings.liveMessage.id });
     expect(found.data).toEqual([]);
-    expect((await us.call('listKeys', {})).keys).toHaveLength(1);
-    expect((await us.api.webhooks.list()).data).toEqual([]);
-    expect((await us.api.suppressions.list()).data).toEqual([]);
-    expect((await us.call('getTeam', {})).invitations).toEqual([]);
-    const { domains } = await us.call('listSenders', {});
-    expect(domains.map(({ domain }) => domain)).toEqual(['example.com']);
-  });
-
-  it('after all that, everything of theirs is as it was', async () => {
-    const shown = {
-      keys: (await them.call('listKeys', {})).keys.filter((key) => key.revokedAt !== null),
-      webhook: (await them.api.webhooks.list()).data[0]?.disabled_at,
-      team: (await them.call('getTeam', {})).members.map(({ role }) => role),
-      invitations: (await them.call('getTeam', {})).invitations.length,
-      suppressed: (await them.api.suppressions.list()).data.length,
-      senders: (await them.call('listSenders', {})).domains.length,
-      account: (await them.call('getAccount', {})).suspended,
-    };
-    expect(shown).toEqual({
-      keys: [],
-      webhook: null,
-      team: ['owner'],
-      invitations: 1,
-      suppressed: 1,
-      senders: 2,
-      account: null,
-    });
   });
 });
 
 it('an operator reads no account they do not belong to', async () => {
   const operator = await openSignedIn(service, { operator: true });
-  expect((await operator.try('listAccounts')).status).toBe(200);
+  expect((await operator.get('/v1/accounts')).status).toBe(200);
+  expect((await operator.get('/v1/account')).status).toBe(403);
   for (const name of names.filter(isMembers)) {
     const answer = await operator.try(name, { params: paramsOf(name), body: bodyOf(name) });
     expect([name, answer.status]).toEqual([name, 403]);
@@ -253,8 +177,8 @@ it('a revoked key is refused at once', async () => {
     name: 'to be revoked',
   });
   expect((await service.get(key, '/v1/messages/msg_0')).status).toBe(404);
-  const { keys } = await us.call('listKeys', {});
-  const { id } = keys.find(({ name }) => name === 'to be revoked')!;
-  await us.call('revokeKey', { params: { id } });
+  const { data } = await us.api.keys.list();
+  const { id } = data.find(({ name }) => name === 'to be revoked')!;
+  await us.api.keys.revoke({ id });
   expect((await service.get(key, '/v1/messages/msg_0')).status).toBe(401);
 });

@@ -1,7 +1,7 @@
 // A browser without pages for the tests of the dashboard: calls routes by their names in the contract and keeps the cookie.
 
 import type { MemberRole } from '../../src/accounts/scopes.ts';
-import { Sandmartin } from '../../src/client/sandmartin.ts';
+import { Sandmartin, SandmartinError } from '../../src/client/sandmartin.ts';
 import { systemClock } from '../../src/clock.ts';
 import { API_PREFIX, type Api, ROUTES, type RouteName } from '../../src/dashboard/contract.ts';
 import { openSession } from '../../src/people/sessions.ts';
@@ -30,6 +30,9 @@ export interface DashboardClient {
   cookie: string | undefined;
   /** The API's operations, called as the pages call them. */
   api: Sandmartin;
+  /** A path of the API, as a page asks for it; whatever it answers. */
+  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the tests are about
+  get(path: string): Promise<Answer<any>>;
   raw(name: RouteName, request?: LooseRequest): Promise<Response>;
   /** Fails unless it answers 2xx. */
   call<Name extends RouteName>(name: Name, request: Request<Name>): Promise<Api[Name]['answer']>;
@@ -48,23 +51,36 @@ export interface LooseRequest {
 }
 
 export function openClient(url: string, cookie?: string): DashboardClient {
+  const fromOurPage = () => ({
+    'x-sm-dashboard': '1',
+    origin: url,
+    ...(client.cookie === undefined ? {} : { cookie: client.cookie }),
+  });
+  const keepCookie = (response: Response): Response => {
+    const set = response.headers.get('set-cookie');
+    if (set !== null) client.cookie = set.split(';')[0];
+    return response;
+  };
   const client: DashboardClient = {
     cookie,
 
     api: new Sandmartin({
       baseUrl: url,
       retries: 0,
-      fetch: (input, init) =>
-        fetch(input, {
-          ...init,
-          headers: {
-            ...(init?.headers as Record<string, string>),
-            'x-sm-dashboard': '1',
-            origin: url,
-            ...(client.cookie === undefined ? {} : { cookie: client.cookie }),
-          },
-        }),
+      fetch: async (input, init) =>
+        keepCookie(
+          await fetch(input, {
+            ...init,
+            headers: { ...(init?.headers as Record<string, string>), ...fromOurPage() },
+          }),
+        ),
     }),
+
+    async get(path) {
+      const response = keepCookie(await fetch(url + path, { headers: fromOurPage() }));
+      const body = JSON.parse(await response.text());
+      return { status: response.status, headers: response.headers, body };
+    },
 
     async raw(name, { params = {}, query, body, headers = {} } = {}) {
       const route = ROUTES[name];
@@ -84,9 +100,7 @@ export function openClient(url: string, cookie?: string): DashboardClient {
         ][],
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      const set = response.headers.get('set-cookie');
-      if (set !== null) client.cookie = set.split(';')[0];
-      return response;
+      return keepCookie(response);
     },
 
     async try(name, request) {
@@ -146,4 +160,15 @@ export async function openSignedIn(
     userId: user.id,
     email: user.email,
   });
+}
+
+/** What a call of the API answered: 200 where it was done. */
+export async function statusOf(call: PromiseLike<unknown>): Promise<number> {
+  try {
+    await call;
+    return 200;
+  } catch (error) {
+    if (error instanceof SandmartinError) return error.status;
+    throw error;
+  }
 }

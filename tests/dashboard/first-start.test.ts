@@ -35,8 +35,8 @@ describe('the first start', () => {
       expect(quickstart).toEqual({ waiting: true, from: 'hello@demo.example', keys: 1 });
       expect(service.output()).toContain(`Dashboard  ${service.url}/`);
       // In the sandbox a link is mailed although nobody set SYSTEM_SENDER.
-      const body = { address: 'me@elsewhere.example' };
-      expect(await client.call('addAddress', { body })).toMatchObject({ note: null });
+      const asked = await client.api.addresses.put({ address: 'me@elsewhere.example' });
+      expect(asked).toMatchObject({ note: null });
     } finally {
       await service.end('SIGTERM');
     }
@@ -107,9 +107,9 @@ describe('sandmartin user', () => {
       expect((await client.call('signIn', { body })).account).toMatchObject({ id, role: 'owner' });
 
       await run('operator', 'ada@people.example');
-      expect((await client.try('listAccounts')).status).toBe(200);
+      expect((await client.get('/v1/accounts')).status).toBe(200);
       await run('operator', 'ada@people.example', '--off');
-      expect((await client.try('listAccounts')).status).toBe(403);
+      expect((await client.get('/v1/accounts')).status).toBe(403);
 
       const other = await service.account();
       await run('join', 'ada@people.example', '--account', String(other.id), '--role', 'viewer');
@@ -117,7 +117,7 @@ describe('sandmartin user', () => {
       expect(me!.accounts.map(({ role }) => role).sort()).toEqual(['owner', 'viewer']);
 
       const changed = JSON.parse((await run('password', 'ada@people.example')).stdout);
-      expect((await client.try('getAccount')).status).toBe(401);
+      expect((await client.get('/v1/account')).status).toBe(401);
       expect((await signIn(password)).status).toBe(401);
       expect((await signIn(changed.password)).status).toBe(200);
 

@@ -66,7 +66,7 @@ describe('a forgotten password', () => {
       openClient(service.url).try('resetPassword', { body: { token, password: NEW_PASSWORD } }),
     ]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 404]);
-    expect((await elsewhere.try('getAccount')).status).toBe(401);
+    expect((await elsewhere.get('/v1/account')).status).toBe(401);
     expect((await client.try('showReset', { body: { token } })).status).toBe(404);
 
     const old = await client.try('signIn', { body: { email, password: PASSWORD } });
@@ -80,7 +80,7 @@ describe('a forgotten password', () => {
     const client = openClient(service.url);
     const body = { token: await mailedToken(email), password: NEW_PASSWORD };
     expect((await client.call('resetPassword', { body })).user.email).toBe(email);
-    expect((await client.try('getAccount')).status).toBe(200);
+    expect((await client.get('/v1/account')).status).toBe(200);
   });
 
   it('is good for an hour, and only as it was mailed', async () => {
@@ -146,7 +146,7 @@ describe('mails of the service itself', () => {
   it('are listed, but their links are for their readers only', async () => {
     const owner = await openSignedIn(service, { accountId: account.id });
     const operator = await openSignedIn(service, { accountId: account.id, operator: true });
-    await owner.call('invite', { body: { email: 'new@people.example', role: 'owner' } });
+    await owner.api.team.invite({ email: 'new@people.example', role: 'owner' });
     const { data } = await owner.api.messages.list({ recipient: 'new@people.example' });
     const { id } = data[0]!;
     const which = { sm_mail_id: id };
@@ -182,7 +182,7 @@ describe('mails of the service itself', () => {
     const slug = 'team-invitation';
     const html = '<img src="https://elsewhere.example/?{{ accept_url }}">';
     await owner.api.templates.put({ slug, subject: 'Changed', html, publish: true });
-    await owner.call('invite', { body: { email: 'bo@people.example', role: 'viewer' } });
+    await owner.api.team.invite({ email: 'bo@people.example', role: 'viewer' });
     const { link } = await mailedInvitation(service.database, 'bo@people.example');
     const { data } = await owner.api.messages.list();
     const { mail } = await captured(service.database, data[0]!.id);
@@ -194,7 +194,7 @@ describe('mails of the service itself', () => {
   it('are no first mail: the quickstart goes on waiting', async () => {
     const own = await service.account();
     const owner = await openSignedIn(service, { accountId: own.id });
-    await owner.call('invite', { body: { email: 'cy@people.example', role: 'viewer' } });
+    await owner.api.team.invite({ email: 'cy@people.example', role: 'viewer' });
     const waiting = async () => (await owner.call('getOverview', { query: {} })).quickstart.waiting;
     expect(await waiting()).toBe(true);
     const sent = await service.send(own.key, {

@@ -72,7 +72,7 @@ it('a domain: added with its records, checked with what was seen and expected', 
 
 it('--verified marks at once and makes keys all the same', async () => {
   const added = await json(['identity', 'add', 'now.example', ...of(), '--verified']);
-  expect(added).toMatchObject({ value: 'now.example', kind: 'domain', verified: true });
+  expect(added).toMatchObject({ domain: 'now.example', verified: true, verified_by: 'operator' });
   const sent = await service.send(account.key, mail({ from_email: 'a@now.example' }));
   const { raw } = await captured(service.database, sent.body.id);
   expect(raw.toString().match(/^DKIM-Signature: .*/gm)).toHaveLength(2);
@@ -84,8 +84,8 @@ describe('an address', () => {
   it('is proven by a link that works once, and by a click, not by a look', async () => {
     const other = await service.account({ identities: [] });
     const added = await json(['identity', 'add', 'Ada@Home.Example', ...of(other.id)], SYSTEM);
-    expect(added).toMatchObject({ value: 'ada@home.example', verified: false });
-    const { mail: got } = await captured(service.database, added.verificationMail);
+    expect(added).toMatchObject({ address: 'ada@home.example', verified: false });
+    const { mail: got } = await captured(service.database, added.verification_mail);
     expect(got.from?.address).toBe('noreply@example.com');
     expect(got.to?.[0]?.address).toBe('ada@home.example');
     const link = /http:\S+\/verify\/[\w-]+/.exec(got.text ?? '')![0];
@@ -105,18 +105,18 @@ describe('an address', () => {
 
   it('gets its mail in the sandbox without any setting', async () => {
     const added = await json(['identity', 'add', 'zoe@home.example', ...of()]);
-    const { mail: got } = await captured(service.database, added.verificationMail);
+    const { mail: got } = await captured(service.database, added.verification_mail);
     expect(got.from?.address).toBe('no-reply@example.com');
     expect(got.to?.[0]?.address).toBe('zoe@home.example');
   });
 
   it('a newer link replaces the older, and none lives longer than two days', async () => {
     const add = async () => {
-      const { verificationMail } = await json(
+      const { verification_mail } = await json(
         ['identity', 'add', 'bob@home.example', ...of()],
         SYSTEM,
       );
-      const { mail: got } = await captured(service.database, verificationMail);
+      const { mail: got } = await captured(service.database, verification_mail);
       return /http:\S+\/verify\/[\w-]+/.exec(got.text ?? '')![0];
     };
     const first = await add();

@@ -61,11 +61,11 @@ it('account, identity, key: from nothing to a mail and its story', async () => {
     '--rate',
     '50',
   );
-  expect(account).toMatchObject({ id: expect.any(Number), plan: 'paid', ratePerSecond: 50 });
+  expect(account).toMatchObject({ id: expect.any(Number), plan: 'paid', rate_per_second: 50 });
   const id = String(account.id);
   await json('identity', 'add', 'Acme.Example', '--account', id);
   expect(await json('identity', 'list', '--account', id)).toMatchObject([
-    { value: 'acme.example', verified: false },
+    { domain: 'acme.example', verified: false },
   ]);
   await json('identity', 'verify', 'acme.example', '--account', id);
   const key = await json(
@@ -107,7 +107,7 @@ it('account, identity, key: from nothing to a mail and its story', async () => {
   expect((await json('sandbox', 'show', sent.body.id)).raw).toContain('hi@acme.example');
 
   await json('key', 'revoke', key.id);
-  expect((await json('key', 'list', '--account', id))[0].revokedAt).toEqual(expect.any(String));
+  expect((await json('key', 'list', '--account', id))[0].revoked_at).toEqual(expect.any(String));
   expect(await json('account', 'set', id, '--plan', 'free')).toMatchObject({ plan: 'free' });
   await json('identity', 'remove', 'acme.example', '--account', id);
 }, 180_000);

@@ -133,7 +133,7 @@ describe('a change reaches every process within a second', () => {
   it('a revoked key → 401', async () => {
     const { id, key } = await service.account();
     await warm(key);
-    await revokeKey(service.database, (await listKeys(service.database, id))[0]!.id);
+    await revokeKey(service.database, id, (await listKeys(service.database, id))[0]!.id);
     await bothAnswer(key, 401);
   });
   it('a plan that ended → 402, and one that began → 202', async () => {

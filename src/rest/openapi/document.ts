@@ -52,9 +52,17 @@ const TAGS: Record<string, string> = {
   messages: 'What was sent and what became of it.',
   templates: 'The catalogue and the account’s own templates, with their versions.',
   branding: 'How the account’s emails look.',
+  domains: 'Domains to send from, with the DNS records that prove and sign for them.',
+  addresses: 'Single addresses to send from, proved by a link.',
   suppressions: 'Addresses that the account must not write to any more.',
   webhooks: 'Where events are posted to, and what is posted there.',
+  keys: 'API keys and the rules they carry.',
+  team: 'The people of the account, and who is invited.',
+  account: 'The account itself: plan, quota and switches.',
   audit: 'Who changed what.',
+  accounts: 'All accounts, for operators of the service.',
+  service: 'How the service does, for its operators.',
+  quarantine: 'Mails that were set aside, for operators of the service.',
 };
 
 const tagOf = ({ client }: Operation): string => client.split('.')[0]!;

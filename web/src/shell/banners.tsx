@@ -2,7 +2,7 @@
 import { Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useWatched } from '../api.ts';
+import { useRead } from '../operations.ts';
 import { InfoIcon, WarningIcon } from '../parts/icons.tsx';
 import { useMe } from '../session.ts';
 
@@ -38,7 +38,7 @@ export function Banners() {
 
 /** For operators: somebody has to start a process. */
 function MissingRoles() {
-  const { data } = useWatched('getServiceState');
+  const { data } = useRead('service.get', {}, { watched: true });
   return data?.roles
     .filter(({ missing }) => missing)
     .map(({ role, detail }) => (

@@ -15,9 +15,10 @@ import {
 } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { AccountView } from '../../../../src/dashboard/views/account.ts';
+import type { Account } from '../../../../src/client/operations.ts';
 import type { SessionState } from '../../../../src/dashboard/views/session.ts';
-import { SESSION_KEY, useAction, useApi } from '../../api.ts';
+import { SESSION_KEY } from '../../api.ts';
+import { useChange, useRead } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { WarningIcon } from '../../parts/icons.tsx';
 import { Fact, LoadingRows, Page, Section } from '../../parts/page.tsx';
@@ -28,7 +29,7 @@ import { useMay } from '../../session.ts';
 const count = new Intl.NumberFormat();
 
 export function AccountPage() {
-  const account = useApi('getAccount');
+  const account = useRead('account.get', {});
   return (
     <Page title="Account & plan">
       {account.isError && <Fault fault={account.error} retry={account.refetch} />}
@@ -45,7 +46,7 @@ export function AccountPage() {
   );
 }
 
-function Blocked({ account }: { account: AccountView }) {
+function Blocked({ account }: { account: Account }) {
   if (account.blocked.length === 0) return null;
   return (
     <Alert
@@ -68,7 +69,7 @@ function Blocked({ account }: { account: AccountView }) {
   );
 }
 
-function Plan({ account: { plan, quota, createdAt, id } }: { account: AccountView }) {
+function Plan({ account: { plan, quota, created_at, id } }: { account: Account }) {
   return (
     <Section title="Plan">
       <Paper p="lg">
@@ -79,9 +80,9 @@ function Plan({ account: { plan, quota, createdAt, id } }: { account: AccountVie
             </Badge>
           </Fact>
           <Fact label="Recipients a day">{count.format(quota.limit)}</Fact>
-          <Fact label="Calls a second">{count.format(quota.ratePerSecond)}</Fact>
+          <Fact label="Calls a second">{count.format(quota.rate_per_second)}</Fact>
           <Fact label="Account">
-            {id}, since <Time at={createdAt} />
+            {id}, since <Time at={created_at} />
           </Fact>
         </SimpleGrid>
         <Group justify="space-between" mb={8}>
@@ -89,7 +90,7 @@ function Plan({ account: { plan, quota, createdAt, id } }: { account: AccountVie
             {count.format(quota.used)} used today, {count.format(quota.left)} left
           </Text>
           <Text size="sm" c="dimmed">
-            starts anew <Time at={quota.resetsAt} />
+            starts anew <Time at={quota.resets_at} />
           </Text>
         </Group>
         <Progress
@@ -105,12 +106,12 @@ function Plan({ account: { plan, quota, createdAt, id } }: { account: AccountVie
   );
 }
 
-function Name({ account }: { account: AccountView }) {
+function Name({ account }: { account: Account }) {
   const owner = useMay('owner');
   const queries = useQueryClient();
   const [name, setName] = useState(account.name);
-  const change = useAction('changeAccount', {
-    changes: ['getAccount'],
+  const change = useChange('account.update', {
+    changes: ['account.get'],
     onDone: (changed) => {
       tellDone('Saved');
       queries.setQueryData<SessionState>(SESSION_KEY, (before) =>
@@ -128,7 +129,7 @@ function Name({ account }: { account: AccountView }) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          change.mutate({ body: { name: name.trim() } }, { onError: tellFault });
+          change.mutate({ name: name.trim() }, { onError: tellFault });
         }}
       >
         <Group align="flex-end">
@@ -158,26 +159,26 @@ function Name({ account }: { account: AccountView }) {
 
 const tracks = [
   {
-    field: 'trackOpens',
+    field: 'track_opens',
     label: 'Opens',
     description: 'An invisible image tells when a mail is opened',
   },
   {
-    field: 'trackClicks',
+    field: 'track_clicks',
     label: 'Clicks',
     description: 'Links lead through this service, except those about signing in and security',
   },
   {
-    field: 'oneClickUnsubscribe',
+    field: 'one_click_unsubscribe',
     label: 'One-click unsubscribe',
     description: 'Mail programs show a button; whoever uses it is suppressed',
   },
 ] as const;
 
-function TrackingSwitches({ account }: { account: AccountView }) {
+function TrackingSwitches({ account }: { account: Account }) {
   const owner = useMay('owner');
-  const change = useAction('changeAccount', {
-    changes: ['getAccount'],
+  const change = useChange('account.update', {
+    changes: ['account.get'],
     onDone: () => tellDone('Saved'),
   });
   return (
@@ -189,13 +190,10 @@ function TrackingSwitches({ account }: { account: AccountView }) {
               key={field}
               label={label}
               description={description}
-              checked={account.tracking[field]}
+              checked={account[field]}
               disabled={!owner || change.isPending}
               onChange={(event) =>
-                change.mutate(
-                  { body: { [field]: event.currentTarget.checked } },
-                  { onError: tellFault },
-                )
+                change.mutate({ [field]: event.currentTarget.checked }, { onError: tellFault })
               }
             />
           ))}

@@ -2,12 +2,12 @@
 import { ActionIcon, Badge, Button, Group, Switch, Table, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import type { KeyRow } from '../../../../src/dashboard/views/keys.ts';
-import { useAction, useWatched } from '../../api.ts';
+import type { ApiKey } from '../../../../src/client/operations.ts';
+import { useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { KeysIcon, PlusIcon, TrashIcon } from '../../parts/icons.tsx';
-import { Empty, LoadingRows, Page, TableBox } from '../../parts/page.tsx';
+import { Empty, LoadingRows, Page, ShowMore, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -16,11 +16,11 @@ import { NewKeyDialog } from './new-key.tsx';
 
 export function KeysPage() {
   const may = useMay('developer');
-  const keys = useWatched('listKeys');
+  const keys = useRows('keys.list', {}, { watched: true });
   const [opened, { open, close }] = useDisclosure();
   const [withRevoked, setWithRevoked] = useState(false);
-  const all = keys.data?.keys ?? [];
-  const shown = all.filter((key) => withRevoked || key.revokedAt === null);
+  const all = keys.data?.pages.flatMap((page) => page.data) ?? [];
+  const shown = all.filter((key) => withRevoked || key.revoked_at === null);
   const create = may && (
     <Button leftSection={<PlusIcon size={16} />} onClick={open}>
       Create a key
@@ -61,7 +61,8 @@ export function KeysPage() {
           </Table>
         </TableBox>
       )}
-      {all.some((key) => key.revokedAt !== null) && (
+      <ShowMore pages={keys} />
+      {all.some((key) => key.revoked_at !== null) && (
         <Switch
           mt="md"
           label="Show revoked keys"
@@ -74,11 +75,11 @@ export function KeysPage() {
   );
 }
 
-function KeyLine({ row }: { row: KeyRow }) {
+function KeyLine({ row }: { row: ApiKey }) {
   const may = useMay('developer');
   const confirm = useConfirm();
-  const revoke = useAction('revokeKey', {
-    changes: ['listKeys', 'getOverview'],
+  const revoke = useChange('keys.revoke', {
+    changes: ['keys.list'],
     onDone: () => tellDone('Revoked. The key is refused from now on.'),
   });
   const name = row.name ?? row.prefix;
@@ -99,26 +100,26 @@ function KeyLine({ row }: { row: KeyRow }) {
               {scope}
             </Badge>
           ))}
-          {[...sayLimits(row.limits), ...sayNetworks(row.networks)].map((limit) => (
-            <Badge key={limit} color="yellow">
-              {limit}
+          {[...sayRules(row.rules), ...sayNetworks(row.networks)].map((rule) => (
+            <Badge key={rule} color="yellow">
+              {rule}
             </Badge>
           ))}
         </Group>
       </Table.Td>
       <Table.Td data-label="Last used">
-        {row.lastUsedAt ? <Time at={row.lastUsedAt} /> : 'Never'}
+        {row.last_used_at ? <Time at={row.last_used_at} /> : 'Never'}
       </Table.Td>
       <Table.Td data-label="Created">
-        <Time at={row.createdAt} />
+        <Time at={row.created_at} />
       </Table.Td>
       <Table.Td data-label="Expires">
-        {row.expiresAt ? <Time at={row.expiresAt} /> : 'Never'}
+        {row.expires_at ? <Time at={row.expires_at} /> : 'Never'}
       </Table.Td>
       <Table.Td className="to-the-right">
-        {row.revokedAt !== null ? (
+        {row.revoked_at !== null ? (
           <State tone="bad">Revoked</State>
-        ) : row.expiresAt !== null && Date.parse(row.expiresAt) <= Date.now() ? (
+        ) : row.expires_at !== null && Date.parse(row.expires_at) <= Date.now() ? (
           <State tone="bad">Expired</State>
         ) : (
           may && (
@@ -132,7 +133,7 @@ function KeyLine({ row }: { row: KeyRow }) {
                     body: 'Whatever uses this key is refused at once, with 401. This cannot be undone.',
                     act: 'Revoke the key',
                   });
-                  if (yes) revoke.mutate({ params: { id: row.id } }, { onError: tellFault });
+                  if (yes) revoke.mutate({ id: row.id }, { onError: tellFault });
                 }}
               >
                 <TrashIcon size={16} />
@@ -145,15 +146,15 @@ function KeyLine({ row }: { row: KeyRow }) {
   );
 }
 
-function sayLimits(limits: KeyRow['limits']): string[] {
-  if (limits === null) return [];
+function sayRules(rules: ApiKey['rules']): string[] {
+  if (rules === null) return [];
   return [
-    limits.sandboxOnly && 'sandbox only',
-    limits.templatesOnly && 'templates only',
-    limits.noBcc && 'no bcc',
-    limits.dailyCap !== null && `${limits.dailyCap} a day`,
-    limits.allowedRecipients !== null && `to ${sayRecipients(limits.allowedRecipients)}`,
-  ].filter((limit) => typeof limit === 'string');
+    rules.sandbox_only && 'sandbox only',
+    rules.templates_only && 'templates only',
+    rules.no_bcc && 'no bcc',
+    rules.daily_cap !== null && `${rules.daily_cap} a day`,
+    rules.allowed_recipients !== null && `to ${sayRecipients(rules.allowed_recipients)}`,
+  ].filter((rule) => typeof rule === 'string');
 }
 
 const sayNetworks = (networks: string[] | null): string[] =>

@@ -14,9 +14,8 @@ import {
   UnstyledButton,
 } from '@mantine/core';
 import { useState } from 'react';
-import type { Scope } from '../../../../src/dashboard/views/common.ts';
-import type { KeyLimits } from '../../../../src/dashboard/views/keys.ts';
-import { useAction } from '../../api.ts';
+import type { ApiKey } from '../../../../src/client/operations.ts';
+import { useChange } from '../../operations.ts';
 import { Secret } from '../../parts/copy.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 
@@ -31,12 +30,14 @@ const lives = [
 const inDays = (days: string): string | null =>
   days === '' ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString();
 
-const noLimits: KeyLimits = {
-  allowedRecipients: null,
-  templatesOnly: false,
-  noBcc: false,
-  dailyCap: null,
-  sandboxOnly: false,
+type Rules = NonNullable<ApiKey['rules']>;
+
+const noRules: Rules = {
+  allowed_recipients: null,
+  templates_only: false,
+  no_bcc: false,
+  daily_cap: null,
+  sandbox_only: false,
 };
 
 export function NewKeyDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -77,12 +78,12 @@ function NewKeyForm({ onSecret }: { onSecret: (secret: string) => void }) {
   const [days, setDays] = useState('');
   const [networks, setNetworks] = useState<string[]>([]);
   const [limited, setLimited] = useState(false);
-  const [limits, setLimits] = useState(noLimits);
-  const create = useAction('createKey', {
-    changes: ['listKeys', 'getOverview'],
+  const [rules, setRules] = useState(noRules);
+  const create = useChange('keys.create', {
+    changes: ['keys.list'],
     onDone: ({ secret }) => onSecret(secret),
   });
-  const change = (part: Partial<KeyLimits>) => setLimits({ ...limits, ...part });
+  const change = (part: Partial<Rules>) => setRules({ ...rules, ...part });
   return (
     <ActionForm
       action={create}
@@ -90,13 +91,11 @@ function NewKeyForm({ onSecret }: { onSecret: (secret: string) => void }) {
       disabled={scopes.length === 0}
       onSend={() => {
         create.mutate({
-          body: {
-            ...(name.trim() ? { name: name.trim() } : {}),
-            scopes: scopes as Scope[],
-            expiresAt: inDays(days),
-            networks: networks.length > 0 ? networks : null,
-            ...(limited ? { limits } : {}),
-          },
+          ...(name.trim() ? { name: name.trim() } : {}),
+          scopes: scopes as ApiKey['scopes'],
+          expires_at: inDays(days),
+          networks: networks.length > 0 ? networks : null,
+          ...(limited ? { rules } : {}),
         });
       }}
     >
@@ -145,30 +144,30 @@ function NewKeyForm({ onSecret }: { onSecret: (secret: string) => void }) {
             label="Only to these recipients"
             description="Addresses or domains; empty: anybody"
             placeholder="example.com"
-            value={limits.allowedRecipients ?? []}
-            onChange={(list) => change({ allowedRecipients: list.length > 0 ? list : null })}
+            value={rules.allowed_recipients ?? []}
+            onChange={(list) => change({ allowed_recipients: list.length > 0 ? list : null })}
           />
           <NumberInput
             label="At most, recipients a day"
             description="Below the account's own quota; empty: no limit of its own"
             min={1}
-            value={limits.dailyCap ?? ''}
-            onChange={(value) => change({ dailyCap: value === '' ? null : Number(value) })}
+            value={rules.daily_cap ?? ''}
+            onChange={(value) => change({ daily_cap: value === '' ? null : Number(value) })}
           />
           <Switch
             label="Only with templates, never with a body of its own"
-            checked={limits.templatesOnly}
-            onChange={(event) => change({ templatesOnly: event.currentTarget.checked })}
+            checked={rules.templates_only}
+            onChange={(event) => change({ templates_only: event.currentTarget.checked })}
           />
           <Switch
             label="No bcc"
-            checked={limits.noBcc}
-            onChange={(event) => change({ noBcc: event.currentTarget.checked })}
+            checked={rules.no_bcc}
+            onChange={(event) => change({ no_bcc: event.currentTarget.checked })}
           />
           <Switch
             label="Sandbox only: captured, never delivered"
-            checked={limits.sandboxOnly}
-            onChange={(event) => change({ sandboxOnly: event.currentTarget.checked })}
+            checked={rules.sandbox_only}
+            onChange={(event) => change({ sandbox_only: event.currentTarget.checked })}
           />
         </Stack>
       </Collapse>

@@ -11,12 +11,13 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useState } from 'react';
-import type { OperatorAccount } from '../../../../src/dashboard/views/account.ts';
-import type { Plan } from '../../../../src/dashboard/views/common.ts';
-import { useAction } from '../../api.ts';
+import type { OperatedAccount } from '../../../../src/client/operations.ts';
+import { useChange } from '../../operations.ts';
 import { Secret } from '../../parts/copy.tsx';
 import { ActionForm, Form } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
+
+type Plan = OperatedAccount['plan'];
 
 const plans = [
   { value: 'free', label: 'Free: cannot send' },
@@ -28,7 +29,7 @@ const number = (text: string): number | undefined =>
 
 export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [plan, setPlan] = useState<Plan>('paid');
-  const create = useAction('createAccount', { changes: ['listAccounts'] });
+  const create = useChange('accounts.create', { changes: ['accounts.list'] });
   const close = () => {
     onClose();
     create.reset();
@@ -70,13 +71,11 @@ export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose
           action={create}
           act="Create"
           onSend={(field) => {
-            const ownerEmail = field('ownerEmail').trim();
+            const owner_email = field('ownerEmail').trim();
             create.mutate({
-              body: {
-                name: field('name').trim(),
-                plan,
-                ...(ownerEmail ? { ownerEmail } : {}),
-              },
+              name: field('name').trim(),
+              plan,
+              ...(owner_email ? { owner_email } : {}),
             });
           }}
         >
@@ -100,7 +99,7 @@ export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose
 }
 
 interface AccountDialogProps {
-  account: OperatorAccount | undefined;
+  account: OperatedAccount | undefined;
   onClose: () => void;
 }
 
@@ -112,10 +111,10 @@ export function EditAccount({ account, onClose }: AccountDialogProps) {
   );
 }
 
-function EditForm({ account, onClose }: { account: OperatorAccount; onClose: () => void }) {
+function EditForm({ account, onClose }: { account: OperatedAccount; onClose: () => void }) {
   const [plan, setPlan] = useState(account.plan);
-  const change = useAction('changeOperatedAccount', {
-    changes: ['listAccounts', 'getAccount', 'getOverview'],
+  const change = useChange('accounts.update', {
+    changes: ['accounts.list', 'account.get'],
     onDone: () => {
       onClose();
       tellDone('Saved');
@@ -126,16 +125,14 @@ function EditForm({ account, onClose }: { account: OperatorAccount; onClose: () 
       action={change}
       act="Save"
       onSend={(field) => {
-        const dailyQuota = number(field('dailyQuota'));
-        const ratePerSecond = number(field('ratePerSecond'));
+        const daily_quota = number(field('dailyQuota'));
+        const rate_per_second = number(field('ratePerSecond'));
         change.mutate({
-          params: { id: String(account.id) },
-          body: {
-            name: field('name').trim(),
-            plan,
-            ...(dailyQuota === undefined ? {} : { dailyQuota }),
-            ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
-          },
+          id: account.id,
+          name: field('name').trim(),
+          plan,
+          ...(daily_quota === undefined ? {} : { daily_quota }),
+          ...(rate_per_second === undefined ? {} : { rate_per_second }),
         });
       }}
     >
@@ -158,22 +155,22 @@ function EditForm({ account, onClose }: { account: OperatorAccount; onClose: () 
         name="dailyQuota"
         min={0}
         thousandSeparator=","
-        defaultValue={account.dailyQuota}
+        defaultValue={account.daily_quota}
       />
       <NumberInput
         label="Calls a second"
         name="ratePerSecond"
         min={1}
         thousandSeparator=","
-        defaultValue={account.ratePerSecond}
+        defaultValue={account.rate_per_second}
       />
     </ActionForm>
   );
 }
 
 export function SuspendDialog({ account, onClose }: AccountDialogProps) {
-  const suspend = useAction('suspendAccount', {
-    changes: ['listAccounts'],
+  const suspend = useChange('accounts.suspend', {
+    changes: ['accounts.list'],
     onDone: ({ name }) => {
       onClose();
       tellDone(`${name} is suspended`);
@@ -187,10 +184,7 @@ export function SuspendDialog({ account, onClose }: AccountDialogProps) {
     >
       <Form
         onSend={(field) => {
-          suspend.mutate({
-            params: { id: String(account?.id) },
-            body: { reason: field('reason').trim() },
-          });
+          if (account) suspend.mutate({ id: account.id, reason: field('reason').trim() });
         }}
       >
         {suspend.error && (

@@ -2,12 +2,12 @@
 import { Badge, Box, Button, Menu, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import type { OperatorAccount } from '../../../../src/dashboard/views/account.ts';
-import { useAction, useApi } from '../../api.ts';
+import type { OperatedAccount } from '../../../../src/client/operations.ts';
+import { useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { DotsIcon, PlusIcon } from '../../parts/icons.tsx';
-import { LoadingRows, Page, TableBox } from '../../parts/page.tsx';
+import { LoadingRows, Page, ShowMore, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -18,10 +18,10 @@ import { Quarantine } from './quarantine.tsx';
 const count = new Intl.NumberFormat();
 
 export function OperatorPage() {
-  const accounts = useApi('listAccounts');
+  const accounts = useRows('accounts.list', { limit: 100 });
   const [creating, dialog] = useDisclosure();
-  const [editing, setEditing] = useState<OperatorAccount>();
-  const [suspending, setSuspending] = useState<OperatorAccount>();
+  const [editing, setEditing] = useState<OperatedAccount>();
+  const [suspending, setSuspending] = useState<OperatedAccount>();
   return (
     <Page
       title="Accounts"
@@ -50,18 +50,21 @@ export function OperatorPage() {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {accounts.data.accounts.map((account) => (
-                <AccountLine
-                  key={account.id}
-                  account={account}
-                  onEdit={() => setEditing(account)}
-                  onSuspend={() => setSuspending(account)}
-                />
-              ))}
+              {accounts.data.pages
+                .flatMap((page) => page.data)
+                .map((account) => (
+                  <AccountLine
+                    key={account.id}
+                    account={account}
+                    onEdit={() => setEditing(account)}
+                    onSuspend={() => setSuspending(account)}
+                  />
+                ))}
             </Table.Tbody>
           </Table>
         </TableBox>
       )}
+      <ShowMore pages={accounts} />
       {/* After the accounts, so that nothing jumps when they come. */}
       {accounts.data && (
         <Box mt={36}>
@@ -77,15 +80,15 @@ export function OperatorPage() {
 }
 
 interface LineProps {
-  account: OperatorAccount;
+  account: OperatedAccount;
   onEdit: () => void;
   onSuspend: () => void;
 }
 
 function AccountLine({ account, onEdit, onSuspend }: LineProps) {
   const confirm = useConfirm();
-  const resume = useAction('resumeAccount', {
-    changes: ['listAccounts'],
+  const resume = useChange('accounts.resume', {
+    changes: ['accounts.list'],
     onDone: () => tellDone(`${account.name} may send again`),
   });
   return (
@@ -95,7 +98,7 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
           {account.name}
         </Text>
         <Text size="xs" c="dimmed">
-          {account.id} · since <Time at={account.createdAt} />
+          {account.id} · since <Time at={account.created_at} />
         </Text>
       </Table.Td>
       <Table.Td data-label="Plan">
@@ -104,13 +107,13 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
         </Badge>
       </Table.Td>
       <Table.Td className="to-the-right" data-label="Used today">
-        {count.format(account.usedToday)}
+        {count.format(account.used_today)}
       </Table.Td>
       <Table.Td className="to-the-right" data-label="Daily quota">
-        {count.format(account.dailyQuota)}
+        {count.format(account.daily_quota)}
       </Table.Td>
       <Table.Td className="to-the-right" data-label="Calls a second">
-        {count.format(account.ratePerSecond)}
+        {count.format(account.rate_per_second)}
       </Table.Td>
       <Table.Td className="to-the-right" data-label="Members">
         {account.members}
@@ -158,7 +161,7 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
                     harmless: true,
                   });
                   if (yes) {
-                    resume.mutate({ params: { id: String(account.id) } }, { onError: tellFault });
+                    resume.mutate({ id: account.id }, { onError: tellFault });
                   }
                 }}
               >

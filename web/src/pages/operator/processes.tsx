@@ -1,13 +1,13 @@
 // Operator: the processes of this service, and how each role does.
 import { Table, Text } from '@mantine/core';
-import { useWatched } from '../../api.ts';
+import { useRead } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { LoadingRows, Section, TableBox } from '../../parts/page.tsx';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 
 export function Processes() {
-  const state = useWatched('getServiceState');
+  const state = useRead('service.get', {}, { watched: true });
   return (
     <Section
       title="Processes"
@@ -46,11 +46,11 @@ export function Processes() {
                   <Table.Td data-label="Processes">
                     {state.data.processes
                       .filter(({ roles }) => roles.includes(role))
-                      .map(({ host, pid, version, startedAt }) => (
+                      .map(({ host, pid, version, started_at }) => (
                         <Text key={`${host} ${pid}`} size="sm">
                           {host}, process {pid}{' '}
                           <Text span size="xs" c="dimmed">
-                            {version}, since <Time at={startedAt} />
+                            {version}, since <Time at={started_at} />
                           </Text>
                         </Text>
                       ))}

@@ -1,18 +1,18 @@
 // Quarantine, for operators: mails that were set aside with the reason of each; released when the cause is mended.
 import { Button, Stack, Table, Text, Title } from '@mantine/core';
-import { useAction, useApi } from '../../api.ts';
-import { TableBox } from '../../parts/page.tsx';
+import { useChange, useRows } from '../../operations.ts';
+import { ShowMore, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { Time } from '../../parts/time.tsx';
 
 /** Nothing while nothing is set aside. */
 export function Quarantine() {
-  const quarantine = useApi('listQuarantine');
-  const release = useAction('releaseFromQuarantine', {
-    changes: ['listQuarantine'],
+  const quarantine = useRows('quarantine.list', { limit: 100 });
+  const release = useChange('quarantine.release', {
+    changes: ['quarantine.list'],
     onDone: () => tellDone('The mail is due again'),
   });
-  const items = quarantine.data?.items ?? [];
+  const items = quarantine.data?.pages.flatMap((page) => page.data) ?? [];
   if (items.length === 0) return null;
   return (
     <Stack gap="xs" mt="xl">
@@ -34,12 +34,12 @@ export function Quarantine() {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {items.map(({ id, accountId, since, reason }) => (
+            {items.map(({ id, account_id, since, reason }) => (
               <Table.Tr key={id}>
                 <Table.Td>
                   <code>{id}</code>
                 </Table.Td>
-                <Table.Td data-label="Account">{accountId}</Table.Td>
+                <Table.Td data-label="Account">{account_id}</Table.Td>
                 <Table.Td data-label="Since">
                   <Time at={since} />
                 </Table.Td>
@@ -49,7 +49,7 @@ export function Quarantine() {
                     variant="subtle"
                     size="compact-sm"
                     aria-label={`Release ${id}`}
-                    onClick={() => release.mutate({ params: { id } }, { onError: tellFault })}
+                    onClick={() => release.mutate({ id }, { onError: tellFault })}
                   >
                     Release
                   </Button>
@@ -59,6 +59,7 @@ export function Quarantine() {
           </Table.Tbody>
         </Table>
       </TableBox>
+      <ShowMore pages={quarantine} />
     </Stack>
   );
 }

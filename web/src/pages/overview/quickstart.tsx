@@ -4,9 +4,9 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { MessageSummary } from '../../../../src/client/operations.ts';
 import type { Quickstart } from '../../../../src/dashboard/views/overview.ts';
-import { urlOf, useAction } from '../../api.ts';
+import { urlOf } from '../../api.ts';
 import { useLive } from '../../live.ts';
-import type { Output } from '../../operations.ts';
+import { type Output, useChange } from '../../operations.ts';
 import { CodeBlock, Secret } from '../../parts/copy.tsx';
 import { KeysIcon } from '../../parts/icons.tsx';
 import { tellFault } from '../../parts/results.ts';
@@ -90,8 +90,8 @@ interface QuickKeyProps {
 
 function QuickKey({ secret, onSecret, keys }: QuickKeyProps) {
   const may = useMay('developer');
-  const create = useAction('createKey', {
-    changes: ['listKeys'],
+  const create = useChange('keys.create', {
+    changes: ['keys.list'],
     onDone: (answer) => onSecret(answer.secret),
   });
   if (secret !== undefined) {
@@ -111,7 +111,7 @@ function QuickKey({ secret, onSecret, keys }: QuickKeyProps) {
         loading={create.isPending}
         onClick={() =>
           create.mutate(
-            { body: { name: 'Quickstart', scopes: ['email:send', 'email:read'] } },
+            { name: 'Quickstart', scopes: ['email:send', 'email:read'] },
             { onError: tellFault },
           )
         }

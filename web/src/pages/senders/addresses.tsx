@@ -1,7 +1,7 @@
 // Single addresses that may send, and whether their link was followed.
 import { ActionIcon, Button, Group, Table, Tooltip } from '@mantine/core';
-import type { AskedAddress, SenderAddress } from '../../../../src/dashboard/views/senders.ts';
-import { useAction } from '../../api.ts';
+import type { SenderAddress } from '../../../../src/client/operations.ts';
+import { type Output, useChange } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { TrashIcon } from '../../parts/icons.tsx';
 import { TableBox } from '../../parts/page.tsx';
@@ -11,7 +11,7 @@ import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
 
 /** What became of the link. */
-export function tellAsked({ address, verified, note }: AskedAddress): void {
+export function tellAsked({ address, verified, note }: Output<'addresses.put'>): void {
   if (note !== null) tellFault(note);
   else tellDone(verified ? `${address} is verified.` : `A link was mailed to ${address}.`);
 }
@@ -42,12 +42,12 @@ function AddressLine({ row }: { row: SenderAddress }) {
   const may = useMay('developer');
   const confirm = useConfirm();
   const { address } = row;
-  const verify = useAction('verifyAddress', {
-    changes: ['listSenders'],
+  const verify = useChange('addresses.verify', {
+    changes: ['addresses.list'],
     onDone: tellAsked,
   });
-  const remove = useAction('removeAddress', {
-    changes: ['listSenders', 'getOverview'],
+  const remove = useChange('addresses.remove', {
+    changes: ['addresses.list'],
     onDone: () => tellDone(`${address} was removed.`),
   });
   return (
@@ -57,11 +57,11 @@ function AddressLine({ row }: { row: SenderAddress }) {
         {row.verified ? (
           <State tone="good">Verified</State>
         ) : (
-          <State tone="warn">{row.linkUntil ? 'Waiting for the link' : 'Link is too old'}</State>
+          <State tone="warn">{row.link_until ? 'Waiting for the link' : 'Link is too old'}</State>
         )}
       </Table.Td>
       <Table.Td data-label="Added">
-        <Time at={row.createdAt} />
+        <Time at={row.created_at} />
       </Table.Td>
       <Table.Td>
         {may && (
@@ -71,7 +71,7 @@ function AddressLine({ row }: { row: SenderAddress }) {
                 size="compact-sm"
                 variant="default"
                 loading={verify.isPending}
-                onClick={() => verify.mutate({ params: { address } }, { onError: tellFault })}
+                onClick={() => verify.mutate({ address }, { onError: tellFault })}
               >
                 Mail again
               </Button>
@@ -85,7 +85,7 @@ function AddressLine({ row }: { row: SenderAddress }) {
                     body: 'Mail from it is refused from now on. To use it again, it must be verified anew.',
                     act: 'Remove the address',
                   });
-                  if (yes) remove.mutate({ params: { address } }, { onError: tellFault });
+                  if (yes) remove.mutate({ address }, { onError: tellFault });
                 }}
               >
                 <TrashIcon size={16} />

@@ -10,8 +10,8 @@ import {
   Text,
   Tooltip,
 } from '@mantine/core';
-import type { SenderDomain, SenderRecord } from '../../../../src/dashboard/views/senders.ts';
-import { useAction } from '../../api.ts';
+import type { Domain, DomainRecord } from '../../../../src/client/operations.ts';
+import { useChange } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';
 import { RetryIcon, TrashIcon } from '../../parts/icons.tsx';
@@ -21,7 +21,7 @@ import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
 
-const purposes: Record<SenderRecord['purpose'], { title: string; why: string }> = {
+const purposes: Record<DomainRecord['purpose'], { title: string; why: string }> = {
   ownership: { title: 'Ownership', why: 'proves that the domain is yours' },
   'dkim-rsa': { title: 'DKIM (RSA)', why: 'signs your mail, understood everywhere' },
   'dkim-ed25519': { title: 'DKIM (Ed25519)', why: 'signs your mail, short and modern' },
@@ -30,11 +30,11 @@ const purposes: Record<SenderRecord['purpose'], { title: string; why: string }> 
   'return-path': { title: 'Return path', why: 'brings bounces back to this service' },
 };
 
-export function DomainCard({ domain }: { domain: SenderDomain }) {
+export function DomainCard({ domain }: { domain: Domain }) {
   const may = useMay('developer');
   const confirm = useConfirm();
-  const check = useAction('checkDomain', {
-    changes: ['listSenders', 'getOverview'],
+  const check = useChange('domains.check', {
+    changes: ['domains.list'],
     onDone: (checked) =>
       tellDone(
         checked.verified
@@ -42,8 +42,8 @@ export function DomainCard({ domain }: { domain: SenderDomain }) {
           : 'Checked. Some records are missing yet.',
       ),
   });
-  const remove = useAction('removeDomain', {
-    changes: ['listSenders', 'getOverview'],
+  const remove = useChange('domains.remove', {
+    changes: ['domains.list'],
     onDone: () => tellDone(`${domain.domain} was removed.`),
   });
   return (
@@ -54,7 +54,7 @@ export function DomainCard({ domain }: { domain: SenderDomain }) {
           <State tone={domain.verified ? 'good' : 'warn'}>
             {domain.verified ? 'Verified' : 'Not verified'}
           </State>
-          {domain.verifiedBy === 'operator' && (
+          {domain.verified_by === 'operator' && (
             <Text size="xs" c="dimmed">
               by the operator
             </Text>
@@ -62,9 +62,9 @@ export function DomainCard({ domain }: { domain: SenderDomain }) {
         </Group>
         {may && (
           <Group gap="xs">
-            {domain.checkedAt && (
+            {domain.checked_at && (
               <Text size="xs" c="dimmed">
-                checked <Time at={domain.checkedAt} />
+                checked <Time at={domain.checked_at} />
               </Text>
             )}
             {domain.records.length > 0 && (
@@ -73,9 +73,7 @@ export function DomainCard({ domain }: { domain: SenderDomain }) {
                 variant="default"
                 leftSection={<RetryIcon size={14} />}
                 loading={check.isPending}
-                onClick={() =>
-                  check.mutate({ params: { domain: domain.domain } }, { onError: tellFault })
-                }
+                onClick={() => check.mutate({ domain: domain.domain }, { onError: tellFault })}
               >
                 Check now
               </Button>
@@ -91,7 +89,7 @@ export function DomainCard({ domain }: { domain: SenderDomain }) {
                     typed: domain.domain,
                   });
                   if (yes) {
-                    remove.mutate({ params: { domain: domain.domain } }, { onError: tellFault });
+                    remove.mutate({ domain: domain.domain }, { onError: tellFault });
                   }
                 }}
               >
@@ -129,7 +127,7 @@ export function DomainCard({ domain }: { domain: SenderDomain }) {
   );
 }
 
-function Records({ records }: { records: SenderRecord[] }) {
+function Records({ records }: { records: DomainRecord[] }) {
   return (
     <TableBox label="DNS records">
       <Table layout="fixed">
@@ -177,7 +175,7 @@ const found = {
   unknown: { tone: 'quiet', word: 'DNS did not answer' },
 } as const;
 
-function Found({ check }: { check: SenderRecord['check'] }) {
+function Found({ check }: { check: DomainRecord['check'] }) {
   if (check === null) return <State tone="quiet">Not checked</State>;
   return (
     <Stack gap={4}>

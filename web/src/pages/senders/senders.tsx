@@ -1,72 +1,86 @@
 // Senders: who this account may send as. Domains with the DNS records that prove them, and single addresses.
 import { Button, Modal, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useAction, useWatched } from '../../api.ts';
+import { useChange, useRows } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { PlusIcon, SendersIcon } from '../../parts/icons.tsx';
-import { Empty, LoadingRows, Page, Section } from '../../parts/page.tsx';
+import { Empty, LoadingRows, Page, Section, ShowMore } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { useMay } from '../../session.ts';
 import { AddressTable, tellAsked } from './addresses.tsx';
 import { DomainCard } from './domain.tsx';
 
 export function SendersPage() {
+  return (
+    <Page title="Senders" lead="Mail goes out from verified domains and addresses only.">
+      <Domains />
+      <Addresses />
+    </Page>
+  );
+}
+
+function Domains() {
   const may = useMay('developer');
-  const senders = useWatched('listSenders');
-  const [addingDomain, domainDialog] = useDisclosure();
-  const [addingAddress, addressDialog] = useDisclosure();
-  const addDomain = may && (
-    <Button leftSection={<PlusIcon size={16} />} onClick={domainDialog.open}>
+  const pages = useRows('domains.list', {}, { watched: true });
+  const [adding, dialog] = useDisclosure();
+  const domains = pages.data?.pages.flatMap((page) => page.data) ?? [];
+  const add = may && (
+    <Button leftSection={<PlusIcon size={16} />} onClick={dialog.open}>
       Add a domain
     </Button>
   );
-  const addAddress = may && (
-    <Button variant="default" leftSection={<PlusIcon size={16} />} onClick={addressDialog.open}>
+  return (
+    <Section
+      title="Domains"
+      lead="Any address at a verified domain may send, signed with the domain's own keys."
+      actions={domains.length > 0 && add}
+    >
+      {pages.isError && <Fault fault={pages.error} retry={pages.refetch} />}
+      {pages.isPending && <LoadingRows />}
+      {pages.isSuccess && domains.length === 0 && (
+        <Empty icon={<SendersIcon />} title="No domain yet" action={add}>
+          Add yours, put a few records into its DNS, and mail from it is signed and trusted.
+        </Empty>
+      )}
+      <Stack>
+        {domains.map((domain) => (
+          <DomainCard key={domain.domain} domain={domain} />
+        ))}
+      </Stack>
+      <ShowMore pages={pages} />
+      <AddDomain opened={adding} onClose={dialog.close} />
+    </Section>
+  );
+}
+
+function Addresses() {
+  const may = useMay('developer');
+  const pages = useRows('addresses.list', {}, { watched: true });
+  const [adding, dialog] = useDisclosure();
+  const addresses = pages.data?.pages.flatMap((page) => page.data) ?? [];
+  const add = may && (
+    <Button variant="default" leftSection={<PlusIcon size={16} />} onClick={dialog.open}>
       Add an address
     </Button>
   );
   return (
-    <Page title="Senders" lead="Mail goes out from verified domains and addresses only.">
-      {senders.isError && <Fault fault={senders.error} retry={senders.refetch} />}
-      {senders.isPending && <LoadingRows />}
-      {senders.data && (
-        <>
-          <Section
-            title="Domains"
-            lead="Any address at a verified domain may send, signed with the domain's own keys."
-            actions={senders.data.domains.length > 0 && addDomain}
-          >
-            {senders.data.domains.length === 0 ? (
-              <Empty icon={<SendersIcon />} title="No domain yet" action={addDomain}>
-                Add yours, put a few records into its DNS, and mail from it is signed and trusted.
-              </Empty>
-            ) : (
-              <Stack>
-                {senders.data.domains.map((domain) => (
-                  <DomainCard key={domain.domain} domain={domain} />
-                ))}
-              </Stack>
-            )}
-          </Section>
-          <Section
-            title="Addresses"
-            lead="One address, proved by a link that is mailed to it."
-            actions={senders.data.addresses.length > 0 && addAddress}
-          >
-            {senders.data.addresses.length === 0 ? (
-              <Empty title="No single addresses" action={addAddress}>
-                Good for a first try without touching DNS.
-              </Empty>
-            ) : (
-              <AddressTable addresses={senders.data.addresses} />
-            )}
-          </Section>
-        </>
+    <Section
+      title="Addresses"
+      lead="One address, proved by a link that is mailed to it."
+      actions={addresses.length > 0 && add}
+    >
+      {pages.isError && <Fault fault={pages.error} retry={pages.refetch} />}
+      {pages.isPending && <LoadingRows rows={2} />}
+      {pages.isSuccess && addresses.length === 0 && (
+        <Empty title="No single addresses" action={add}>
+          Good for a first try without touching DNS.
+        </Empty>
       )}
-      <AddDomain opened={addingDomain} onClose={domainDialog.close} />
-      <AddAddress opened={addingAddress} onClose={addressDialog.close} />
-    </Page>
+      {addresses.length > 0 && <AddressTable addresses={addresses} />}
+      <ShowMore pages={pages} />
+      <AddAddress opened={adding} onClose={dialog.close} />
+    </Section>
   );
 }
 
@@ -76,8 +90,8 @@ interface DialogProps {
 }
 
 function AddDomain({ opened, onClose }: DialogProps) {
-  const add = useAction('addDomain', {
-    changes: ['listSenders', 'getOverview'],
+  const add = useChange('domains.put', {
+    changes: ['domains.list'],
     onDone: ({ domain }) => {
       onClose();
       tellDone(`${domain} was added. Now its records.`);
@@ -89,7 +103,7 @@ function AddDomain({ opened, onClose }: DialogProps) {
         action={add}
         act="Add"
         onSend={(field) => {
-          add.mutate({ body: { domain: field('domain').trim() } });
+          add.mutate({ domain: field('domain').trim() });
         }}
       >
         <TextInput
@@ -107,8 +121,8 @@ function AddDomain({ opened, onClose }: DialogProps) {
 }
 
 function AddAddress({ opened, onClose }: DialogProps) {
-  const add = useAction('addAddress', {
-    changes: ['listSenders', 'getOverview'],
+  const add = useChange('addresses.put', {
+    changes: ['addresses.list'],
     onDone: (asked) => {
       onClose();
       tellAsked(asked);
@@ -120,7 +134,7 @@ function AddAddress({ opened, onClose }: DialogProps) {
         action={add}
         act="Mail the link"
         onSend={(field) => {
-          add.mutate({ body: { address: field('address').trim() } });
+          add.mutate({ address: field('address').trim() });
         }}
       >
         <TextInput

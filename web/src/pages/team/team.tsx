@@ -14,9 +14,8 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import type { Role } from '../../../../src/dashboard/views/common.ts';
-import type { Invitation, Member } from '../../../../src/dashboard/views/team.ts';
-import { useAction, useApi } from '../../api.ts';
+import type { Invitation, Member } from '../../../../src/client/operations.ts';
+import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { ActionForm } from '../../parts/form.tsx';
@@ -26,6 +25,8 @@ import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
+
+type Role = Member['role'];
 
 const roles: { value: Role; label: string }[] = [
   { value: 'viewer', label: 'Viewer' },
@@ -40,7 +41,9 @@ const meaning: Record<Role, string> = {
 
 export function TeamPage() {
   const owner = useMay('owner');
-  const team = useApi('getTeam');
+  const team = useRead('team.list', {});
+  const invited = useRead('team.listInvitations', {});
+  const invitations = invited.data?.data ?? [];
   const [inviting, dialog] = useDisclosure();
   return (
     <Page
@@ -54,6 +57,7 @@ export function TeamPage() {
         )
       }
     >
+      {invited.isError && <Fault fault={invited.error} retry={invited.refetch} />}
       {team.isError && <Fault fault={team.error} retry={team.refetch} />}
       {team.isPending && <LoadingRows rows={3} />}
       {team.data && (
@@ -71,19 +75,19 @@ export function TeamPage() {
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>
-                  {team.data.members.map((member) => (
+                  {team.data.data.map((member) => (
                     <MemberLine key={member.id} member={member} />
                   ))}
                 </Table.Tbody>
               </Table>
             </TableBox>
           </Section>
-          {team.data.invitations.length > 0 && (
+          {invitations.length > 0 && (
             <Section title="Invited">
               <TableBox label="Invitations">
                 <Table>
                   <Table.Tbody>
-                    {team.data.invitations.map((invitation) => (
+                    {invitations.map((invitation) => (
                       <InvitationLine key={invitation.id} invitation={invitation} />
                     ))}
                   </Table.Tbody>
@@ -101,13 +105,12 @@ export function TeamPage() {
 function MemberLine({ member }: { member: Member }) {
   const owner = useMay('owner');
   const confirm = useConfirm();
-  const params = { id: member.id };
-  const change = useAction('changeMember', {
-    changes: ['getTeam'],
+  const change = useChange('team.update', {
+    changes: ['team.list'],
     onDone: () => tellDone('The role was changed'),
   });
-  const remove = useAction('removeMember', {
-    changes: ['getTeam'],
+  const remove = useChange('team.remove', {
+    changes: ['team.list'],
     onDone: () => tellDone(`${member.name} was removed`),
   });
   const name = member.name || member.email;
@@ -142,7 +145,7 @@ function MemberLine({ member }: { member: Member }) {
             data={roles}
             value={member.role}
             onChange={(role) =>
-              change.mutate({ params, body: { role: role as Role } }, { onError: tellFault })
+              change.mutate({ id: member.id, role: role as Role }, { onError: tellFault })
             }
           />
         ) : (
@@ -150,10 +153,10 @@ function MemberLine({ member }: { member: Member }) {
         )}
       </Table.Td>
       <Table.Td data-label="Last seen">
-        {member.lastSeenAt ? <Time at={member.lastSeenAt} /> : 'Never'}
+        {member.last_seen_at ? <Time at={member.last_seen_at} /> : 'Never'}
       </Table.Td>
       <Table.Td data-label="Joined">
-        <Time at={member.joinedAt} />
+        <Time at={member.joined_at} />
       </Table.Td>
       <Table.Td className="to-the-right">
         {owner && !member.you && (
@@ -166,7 +169,7 @@ function MemberLine({ member }: { member: Member }) {
                   body: 'They are signed out of this account at once. Keys they made stay.',
                   act: 'Remove',
                 });
-                if (yes) remove.mutate({ params }, { onError: tellFault });
+                if (yes) remove.mutate({ id: member.id }, { onError: tellFault });
               }}
             >
               <CrossIcon size={16} />
@@ -181,8 +184,8 @@ function MemberLine({ member }: { member: Member }) {
 function InvitationLine({ invitation }: { invitation: Invitation }) {
   const owner = useMay('owner');
   const confirm = useConfirm();
-  const withdraw = useAction('withdrawInvitation', {
-    changes: ['getTeam'],
+  const withdraw = useChange('team.withdrawInvitation', {
+    changes: ['team.listInvitations'],
     onDone: () => tellDone('The invitation was withdrawn'),
   });
   return (
@@ -190,7 +193,7 @@ function InvitationLine({ invitation }: { invitation: Invitation }) {
       <Table.Td fw={500}>{invitation.email}</Table.Td>
       <Table.Td>{capital(invitation.role)}</Table.Td>
       <Table.Td c="dimmed">
-        by {invitation.invitedBy}, ends <Time at={invitation.expiresAt} />
+        by {invitation.invited_by}, ends <Time at={invitation.expires_at} />
       </Table.Td>
       <Table.Td className="to-the-right">
         {owner && (
@@ -204,7 +207,7 @@ function InvitationLine({ invitation }: { invitation: Invitation }) {
                 body: `The link that ${invitation.email} got stops working.`,
                 act: 'Withdraw',
               });
-              if (yes) withdraw.mutate({ params: { id: invitation.id } }, { onError: tellFault });
+              if (yes) withdraw.mutate({ id: invitation.id }, { onError: tellFault });
             }}
           >
             Withdraw
@@ -217,7 +220,7 @@ function InvitationLine({ invitation }: { invitation: Invitation }) {
 
 function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [role, setRole] = useState<Role>('developer');
-  const invite = useAction('invite', { changes: ['getTeam'] });
+  const invite = useChange('team.invite', { changes: ['team.listInvitations'] });
   const close = () => {
     onClose();
     invite.reset();
@@ -233,8 +236,8 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
       {invite.data ? (
         <Stack>
           <Text size="sm">
-            A mail with the link went to {invite.data.invitation.email}. Only they get to see it; it
-            works once, for a week.
+            A mail with the link went to {invite.data.email}. Only they get to see it; it works
+            once, for a week.
             {invite.data.captured &&
               ' This service has no relay yet: an operator finds the mail in the sandbox.'}
           </Text>
@@ -247,7 +250,7 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
           action={invite}
           act="Invite"
           onSend={(field) => {
-            invite.mutate({ body: { email: field('email').trim(), role } });
+            invite.mutate({ email: field('email').trim(), role });
           }}
         >
           <TextInput

@@ -1,0 +1,154 @@
+// Addresses: senders that are proved by a link, which is mailed to them.
+import { z } from 'zod';
+import { getAddress, listAddresses, type SenderAddress } from '../accounts/address-verification.ts';
+import { addIdentity, removeIdentity } from '../accounts/identities.ts';
+import { Problem } from '../errors.ts';
+import { sendVerificationMail } from '../notices/verification-mail.ts';
+import type { OperationDeps } from './deps.ts';
+import { listOf, page, pageOf } from './lists.ts';
+import { operation } from './operation.ts';
+import { mayVouch, verification, vouched } from './senders.ts';
+
+const address = z
+  .string()
+  .max(320)
+  .refine((text) => text.includes('@'), 'this is a domain. Add it as a domain.')
+  .describe('An email address.')
+  .meta({ example: 'hello@example.com' });
+
+const senderAddress = z
+  .object({
+    address: z.string().describe('The address.'),
+    ...verification,
+    link_until: z
+      .string()
+      .nullable()
+      .describe('Until when the link that was mailed can be used; null: there is none.'),
+  })
+  .meta({ id: 'SenderAddress' });
+
+const asked = {
+  verification_mail: z.string().nullable().describe('Id of the message with the link.'),
+  note: z.string().nullable().describe('Why no link was mailed, where one was needed.'),
+};
+
+const show = (one: SenderAddress): z.output<typeof senderAddress> => ({
+  address: one.address,
+  verified: one.verified,
+  verified_by: one.verifiedBy,
+  created_at: one.createdAt,
+  link_until: one.linkUntil,
+});
+
+export const addressOperations = [
+  operation({
+    name: 'list_addresses',
+    title: 'List sender addresses',
+    summary: 'Single addresses that the account may send from once they are verified.',
+    effect: 'reads',
+    scope: 'senders:read',
+    input: z.strictObject(page),
+    output: listOf('addresses', senderAddress),
+    rest: { method: 'GET', path: '/v1/addresses' },
+    client: 'addresses.list',
+    tool: { advice: 'list_domains shows domains, at which any address will do as from_email.' },
+    async run({ database }, { accountId }, { limit, cursor }) {
+      const found = await listAddresses(database, accountId, { after: cursor, limit });
+      return pageOf(found, limit, (last) => last.address, show);
+    },
+  }),
+
+  operation({
+    name: 'get_address',
+    title: 'Read a sender address',
+    summary: 'Whether the address is verified, and until when its link works.',
+    effect: 'reads',
+    scope: 'senders:read',
+    input: z.strictObject({ address }),
+    output: senderAddress,
+    rest: { method: 'GET', path: '/v1/addresses/{address}' },
+    client: 'addresses.get',
+    run: async ({ database }, { accountId }, wanted) =>
+      show(await getAddress(database, accountId, wanted.address)),
+  }),
+
+  operation({
+    name: 'add_address',
+    title: 'Add a sender address',
+    summary:
+      'Mails a link to the address; whoever follows it proves that the address is theirs. It works once, for two days.',
+    effect: 'talks',
+    scope: 'senders:write',
+    input: z.strictObject({ address, vouched }),
+    output: senderAddress.extend(asked),
+    rest: { method: 'PUT', path: '/v1/addresses/{address}' },
+    client: 'addresses.put',
+    tool: { destructive: false, idempotent: false },
+    async run(deps, caller, wanted, via) {
+      const { accountId } = caller;
+      const known = mayVouch(caller, wanted.vouched);
+      const { value, verified } = await addIdentity(
+        deps.database,
+        accountId,
+        wanted.address,
+        known,
+      );
+      via.note({ target: value, after: { verified } });
+      const mailed = verified
+        ? { verification_mail: null, note: null }
+        : await mailLink(deps, accountId, value);
+      return { ...show(await getAddress(deps.database, accountId, value)), ...mailed };
+    },
+  }),
+
+  operation({
+    name: 'verify_address',
+    title: 'Mail another link',
+    summary: 'Mails a new link to an address that was added; the one before stops working.',
+    effect: 'talks',
+    scope: 'senders:write',
+    input: z.strictObject({ address }),
+    output: senderAddress.extend(asked),
+    rest: { method: 'POST', path: '/v1/addresses/{address}/verify' },
+    client: 'addresses.verify',
+    async run(deps, { accountId }, wanted, via) {
+      const { address } = await getAddress(deps.database, accountId, wanted.address);
+      const mailed = await mailLink(deps, accountId, address);
+      via.note({ target: address, after: { verification_mail: mailed.verification_mail } });
+      return { ...show(await getAddress(deps.database, accountId, address)), ...mailed };
+    },
+  }),
+
+  operation({
+    name: 'remove_address',
+    title: 'Remove a sender address',
+    summary: 'Mail from it is refused from now on, unless its domain is verified.',
+    effect: 'changes',
+    scope: 'senders:write',
+    input: z.strictObject({ address }),
+    output: senderAddress,
+    rest: { method: 'DELETE', path: '/v1/addresses/{address}' },
+    client: 'addresses.remove',
+    async run({ database }, { accountId }, wanted, via) {
+      const removed = show(await getAddress(database, accountId, wanted.address));
+      await removeIdentity(database, accountId, removed.address);
+      via.note({ target: removed.address, before: { verified: removed.verified } });
+      return removed;
+    },
+  }),
+];
+
+/** Where no link can be mailed the address stays, and an operator can vouch for it. */
+async function mailLink(
+  deps: OperationDeps,
+  accountId: number,
+  address: string,
+): Promise<{ verification_mail: string | null; note: string | null }> {
+  try {
+    const id = await sendVerificationMail(deps, accountId, address);
+    return { verification_mail: id, note: null };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { verification_mail: null, note: error.detail };
+  }
+}

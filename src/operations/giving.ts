@@ -1,0 +1,40 @@
+// Nobody gives away more than they have: what is asked of who makes a key, invites somebody or changes a role.
+import type { Caller } from '../accounts/directory.ts';
+import { getKey } from '../accounts/keys.ts';
+import { beyond, type Scope } from '../accounts/scopes.ts';
+import { Problem } from '../errors.ts';
+import { showUuid } from '../ids.ts';
+import type { Queryable } from '../store/pool.ts';
+
+export async function requireToHave(
+  database: Queryable,
+  caller: Caller,
+  scopes: readonly Scope[],
+): Promise<void> {
+  const tooMuch = beyond(caller.scopes, scopes);
+  if (tooMuch.length > 0) {
+    const [who, ask] =
+      caller.keyId === null
+        ? ['your role allows', 'ask an owner of the account']
+        : ['this API key may do itself', 'use a key that may'];
+    throw new Problem(
+      'forbidden',
+      `Nobody can be given more than ${who} (${tooMuch.join(', ')}). Leave that out, or ${ask}.`,
+    );
+  }
+  if (caller.keyId !== null) await requireUnbounded(database, caller.accountId, caller.keyId);
+}
+
+/** Else a key for the sandbox, for one network or for a day could make one for everything, everywhere, for ever. */
+async function requireUnbounded(
+  database: Queryable,
+  accountId: number,
+  keyId: string,
+): Promise<void> {
+  const own = await getKey(database, accountId, showUuid('key_', keyId));
+  if (own.limits === null && own.expiresAt === null && own.networks === null) return;
+  throw new Problem(
+    'forbidden',
+    'This API key has rules, an end or networks of its own, and could give somebody rights without them. Use a key that has none, or the dashboard.',
+  );
+}

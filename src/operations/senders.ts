@@ -1,0 +1,24 @@
+// What domains.ts and addresses.ts share: senders are both, and operators can vouch for either.
+import { z } from 'zod';
+import type { Caller } from '../accounts/directory.ts';
+import { Problem } from '../errors.ts';
+
+export const verification = {
+  verified: z.boolean().describe('Whether the account may send from it.'),
+  verified_by: z
+    .enum(['operator', 'dns', 'link'])
+    .nullable()
+    .describe('Who says so: the operator, its DNS, or who reads its mail; null: nobody yet.'),
+  created_at: z.string().describe('When it was added: ISO 8601, UTC.'),
+};
+
+export const vouched = z
+  .boolean()
+  .optional()
+  .describe('For operators of the service: it is known to belong to the account.');
+
+export function mayVouch({ scopes }: Caller, wanted: boolean | undefined): boolean {
+  if (!wanted) return false;
+  if (scopes.has('accounts:write')) return true;
+  throw new Problem('forbidden', 'vouched: only operators of the service can vouch for a sender.');
+}
