@@ -121,7 +121,10 @@ function renderJob(job: Dict): string {
     .render(context);
 }
 
-/** The options by the names Python's Environment gives them; "ext" stands for both extensions. */
+/**
+ * The options by the names Python's Environment gives them; "ext" stands for both extensions, and "time_ms" is how long a
+ * render may take, so that answers that are compared do not depend on how busy the machine is.
+ */
 function environmentOptions(options: Dict): EnvironmentOptions {
   const text = (name: string): Record<string, Value> => {
     const value = options.get(name);
@@ -138,7 +141,9 @@ function environmentOptions(options: Dict): EnvironmentOptions {
     String(options.get('undefined') ?? 'default')
       .toLowerCase()
       .replace('undefined', '') || 'default';
+  const timeMs = options.get('time_ms');
   return {
+    limits: typeof timeMs === 'number' ? { timeMs } : {},
     autoescape: options.get('autoescape') !== false,
     undefined: kind as 'default',
     trimBlocks: options.get('trim_blocks') === true,

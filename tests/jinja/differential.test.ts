@@ -70,21 +70,25 @@ function comparable(answer: Answer): string {
   return /at0x|0x[0-9a-f]{8}/i.test(whole) ? whole.replace(/0x[0-9a-f]*/gi, '0x') : text;
 }
 
-/** Limits stop us where Python would go on for ever; messages may differ in words, kinds of error may not. */
-function same(ours: Answer, theirs: Answer): boolean {
-  if (theirs.error?.startsWith('Timeout')) return ours.error !== undefined;
-  if (theirs.error?.startsWith('MemoryError'))
-    return ours.error?.startsWith('LimitExceeded') ?? false;
+/**
+ * Why two answers that are not the same say nothing against us; null where they are the same, 'different' where they do.
+ * Messages may differ in words, kinds of error may not.
+ */
+function verdictOn(ours: Answer, theirs: Answer): string | null {
+  // A template without an end: theirs is stopped by the clock of the test, ours by the steps of its budget.
+  if (theirs.error?.startsWith('Timeout') || theirs.error?.startsWith('MemoryError'))
+    return ours.error?.startsWith('LimitExceeded') ? 'both were stopped' : 'different';
   // Our depth is 200 calls or 300 containers in one another, Python's about 1,000 of its own frames.
-  if (ours.error?.startsWith('RecursionError: maximum recursion depth exceeded')) return true;
-  if ((ours.error === undefined) !== (theirs.error === undefined)) return false;
-  if (theirs.error === undefined) return comparable(ours) === comparable(theirs);
-  return ours.error!.split(':')[0] === theirs.error.split(':')[0];
+  if (ours.error?.startsWith('RecursionError: maximum recursion depth exceeded'))
+    return theirs.error?.startsWith('RecursionError') ? null : 'deeper than we go';
+  if ((ours.error === undefined) !== (theirs.error === undefined)) return 'different';
+  if (theirs.error === undefined)
+    return comparable(ours) === comparable(theirs) ? null : 'different';
+  return ours.error!.split(':')[0] === theirs.error.split(':')[0] ? null : 'different';
 }
 
-/** A template of hundreds of turns may be stopped by the clock on a machine with other things to do. */
-const isLate = ({ error }: Answer): boolean =>
-  error?.startsWith('LimitExceeded: render stopped: it took longer') ?? false;
+/** Only steps stop a render here: the clock would, on a machine with other things to do. */
+const UNHURRIED_MS = 600_000;
 
 const FLOAT = /\d+\.\d+(?:e[+-]\d+)?|\d+e[+-]\d+/g;
 
@@ -123,32 +127,37 @@ it.skipIf(skipped !== null)(
     const generator = new Generator(seed);
     const context = CONTEXT.replaceAll('\n', ' ');
     const jobs = Array.from({ length: count }, () => generator.job());
-    const lines = jobs.map(
-      (job) =>
-        `{"templates":${JSON.stringify(job.templates)},"main":"${job.main}","context":${context},"options":${JSON.stringify(job.options)}}\n`,
-    );
+    const lineOf = (job: (typeof jobs)[number], options: object) =>
+      `{"templates":${JSON.stringify(job.templates)},"main":"${job.main}","context":${context},"options":${JSON.stringify(options)}}\n`;
+    const lines = jobs.map((job) => lineOf(job, job.options));
+    const unhurried = jobs.map((job) => lineOf(job, { ...job.options, time_ms: UNHURRIED_MS }));
     const oracle = fileURLToPath(new URL('oracle.py', import.meta.url));
     const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
     const [ours, theirs] = await Promise.all([
-      answersOf(process.execPath, ['--import', 'tsx', cli, 'jinja', '--batch'], lines.join('')),
+      answersOf(process.execPath, ['--import', 'tsx', cli, 'jinja', '--batch'], unhurried.join('')),
       answersOfSeveral(availableParallelism(), 'python3', ['-W', 'ignore', oracle], lines),
     ]);
     expect(ours.length).toBe(count);
     expect(theirs.length).toBe(count);
     const differences = [];
+    const excused = new Map<string, number>();
     for (const [i, job] of jobs.entries()) {
-      if (same(ours[i]!, theirs[i]!) || isLate(ours[i]!)) continue;
-      if (differsByPower(job.templates, ours[i]!, theirs[i]!)) continue;
-      if (await isRepeatable(lines[i]!, theirs[i]!, oracle))
-        differences.push({ ...job, ours: ours[i], theirs: theirs[i] });
+      let verdict = verdictOn(ours[i]!, theirs[i]!);
+      if (verdict === null) continue;
+      if (verdict === 'different' && differsByPower(job.templates, ours[i]!, theirs[i]!))
+        verdict = 'the last bit of a power';
+      if (verdict === 'different' && !(await isRepeatable(lines[i]!, theirs[i]!, oracle)))
+        verdict = 'Jinja2 answers otherwise every time';
+      if (verdict === 'different') differences.push({ ...job, ours: ours[i], theirs: theirs[i] });
+      else excused.set(verdict, (excused.get(verdict) ?? 0) + 1);
     }
     const worded = jobs.filter(
       (_, i) => theirs[i]!.error !== undefined && comparable(ours[i]!) !== comparable(theirs[i]!),
     );
     console.log(
-      `${differences.length} differences, ${worded.length} messages worded otherwise, of ${count}`,
+      `${differences.length} differences, ${worded.length} messages worded otherwise, of ${count}; excused:`,
+      Object.fromEntries(excused),
     );
     expect(differences.slice(0, 5)).toEqual([]);
-    expect(ours.filter(isLate).length).toBeLessThan(count / 500);
   },
 );
