@@ -1,5 +1,5 @@
 // HTML as tokens with their places in the source, read as the standard says (HTML, 13.2.5): the one reader of HTML here.
-// Before it: a page as text. After it: tree.ts for plain text, tracking/places.ts for links and the pixel, feedback/notice.ts.
+// Before it: a page as text. After it: tree.ts for plain text, tracking/insert.ts for links and the pixel, feedback/notice.ts.
 // Our own, because it stands on the send path: it jumps with indexOf, looks at every part once and copies next to nothing.
 // Nothing fails: what is not well-formed is read as browsers do. Only SVG and MathML are read like any other elements.
 import { type ElementKind, elementKind, elementKindAt, isNamed } from './elements.ts';
