@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { WebhookDelivery } from '../client/operations.ts';
 import { Problem } from '../errors.ts';
+import { DELIVERY_STATES } from '../webhooks/delivery-state.ts';
 import { accountOfEndpoint, readTypes } from '../webhooks/endpoint.ts';
 import { endpointOfDelivery } from '../webhooks/replay.ts';
 import { accountNumber, collect, print, table, wholeNumber, withJson } from './command.ts';
@@ -105,8 +106,10 @@ async function deliveriesOf(here: Here, options: WebhookOptions): Promise<Webhoo
 }
 
 function readState(text: string): WebhookDelivery['state'] {
-  if (text === 'pending' || text === 'delivered' || text === 'abandoned') return text;
-  throw new Problem('invalid', `--state must be pending, delivered or abandoned, not "${text}".`);
+  const state = DELIVERY_STATES.find((it) => it === text);
+  if (state !== undefined) return state;
+  const known = new Intl.ListFormat('en', { type: 'disjunction' }).format(DELIVERY_STATES);
+  throw new Problem('invalid', `--state must be ${known}, not "${text}".`);
 }
 
 function readTime(text: string): string {

@@ -1,6 +1,7 @@
 // Closed lists stand once in the code and once in the schema: the database is asked whether they are the same.
 // The statuses, with their order, are compared in tests/spec/3-states.test.ts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { UNKNOWN_OUTCOMES } from '../../src/accounts/accounts.ts';
 import { PLANS } from '../../src/accounts/plans.ts';
 import { MEMBER_ROLES } from '../../src/accounts/scopes.ts';
 import { EVENT_KINDS } from '../../src/events/kinds.ts';
@@ -16,6 +17,7 @@ afterAll(() => test.drop());
 
 it.each<[table: string, column: string, list: readonly string[]]>([
   ['accounts', 'plan', Object.keys(PLANS)],
+  ['accounts', 'unknown_outcome', UNKNOWN_OUTCOMES],
   ['members', 'role', MEMBER_ROLES],
   ['invitations', 'role', MEMBER_ROLES],
   ['events', 'kind', Object.keys(EVENT_KINDS)],

@@ -51,19 +51,22 @@ export function BrandingPage() {
 type Branding = BrandingView['branding'];
 
 /** As the form holds it: every text is a string. */
-type Form = Record<Exclude<keyof Branding, 'button_radius'>, string> & { button_radius: number };
+type Form = Record<TextField, string> & { button_radius: number };
+type TextField = Exclude<keyof Branding, 'button_radius'>;
 
-const texts = [
-  'brand_name',
-  'logo_url',
-  'primary_color',
-  'accent_color',
-  'support_email',
-  'support_url',
-  'footer_html',
-  'privacy_policy_url',
-  'terms_url',
-] as const;
+/** A new field does not compile until it stands here. */
+const blank: Record<TextField, ''> = {
+  brand_name: '',
+  logo_url: '',
+  primary_color: '',
+  accent_color: '',
+  support_email: '',
+  support_url: '',
+  footer_html: '',
+  privacy_policy_url: '',
+  terms_url: '',
+};
+const texts = Object.keys(blank) as TextField[];
 
 const formOf = (fields: Branding): Form => ({
   ...(Object.fromEntries(texts.map((name) => [name, fields[name] ?? ''])) as Omit<
@@ -80,7 +83,7 @@ const changeOf = (form: Form): Input<'branding.preview'>['branding'] => ({
 });
 
 const fields: {
-  name: (typeof texts)[number];
+  name: TextField;
   label: string;
   description: string;
   type?: string;
