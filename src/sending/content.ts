@@ -53,31 +53,30 @@ export function makeContent(
   if (request.template !== undefined) {
     return renderContent(render, accountId, { ...request, template: request.template });
   }
-  const content = { ...NO_TEMPLATE, subject: request.subject ?? '' };
-  const { html = null, text = null } = request;
+  const { subject = '', html = null, text = null } = request;
   return isLong(html) || isLong(text)
-    ? encodeLong({ ...content, html, text })
-    : { ...content, html, text };
+    ? encodeLong(subject, html, text)
+    : inline(subject, html, text);
 }
 
-const NO_TEMPLATE = {
+const inline = (subject: string, html: Content['html'], text: Content['text']): Content => ({
+  subject,
+  html,
+  text,
   template: null,
   templateVersion: null,
   brandingVersion: null,
   category: null,
-};
+});
 
 const isLong = (text: string | null): boolean => text !== null && text.length > PIECE;
 
 async function encodeLong(
-  content: Content & Record<'html' | 'text', string | null>,
+  subject: string,
+  html: string | null,
+  text: string | null,
 ): Promise<Content> {
-  const { html, text } = content;
-  return {
-    ...content,
-    html: html && (await encodeInTurns(html)),
-    text: text && (await encodeInTurns(text)),
-  };
+  return inline(subject, html && (await encodeInTurns(html)), text && (await encodeInTurns(text)));
 }
 
 /** Characters that become bytes between two turns of the event loop: 25 MB of Japanese in one go took 110 ms. */
