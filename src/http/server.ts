@@ -52,6 +52,10 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
     connectionsCheckingInterval: Math.min(1000, limits.headMs / 2),
   });
   const connections = limitConnections(server, limits, isProxy);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    continueWhenRead(request, response);
+    server.emit('request', request, response);
+  });
 
   function guard(handler: BareHandler): BareHandler {
     const lingering = new WeakSet<Socket>();
@@ -89,6 +93,19 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/**
+ * Who waits with the body for `100 Continue` (RFC 9110 10.1.1) is told to go on when somebody begins to read it: the key, the
+ * plan and the path were judged by then. Left to itself, node:http says so before anybody has looked.
+ */
+function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
+  let told = false;
+  request.on('newListener', (event) => {
+    if (told || (event !== 'data' && event !== 'readable')) return;
+    told = true;
+    if (!response.headersSent) response.writeContinue();
+  });
+}
 
 /**
  * A socket that is closed while bytes lie in it unread is reset, and the other side may never see the answer.

@@ -1,5 +1,6 @@
 // What runs in the threads of pool.test.ts: jobs as hostile as a stranger's text may make them. Plain JavaScript: threads load
 // what was built.
+import { readFileSync } from 'node:fs';
 import { Problem } from '../../dist/errors.js';
 import { openThreadClock } from '../../dist/thread-clock.js';
 import { serveJobs } from '../../dist/threads/serve.js';
@@ -18,6 +19,11 @@ serveJobs({
   },
   loopForever: () => {
     for (;;);
+  },
+  /** A native call that nothing interrupts: until somebody writes into the pipe. */
+  readPipe: (path) => {
+    Atomics.add(path.begun, 0, 1);
+    return readFileSync(path.name, 'utf8');
   },
   takeAllMemory: () => {
     const all = [];

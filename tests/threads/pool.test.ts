@@ -1,4 +1,8 @@
 // The threads over real ones: what oversteps its limits is refused, and what went with it is done all the same.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
 import { JobStopped } from '../../src/job-stopped.ts';
@@ -13,6 +17,7 @@ type HostileJobs = {
   refuse: (detail: string) => never;
   fail: (input: null) => never;
   loopForever: (input: null) => never;
+  readPipe: (path: { name: string; begun: Int32Array }) => string;
   takeAllMemory: (input: null) => never;
   work: (ms: number) => number;
   hold: (gate: Int32Array) => string;
@@ -106,6 +111,32 @@ describe('a job past its limits', () => {
     expect(await hostile).toMatchObject({ reason: 'memory' });
     expect(spent).toHaveLength(1);
     expect(await doubles('b', 3)).toEqual([0, 2, 4]);
+  });
+
+  it('in a native call, which nothing interrupts, is given up all the same; only its own share waits for its end', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pipes-'));
+    const begun = new Int32Array(new SharedArrayBuffer(4));
+    const pipe = (name: string) => {
+      execFileSync('mkfifo', [join(folder, name)]);
+      return { name: join(folder, name), begun };
+    };
+    // Sleeping, it is seen by the clock alone: after twenty times its deadline.
+    open({ deadlineMs: 25 });
+    const pipes = { a: pipe('a'), b: pipe('b') };
+    const stuck = Object.entries(pipes).map(([share, path]) =>
+      pool.run('readPipe', path, { share }).catch((error) => error),
+    );
+    for (const one of stuck) expect(await one).toMatchObject({ reason: 'time' });
+    expect(Atomics.load(begun, 0)).toBe(2);
+    let done = false;
+    const next = pool.run('double', 4, { share: 'a' }).finally(() => {
+      done = true;
+    });
+    expect(await doubles('c', 50)).toHaveLength(50);
+    expect(done).toBe(false);
+    for (const { name } of Object.values(pipes)) writeFileSync(name, 'x');
+    expect(await next).toBe(8);
+    rmSync(folder, { recursive: true });
   });
 
   it('leaves a thread for others, who need not wait for it', async () => {
