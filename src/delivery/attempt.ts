@@ -71,11 +71,13 @@ export interface Attempt {
   mayBegin: () => boolean;
   /** By the database's clock. */
   nowMs: number;
+  /** That clock can be trusted with giving mails up: it has not leapt within a day. */
+  mayExpire: boolean;
 }
 
 export async function attempt(
   deps: AttemptDeps,
-  { claimed, mayBegin, nowMs }: Attempt,
+  { claimed, mayBegin, nowMs, mayExpire }: Attempt,
   mail: StoredMail,
   suppressed: ReadonlySet<string>,
 ): Promise<Outcome> {
@@ -86,7 +88,8 @@ export async function attempt(
 
   const sender = await deps.senders.of(mail.account, mail.head.from.domain);
   const handing = await handCopies(deps, claimed, mail, sender, allowed, mayBegin);
-  return judge(deps, claimed, mail, events, handing, nowMs);
+  const expired = mayExpire && isExpired(idTimeMs(mail.messageId), nowMs);
+  return judge(deps, claimed, mail, events, handing, expired);
 }
 
 function holdBackSuppressed(
@@ -182,7 +185,7 @@ function judge(
   mail: StoredMail,
   events: NewEvent[],
   { handOvers, unbegun, fault }: Handing,
-  nowMs: number,
+  expired: boolean,
 ): Outcome {
   const handOver = together(handOvers);
   const by = (result: RecipientOutcome['result']) =>
@@ -191,7 +194,6 @@ function judge(
   const unknown = by('unknown');
   const sent = [...by('accepted'), ...(countsAsSent ? unknown : [])];
   const late = [...by('deferred'), ...(countsAsSent ? [] : unknown)];
-  const expired = isExpired(idTimeMs(mail.messageId), nowMs);
 
   if (sent.length > 0) {
     events.push(sentEvent(mail, claimed, namesOf(sent), handOver?.relayMessageId));

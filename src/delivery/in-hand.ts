@@ -7,6 +7,7 @@ export interface InHand {
   add(rows: readonly ClaimedMessage[]): void;
   remove(row: ClaimedMessage): void;
   count(): number;
+  all(): readonly ClaimedMessage[];
   isHalfEmpty(): boolean;
   /** All of them have enough. */
   areFull(accounts: ReadonlySet<number>): boolean;
@@ -18,29 +19,31 @@ export function createInHand(most: number): InHand {
   const byAccount = new Map<number, number>();
   const forNewcomers = Math.ceil(most / 4);
   const enough = Math.ceil(most / 16);
-  let count = 0;
+  const all = new Set<ClaimedMessage>();
 
-  const isHalfEmpty = () => count <= most / 2;
+  const isHalfEmpty = () => all.size <= most / 2;
   const isFull = (account: number) => (byAccount.get(account) ?? 0) >= enough;
   return {
     add(rows) {
-      count += rows.length;
-      for (const { accountId } of rows) {
-        byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + 1);
+      for (const row of rows) {
+        all.add(row);
+        byAccount.set(row.accountId, (byAccount.get(row.accountId) ?? 0) + 1);
       }
     },
-    remove({ accountId }) {
-      count--;
+    remove(row) {
+      const { accountId } = row;
+      all.delete(row);
       const left = byAccount.get(accountId)! - 1;
       if (left === 0) byAccount.delete(accountId);
       else byAccount.set(accountId, left);
     },
-    count: () => count,
+    count: () => all.size,
+    all: () => [...all],
     isHalfEmpty,
     areFull: (accounts) => [...accounts].every(isFull),
     room() {
-      if (isHalfEmpty()) return { most: most - count, full: [] };
-      const left = most + forNewcomers - count;
+      if (isHalfEmpty()) return { most: most - all.size, full: [] };
+      const left = most + forNewcomers - all.size;
       return left <= 0 ? undefined : { most: left, full: [...byAccount.keys()].filter(isFull) };
     },
   };

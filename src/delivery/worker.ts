@@ -7,13 +7,20 @@ import { showId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createNap } from '../nap.ts';
-import { type Claim, type ClaimedMessage, claimDue } from '../queue/due.ts';
-import type { Leases } from '../queue/leases.ts';
+import {
+  type Claim,
+  type ClaimedMessage,
+  claimDue,
+  giveBackStrays,
+  type Room,
+} from '../queue/due.ts';
+import type { Lease, Leases } from '../queue/leases.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Relay } from '../smtp/relay.ts';
 import type { RelayHealth } from '../smtp/relay-health.ts';
 import { isUnbegun } from '../smtp/transaction.ts';
 import type { Database } from '../store/pool.ts';
+import type { LeapWatch } from '../store/steady-clock.ts';
 import {
   type AttemptDeps,
   attempt,
@@ -27,11 +34,14 @@ import {
 import { createInHand } from './in-hand.ts';
 import { isOwnFault, type Loaded, loadGroup } from './loading.ts';
 import { recordOutcomes } from './outcomes.ts';
+import { EXPIRES_AFTER_MS } from './retry.ts';
 import { createTurns } from './turns.ts';
 
 const POLL_EVERY_MS = 200;
 /** After something that passes, such as a database that is away. */
 const AGAIN_AFTER_MS = 5_000;
+/** A server that was held up does not claim any more: nobody would know of it. */
+const CLAIMED_WITHIN_MS = 5_000;
 /** Contents in memory at a time, over all mails in hand. */
 const MOST_BYTES_IN_HAND = 64 * 1024 * 1024;
 const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
@@ -53,6 +63,10 @@ export interface WorkerDeps extends Omit<AttemptDeps, 'relay' | 'sandbox'> {
   health: RelayHealth;
   leases: Leases;
   mostInHand: number;
+  /** A clock that was set ahead would give up what has just been accepted. */
+  leaps: LeapWatch;
+  /** The database's clock, where claims must not come late. */
+  databaseNowMs?: () => number;
 }
 
 export interface Worker {
@@ -84,6 +98,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const inHand = createInHand(deps.mostInHand);
   const claims = new Set<Promise<void>>();
   let lastLane = 0;
+  /** The latest claim whose answer did not come. */
+  let lost: { lease: Lease; sinceMs: number } | undefined;
   let stopping = false;
   let gaveUp = false;
   const { rest, wake } = createNap();
@@ -103,13 +119,34 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     const lease = leases.current();
     const room = inHand.room();
     if (room === undefined || !lease.holds()) return false;
-    const claim = await claimDue(database, lease, { ...room, after: lastLane });
+    const claim = await claimUnder(lease, room);
     if (claim === undefined) return false;
     lastLane = claim.lastLane;
+    deps.leaps.note(claim.atMs);
     inHand.add(claim.rows);
     const work = handleClaim(claim).finally(() => claims.delete(work));
     claims.add(work);
     return true;
+  }
+
+  async function claimUnder(lease: Lease, room: Pick<Room, 'most' | 'full'>) {
+    await findLost();
+    const nowMs = deps.databaseNowMs?.();
+    const doneBy = nowMs === undefined ? null : new Date(nowMs + CLAIMED_WITHIN_MS);
+    try {
+      return await claimDue(database, lease, { ...room, after: lastLane }, doneBy);
+    } catch (error) {
+      lost = { lease, sinceMs: performance.now() };
+      throw error;
+    }
+  }
+
+  /** What the server claimed for us without our hearing of it goes back into its lane, once it can claim nothing more. */
+  async function findLost(): Promise<void> {
+    if (lost === undefined || performance.now() - lost.sinceMs < CLAIMED_WITHIN_MS) return;
+    const found = await giveBackStrays(database, lost.lease, inHand.all());
+    lost = undefined;
+    if (found > 0) log.warn({ mails: found }, 'mails were claimed without an answer; given back');
   }
 
   async function handleClaim(claim: Claim): Promise<void> {
@@ -140,7 +177,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     const stopClock = deps.metrics.handoff.startTimer();
     try {
       const mayBegin = () => !stopping && claim.lease.holds();
-      const about = { claimed, mayBegin, nowMs: claim.atMs };
+      const mayExpire = deps.leaps.isSteadyFor(EXPIRES_AFTER_MS, claim.atMs);
+      const about = { claimed, mayBegin, nowMs: claim.atMs, mayExpire };
       const outcome = await attempt(attemptDeps, about, mail, suppressed);
       // What became of sandbox mail says nothing of the relay.
       if (!mail.head.sandbox) noteConnection(outcome);

@@ -1,6 +1,6 @@
 // Due rows: claiming them, and how many there are. Before: sending/batch.ts wrote them. After: delivery/outcomes.ts records what
 // became of them. Claim → commit → talk → record: no transaction is open while a worker talks to the network.
-import { uuidToBytes } from '../ids.ts';
+import { bytesToUuid, uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import type { MailClass } from './lanes.ts';
 import type { Lease } from './leases.ts';
@@ -50,18 +50,20 @@ interface ClaimedRow extends Omit<ClaimedMessage, 'messageId' | 'class'> {
   lastLane: number;
 }
 
-/** One round over the lanes. Undefined: nothing is ready. */
+/** One round over the lanes. Undefined: nothing is ready. After `doneBy`, by the database's clock, nothing is claimed any more. */
 export async function claimDue(
   database: Database,
   lease: Lease,
   { most, after, full }: Room,
+  doneBy: Date | null = null,
 ): Promise<Claim | undefined> {
   const rows = await database.prepared<ClaimedRow>(
     'claim-due',
     `SELECT account_id AS "accountId", message_id AS uuid, class, claims, attempts, remaining, unknown, size,
             now_ms AS "atMs", last_lane AS "lastLane"
-     FROM claim_due($1, $2, $3, $4, $5)`,
-    [lease.id, after, most, LANES_A_ROUND, full],
+     FROM claim_due($1, $2, $3, $4, $5)
+     WHERE coalesce($6::timestamptz, 'infinity') > now() AND in_time($6)`,
+    [lease.id, after, most, LANES_A_ROUND, full, doneBy],
   );
   const [first] = rows;
   if (first === undefined) return undefined;
@@ -75,6 +77,26 @@ export async function claimDue(
       messageId: uuidToBytes(uuid),
     })),
   };
+}
+
+/**
+ * Puts back what is in hand under a lease and not among what its process knows of: it was claimed by a statement whose answer
+ * was lost, and would stay in hand for as long as the process lives. Answers how many.
+ */
+export async function giveBackStrays(
+  database: Database,
+  lease: Lease,
+  known: readonly Pick<ClaimedMessage, 'accountId' | 'messageId'>[],
+): Promise<number> {
+  const rows = await database.query(
+    `UPDATE due_messages d SET state = 'ready', lease = NULL, attempts = d.attempts - 1
+     WHERE d.state = 'in hand' AND d.lease = $1 AND NOT EXISTS (
+       SELECT FROM unnest($2::bigint[], $3::uuid[]) AS k (account_id, message_id)
+       WHERE k.account_id = d.account_id AND k.message_id = d.message_id)
+     RETURNING 1`,
+    [lease.id, known.map((row) => row.accountId), known.map((row) => bytesToUuid(row.messageId))],
+  );
+  return rows.length;
 }
 
 export interface QueueState {

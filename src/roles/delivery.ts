@@ -6,13 +6,14 @@ import { createRelay, type RelayConfig } from '../smtp/relay.ts';
 import { createRelayHealth } from '../smtp/relay-health.ts';
 import { openRelayReporting } from '../smtp/relay-state.ts';
 import { parseRelayUrl } from '../smtp/relay-url.ts';
+import { readClockHistory, watchForLeaps } from '../store/steady-clock.ts';
 import type { Shared } from './shared.ts';
 
 export async function startDelivery(
   shared: Shared,
   feedbackPort: number | undefined,
 ): Promise<Worker> {
-  const { config, database, clock, log, metrics, making, opened } = shared;
+  const { config, database, clock, log, metrics, making, opened, heartbeat } = shared;
   const sandboxUrl = await startSandbox(shared, feedbackPort);
   const url = config.relayUrl ?? sandboxUrl;
   if (!making.isPublic) {
@@ -33,6 +34,7 @@ export async function startDelivery(
     }),
     async (it) => it.abandon(),
   );
+  const history = await readClockHistory(database, clock.nowMs());
   const worker = await startWorker({
     ...{ database, clock, log, metrics, relay, health, leases },
     // Mail of sandbox-only keys is captured also where a real relay is configured.
@@ -40,6 +42,8 @@ export async function startDelivery(
     ...making,
     relayHost: parseRelayUrl(url).host,
     mostInHand: connections * 16,
+    databaseNowMs: heartbeat.nowMs,
+    leaps: watchForLeaps(history?.jump?.to.getTime()),
   });
   return opened(worker, (it) => it.stop());
 }

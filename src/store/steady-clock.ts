@@ -64,3 +64,29 @@ function toHistory({ lastRunAt, steadySince, jumpedFrom }: Row, nowMs: number): 
     trustedFrom,
   };
 }
+
+const LEAP_MS = 3_600_000;
+
+/** Leaps of the database's clock, as a process sees them beside its own monotonic one. */
+export interface LeapWatch {
+  note(nowMs: number): void;
+  /** Since the last leap so much time has passed, or there was none. */
+  isSteadyFor(ms: number, nowMs: number): boolean;
+}
+
+/** `leaptAtMs`: of a leap that was there before. A machine that slept looks the same: nothing is lost by waiting either. */
+export function watchForLeaps(
+  leaptAtMs = Number.NEGATIVE_INFINITY,
+  monotonicMs: () => number = () => performance.now(),
+): LeapWatch {
+  let lastLeapMs = leaptAtMs;
+  let offsetMs: number | undefined;
+  return {
+    note(nowMs) {
+      const newOffsetMs = nowMs - monotonicMs();
+      if (offsetMs !== undefined && newOffsetMs - offsetMs > LEAP_MS) lastLeapMs = nowMs;
+      offsetMs = newOffsetMs;
+    },
+    isSteadyFor: (ms, nowMs) => nowMs - lastLeapMs >= ms,
+  };
+}

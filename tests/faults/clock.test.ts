@@ -5,6 +5,7 @@ import { idTimeMs, readId } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { runMaintenance } from '../../src/maintenance.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
+import { watchForLeaps } from '../../src/store/steady-clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { findFaketime, shiftedClock } from '../support/faketime.ts';
 import { runCommand, startProcess } from '../support/process.ts';
@@ -51,6 +52,44 @@ describe.runIf(faketime !== undefined)('a process whose clock is wrong', () => {
       await service.end('SIGTERM');
     }, 60_000);
   }
+
+  it('a delivery process, two days ahead: it takes nothing that others have in hand, and gives nothing up', async () => {
+    const roles = { DATABASE_URL: test.url, DELIVERY_LEASE_SECONDS: '10' };
+    const right = await startProcess(roles);
+    const wrong = await startProcess({
+      ...roles,
+      ROLES: 'delivery',
+      ...shiftedClock(faketime!, '+2d'),
+    });
+    const { key, id } = await makeAccount(test.database);
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+    const send = (to: string) =>
+      request(`${right.url}/v1/send`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(mail({ to: [to] })),
+      });
+    const sent = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        send(n % 2 === 0 ? 'delivered@sandbox.localhost' : 'greylist@simulator.test'),
+      ),
+    );
+    expect(new Set(sent.map(({ status }) => status))).toEqual(new Set([202]));
+    const settled = await until(async () => {
+      const rows = await test.database.query<{ status: string; n: number }>(
+        `SELECT status, count(*)::int AS n FROM messages WHERE account_id = $1 GROUP BY status ORDER BY status`,
+        [id],
+      );
+      return rows.find((row) => row.status === 'delivered')?.n === 20 && rows;
+    }, 60_000);
+    // Put off by half a minute, by whichever process: by the database's clock they wait, and none is given up.
+    expect(settled.map(({ status }) => status)).not.toContain('bounced');
+    const twice = await test.database.query(
+      `SELECT envelope_id FROM sandbox_mails GROUP BY envelope_id HAVING count(*) > 1`,
+    );
+    expect(twice).toEqual([]);
+    for (const process of [right, wrong]) await process.end('SIGTERM');
+  }, 120_000);
 });
 
 describe('a database whose clock is wrong', () => {
@@ -68,6 +107,51 @@ describe('a database whose clock is wrong', () => {
     }
     await service.stop();
   }, 60_000);
+
+  it.each([
+    ['a day ago by a steady clock is given up when it is put off', 'bounced'],
+    ['a day ago by a clock that has just leapt waits on', 'queued'],
+  ])('mail that was accepted %s', async (_, status) => {
+    if (status === 'queued') {
+      await test.database.query(
+        `INSERT INTO maintenance_runs (last_run_at, steady_since) VALUES (now() - interval '9 days', now() - interval '99 days')`,
+      );
+    }
+    let aheadMs = 0;
+    const clock = { nowMs: () => Date.now() + aheadMs };
+    const service = await startTestService({}, { on: test, clock });
+    const { key, id } = await service.account();
+    aheadMs = -25 * 3_600_000;
+    const { body } = await service.send(key, mail({ to: ['greylist@simulator.test'] }));
+    aheadMs = 0;
+    const settled = () =>
+      test.database.query(
+        `SELECT 1 WHERE NOT EXISTS (SELECT FROM due_messages WHERE account_id = $1 AND state <> 'waiting')`,
+        [id],
+      );
+    await until(async () => (await settled()).length > 0);
+    expect((await service.get(key, `/v1/messages/${body.id}`)).body.status).toBe(status);
+    await service.stop();
+  });
+
+  it('a leap is seen beside the monotonic clock, and counts for as long as asked', () => {
+    let monotonicMs = 0;
+    const leaps = watchForLeaps(undefined, () => monotonicMs);
+    const at = (ms: number) => {
+      leaps.note(ms);
+      return leaps.isSteadyFor(DAY_MS, ms);
+    };
+    expect(at(1e12)).toBe(true);
+    monotonicMs = 3 * DAY_MS;
+    expect(at(1e12 + 3 * DAY_MS)).toBe(true);
+    expect(at(1e12 + 5 * DAY_MS)).toBe(false);
+    monotonicMs = 4 * DAY_MS - 1000;
+    expect(at(1e12 + 6 * DAY_MS - 1000)).toBe(false);
+    monotonicMs = 4 * DAY_MS;
+    expect(at(1e12 + 6 * DAY_MS)).toBe(true);
+    // Set back: nobody is given up early.
+    expect(at(1e12)).toBe(false);
+  });
 
   it('a jump drops nothing, says so, and is trusted only after a steady week', async () => {
     let aheadMs = 0;
