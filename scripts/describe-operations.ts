@@ -1,7 +1,8 @@
-// The tables of docs/api.md and docs/mcp.md, made from the operations: calls, parameters, scopes and tools. They stand between
-// markers; what is written around them stays.
+// The tables of docs/api.md and docs/mcp.md, made from the operations and the event kinds: calls, parameters, scopes, tools and
+// events. They stand between markers; what is written around them stays.
 import { readFileSync } from 'node:fs';
 import { toJSONSchema } from 'zod';
+import { EVENT_KINDS } from '../src/events/kinds.ts';
 import { TOOLS } from '../src/mcp/tools.ts';
 import { OPERATIONS } from '../src/operations/all.ts';
 import type { Operation } from '../src/operations/operation.ts';
@@ -14,7 +15,7 @@ export function withTables(file: string): string {
   );
 }
 
-const TABLES: Record<string, () => string> = { calls, scopes, tools };
+const TABLES: Record<string, () => string> = { calls, scopes, tools, events };
 
 function between(text: string, name: string, make: () => string): string {
   const marked = new RegExp(`(<!-- ${name}: made by npm run generate -->\n)[^]*?(<!-- end -->)`);
@@ -71,6 +72,18 @@ function tools(): string {
     TOOLS.map(({ operation: { name, scope, summary } }) => [
       code(name),
       scope === null ? 'none' : code(scope),
+      summary,
+    ]),
+  );
+}
+
+function events(): string {
+  return table(
+    ['type', 'webhook', 'fields', 'what happened'],
+    Object.entries(EVENT_KINDS).map(([type, { hook, fields, summary }]) => [
+      code(type),
+      hook === null ? 'none' : code(hook),
+      Object.keys(fields).map(code).join(', '),
       summary,
     ]),
   );

@@ -20,6 +20,8 @@ interface EventKind {
   summary: string;
   /** Fields beside type and timestamp, in the timeline and in the webhook's payload. */
   fields: Record<string, z.ZodType>;
+  /** Of the fields beside the recipients: what a test event says, and what OpenAPI shows. */
+  example: Record<string, unknown>;
 }
 
 export const EVENT_KINDS = {
@@ -30,6 +32,7 @@ export const EVENT_KINDS = {
       recipients,
       subject: z.string().describe('The subject as it went out.'),
     },
+    example: { subject: 'Your receipt' },
   },
   delivered: {
     hook: 'delivery',
@@ -40,6 +43,7 @@ export const EVENT_KINDS = {
       reporting_mta: reportingMta,
       remote_mta: remoteMta,
     },
+    example: { smtp_response: '250 2.0.0 OK', reporting_mta: 'relay.example' },
   },
   opened: {
     hook: 'open',
@@ -49,6 +53,7 @@ export const EVENT_KINDS = {
       ip_address: z.string().describe('Where it was opened from.'),
       machine: z.boolean().describe('True for known prefetchers and scanners.'),
     },
+    example: { user_agent: 'Sandmartin test event', ip_address: '192.0.2.1', machine: false },
   },
   clicked: {
     hook: 'click',
@@ -58,6 +63,12 @@ export const EVENT_KINDS = {
       user_agent: z.string().describe('The program that followed it.'),
       ip_address: z.string().describe('Where it was followed from.'),
       machine: z.boolean().describe('True for known prefetchers and scanners.'),
+    },
+    example: {
+      url: 'https://example.com/',
+      user_agent: 'Sandmartin test event',
+      ip_address: '192.0.2.1',
+      machine: false,
     },
   },
   bounced: {
@@ -75,6 +86,12 @@ export const EVENT_KINDS = {
         .optional()
         .describe('True when the account writes no more to the address because of it.'),
     },
+    example: {
+      bounce_type: 'permanent',
+      reason: 'user-unknown',
+      smtp_response: '550 5.1.1 no such user',
+      reporting_mta: 'relay.example',
+    },
   },
   complained: {
     hook: 'complaint',
@@ -83,6 +100,7 @@ export const EVENT_KINDS = {
       recipients,
       feedback_type: z.string().describe('The kind of report, such as abuse.'),
     },
+    example: { feedback_type: 'abuse' },
   },
 } as const satisfies Record<string, EventKind>;
 

@@ -2,7 +2,7 @@
 // Like a real one in everything but its message, which does not exist; it leaves no row in the log.
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import type { HookType } from '../events/kinds.ts';
+import { EVENT_KINDS, type HookType } from '../events/kinds.ts';
 import { bytesToUuid, newIdBytes, readUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
@@ -11,24 +11,6 @@ import { readSecrets } from './endpoint-secrets.ts';
 import { bodyOf, eventIdOf, kindOf, type StoredEvent } from './event-body.ts';
 import { type PostResult, postWebhook } from './post.ts';
 import { attemptHeaders } from './sign.ts';
-
-const DETAILS: Record<HookType, Record<string, unknown>> = {
-  delivery: { smtp_response: '250 2.0.0 OK', reporting_mta: 'relay.example' },
-  bounce: {
-    bounce_type: 'permanent',
-    reason: 'user-unknown',
-    smtp_response: '550 5.1.1 no such user',
-    reporting_mta: 'relay.example',
-  },
-  open: { user_agent: 'Sandmartin test event', ip_address: '192.0.2.1', machine: false },
-  click: {
-    url: 'https://example.com/',
-    user_agent: 'Sandmartin test event',
-    ip_address: '192.0.2.1',
-    machine: false,
-  },
-  complaint: { feedback_type: 'abuse' },
-};
 
 export interface TestEventResult extends PostResult {
   eventId: string;
@@ -60,15 +42,16 @@ export async function sendTestEvent(
 }
 
 function testEvent(accountId: number, type: HookType, nowMs: number): StoredEvent {
+  const kind = kindOf(type);
   return {
     accountId,
     messageUuid: bytesToUuid(newIdBytes(nowMs)),
     eventUuid: bytesToUuid(newIdBytes(nowMs)),
-    kind: kindOf(type),
+    kind,
     timestamp: new Date(nowMs).toISOString().replace('Z', '000Z'),
     sequence: 1,
     recipients: ['ada@example.com'],
-    detail: DETAILS[type],
+    detail: EVENT_KINDS[kind].example,
     relayMessageId: 'TEST',
     tags: ['test'],
   };

@@ -5,18 +5,22 @@ import { type Schemas, typeName } from './schemas.ts';
 
 export function describeWebhooks(schemas: Schemas): Record<string, object> {
   return Object.fromEntries(
-    Object.values(EVENT_KINDS).flatMap(({ hook, summary, fields }) =>
-      hook === null ? [] : [[hook, { post: describePost(hook, summary, fields, schemas) }]],
+    Object.values(EVENT_KINDS).flatMap(({ hook, summary, fields, example }) =>
+      hook === null
+        ? []
+        : [[hook, { post: describePost({ hook, summary, fields, example }, schemas) }]],
     ),
   );
 }
 
-function describePost(
-  hook: string,
-  summary: string,
-  fields: Record<string, z.ZodType>,
-  schemas: Schemas,
-): object {
+interface Hook {
+  hook: string;
+  summary: string;
+  fields: Record<string, z.ZodType>;
+  example: object;
+}
+
+function describePost({ hook, summary, fields, example }: Hook, schemas: Schemas): object {
   const body = z
     .object({
       event_type: z.literal(hook).describe('What happened.'),
@@ -36,6 +40,7 @@ function describePost(
       content: {
         'application/json': {
           schema: schemas.name(`${typeName(hook)}Webhook`, schemas.of(body, 'output')),
+          example: { event_type: hook, user_id: 1, payload: { ...COMMON_EXAMPLE, ...example } },
         },
       },
     },
@@ -55,6 +60,15 @@ const COMMON = {
   tags: z.array(z.string()).describe('Labels given when it was sent.'),
   event_timestamp: z.string().describe('When it happened: ISO 8601, UTC, ending in Z.'),
   sequence: z.number().int().describe('1, 2, 3 … per message.'),
+};
+
+const COMMON_EXAMPLE = {
+  sm_mail_id: 'msg_01K9ZQ3V7N8M2R4T6W8Y0A1B2C',
+  message_id: '4XyZ1a',
+  recipients: ['ada@example.com'],
+  tags: ['receipt'],
+  event_timestamp: '2026-11-15T10:22:33.123456Z',
+  sequence: 2,
 };
 
 const header = (name: string, description: string) => ({
