@@ -158,11 +158,19 @@ await service.stop();
 
 service = await start({ ROLES: 'api' });
 const { database: later } = service;
-const pdf = Buffer.from('pdf').toString('base64');
-const attachments = [{ filename: 'a.pdf', content_type: 'application/pdf', content_base64: pdf }];
+const filesOf = (sizes: number[]) =>
+  sizes.map((size, n) => ({
+    filename: `${n}.pdf`,
+    content_type: 'application/pdf',
+    content_base64: Buffer.alloc(size, 'x').toString('base64'),
+  }));
 const queued = {
   plain: await send({}),
-  rich: await send({ cc: ['Bo <bo@example.net>'], bcc: ['cy@example.net'], attachments }),
+  rich: await send({
+    cc: ['Bo <bo@example.net>'],
+    bcc: ['cy@example.net'],
+    attachments: filesOf([3]),
+  }),
   template: await send({ template: 'order-note', variables: { number: '7' }, subject: undefined }),
   suppressed: await send({ to: ['nobody@example.net'] }),
 };
@@ -171,7 +179,8 @@ const { heads } = JSON.parse(readFileSync('tests/fixtures/stored-heads.json', 'u
 };
 const byForm: Record<string, string> = {};
 for (const { form, written } of heads) {
-  byForm[form] = await send({ attachments });
+  const { attachments } = JSON.parse(written) as { attachments: { size: number }[] };
+  byForm[form] = await send({ attachments: filesOf(attachments.map(({ size }) => size)) });
   await later.query('UPDATE contents SET head = $3 WHERE account_id = $1 AND message_id = $2', [
     account.id,
     readUuid('msg_', byForm[form]!),

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeSchema, ROWS_HERE } from '../../scripts/describe-schema.ts';
 import { checkSealed, openSecret } from '../../src/secrets.ts';
 import type { Database } from '../../src/store/pool.ts';
+import { VERSION } from '../../src/version.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { mail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -46,6 +47,12 @@ describe.each(readdirSync(FIXTURES))('data of %s', (version) => {
 
   const story = async (id: string) => (await service.get(main, `/v1/messages/${id}`)).body;
   const typesOf = (body: { events: { type: string }[] }) => body.events.map(({ type }) => type);
+
+  it.runIf(version === VERSION)('has every form of head that is written by now', () => {
+    const { heads } = JSON.parse(readFileSync(join(FIXTURES, '../stored-heads.json'), 'utf8'));
+    const forms = heads.map(({ form }: { form: number }) => String(form));
+    expect(Object.keys(facts.queued.heads), 'run npm run fixture').toEqual(forms);
+  });
 
   it('has the schema of a new database', async () => {
     const fresh = await createTestDatabase();
