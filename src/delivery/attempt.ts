@@ -152,6 +152,10 @@ const sameFor = (handOver: HandOver, recipient: string): HandOver => ({
   recipients: handOver.recipients.map((outcome) => ({ ...outcome, recipient })),
 });
 
+/** Reports about mails of the service itself come to the service, whichever account's domain it writes from. */
+const returnPathDomain = (deps: AttemptDeps, mail: StoredMail, sender: Sender): string =>
+  mail.door === 'system' ? deps.senders.bounceDomain : sender.returnPathDomain;
+
 /** Undefined: it did not begin. */
 async function handCopy(
   deps: AttemptDeps,
@@ -165,7 +169,7 @@ async function handCopy(
   const made = await making.take(claimed, mayBegin, () => makeCopy(deps, mail, sender, copy));
   if (made === undefined) return undefined;
   const envelope = {
-    from: returnPath(deps.returnPathKey, mail, copy.place, sender.returnPathDomain),
+    from: returnPath(deps.returnPathKey, mail, copy.place, returnPathDomain(deps, mail, sender)),
     recipients: [copy.recipient],
     envelopeId: showId('msg_', mail.messageId),
     smtputf8: made.smtputf8,

@@ -17,6 +17,8 @@ export interface Sender {
 export interface Senders {
   /** Rejects when the keys cannot be opened: a mail that should be signed waits rather than going out without. */
   of(account: { id: number; version: number }, domain: string): Promise<Sender>;
+  /** BOUNCE_DOMAIN. */
+  bounceDomain: string;
 }
 
 /** More accounts than this are not kept in memory at a time. */
@@ -30,6 +32,7 @@ export function openSenders(deps: {
   const accounts = new Map<number, { version: number; domains: Map<string, Promise<Sender>> }>();
 
   return {
+    bounceDomain: deps.bounceDomain,
     of(account, domain) {
       let known = accounts.get(account.id);
       if (known?.version !== account.version) {

@@ -1,6 +1,7 @@
 // Loading claimed mails: message and content of a group in one round trip, a large one piece by piece, so that it holds up nobody.
 import type { UnknownOutcome } from '../accounts/accounts.ts';
 import { bytesToUuid, uuidToBytes } from '../ids.ts';
+import type { Door } from '../messages/door.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import { readHead, type StoredHead } from '../sending/stored-head.ts';
 import type { Database } from '../store/pool.ts';
@@ -18,6 +19,7 @@ export interface AccountSwitches {
 export interface StoredMail {
   accountId: number;
   messageId: Buffer;
+  door: Door;
   account: AccountSwitches;
   recipients: string[];
   subject: string;
@@ -66,7 +68,7 @@ async function loadRows<Row extends Omit<MailRow, Body>>(
   return await database.prepared<Row>(
     name,
     // The bounds keep the planner to the partitions of these days.
-    `SELECT m.account_id AS "accountId", m.id AS uuid, m.recipients, m.subject, c.head, ${columns},
+    `SELECT m.account_id AS "accountId", m.id AS uuid, m.door, m.recipients, m.subject, c.head, ${columns},
             a.version, a.track_opens AS "trackOpens", a.track_clicks AS "trackClicks",
             a.one_click_unsubscribe AS "oneClickUnsubscribe", a.unknown_outcome AS "unknownOutcome"
      FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)

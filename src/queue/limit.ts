@@ -1,5 +1,6 @@
 // The ceiling on the queue: how many mails wait and how many bytes they have, looked at now and then. Past the limit, sends
 // are refused: a full disk would stop everything, and for longer. Before: main.ts; asked by sending/batch.ts for every batch.
+import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { createNap } from '../nap.ts';
 import { recurringFault } from '../recurring-fault.ts';
@@ -74,7 +75,7 @@ export async function watchQueue(deps: {
     fullness,
     async requireRoom() {
       const detail = fullness();
-      if (detail !== undefined) throw new Error(detail);
+      if (detail !== undefined) throw new Problem('unavailable', detail);
     },
     grow(sends) {
       grown.mails += sends.length;

@@ -3,10 +3,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** Something a role needs to do its work; a rejection's message says what is wrong. */
+/** Something a role needs to do its work; a rejection says what is wrong, and a Problem says it to everybody. */
 export interface ReadyCheck {
   name: string;
   check: () => Promise<unknown>;
@@ -41,16 +42,22 @@ export async function answerHealth(
   headers: IncomingHttpHeaders,
 ): Promise<HealthAnswer> {
   if (path === '/healthz') return json(200, { status: 'ok' });
-  if (path === '/readyz') return await answerReady(deps.readyChecks);
+  if (path === '/readyz') {
+    const inFull = exposure === 'private' && !isForwarded(headers);
+    return await answerReady(deps.readyChecks, inFull ? reasonOf : publicReasonOf);
+  }
   return refuseMetrics(deps, exposure, headers) ?? (await answerMetrics(deps));
 }
 
-async function answerReady(checks: readonly ReadyCheck[]): Promise<HealthAnswer> {
+async function answerReady(
+  checks: readonly ReadyCheck[],
+  reason: (error: Error) => string,
+): Promise<HealthAnswer> {
   const results = await Promise.all(
     checks.map(({ name, check }) =>
       check().then(
         () => ({ name, ok: true }),
-        (error: Error) => ({ name, ok: false, detail: error.message }),
+        (error: Error) => ({ name, ok: false, detail: reason(error) }),
       ),
     ),
   );
@@ -59,6 +66,15 @@ async function answerReady(checks: readonly ReadyCheck[]): Promise<HealthAnswer>
     ? json(200, { status: 'ready', checks: results })
     : json(503, { status: 'not ready', detail: faults.join('; '), checks: results });
 }
+
+const reasonOf = ({ message, cause }: Error): string =>
+  cause instanceof Error ? `${message} (${cause.message})` : message;
+
+/** What others say, such as the database, names hosts, users and files: it is not for the network. */
+const publicReasonOf = (error: Error): string =>
+  error instanceof Problem
+    ? error.detail
+    : 'It is not ready. METRICS_PORT, the machine itself and the log say why.';
 
 async function answerMetrics(deps: HealthDeps): Promise<HealthAnswer> {
   // Without the database the gauges stay as they were: the rest is wanted most just then.
@@ -81,15 +97,17 @@ function refuseMetrics(
     const detail = 'Metrics need "Authorization: Bearer" with the METRICS_TOKEN of this service.';
     return json(401, { detail, code: 'unauthenticated' }, { 'www-authenticate': 'Bearer' });
   }
-  // On loopback too, what a proxy passes on comes from elsewhere.
-  const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
-  if (exposure === 'private' && !isForwarded) return undefined;
+  if (exposure === 'private' && !isForwarded(headers)) return undefined;
   return json(403, {
     detail:
       'Metrics are not shown to the network. Set METRICS_PORT to serve them on a port of their own, or METRICS_TOKEN to ask for a token here.',
     code: 'forbidden',
   });
 }
+
+/** On loopback too, what a proxy passes on comes from elsewhere. */
+const isForwarded = (headers: IncomingHttpHeaders): boolean =>
+  headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
 
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();

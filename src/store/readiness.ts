@@ -1,6 +1,7 @@
 // Whether the database would store a send, and by name what keeps it from that: /readyz, /metrics and `sandmartin doctor` ask.
 // Reading works on a full disk, so asking for an answer is not enough: what writing met is remembered, and tried again.
 import { type DatabaseFault, databaseFault, FAULT_DETAILS } from '../connection-fault.ts';
+import { Problem } from '../errors.ts';
 import type { Database } from './pool.ts';
 
 export const TROUBLES = ['away', 'disk-full', 'read-only', 'busy'] as const;
@@ -10,13 +11,13 @@ export interface Readiness {
   noteWrite(error?: unknown): void;
   /** Undefined: a send would be stored. */
   trouble(): Promise<{ kind: DatabaseFault; detail: string } | undefined>;
-  /** The same as an error. */
+  /** The same as a Problem, with what the database said as its cause. */
   require(): Promise<void>;
 }
 
 export function createReadiness(database: Database): Readiness {
   let couldNotWrite = false;
-  async function trouble() {
+  async function find() {
     try {
       await requireWritable(database);
       if (couldNotWrite) await tryWriting(database);
@@ -25,7 +26,7 @@ export function createReadiness(database: Database): Readiness {
     } catch (error) {
       const kind = databaseFault(error);
       if (kind === undefined) throw error;
-      return { kind, detail: `${FAULT_DETAILS[kind]} (${(error as Error).message})` };
+      return { kind, cause: error as Error };
     }
   }
   return {
@@ -34,10 +35,16 @@ export function createReadiness(database: Database): Readiness {
       if (error === undefined) couldNotWrite = false;
       else if (fault === 'disk-full' || fault === 'read-only') couldNotWrite = true;
     },
-    trouble,
+    async trouble() {
+      const found = await find();
+      if (found === undefined) return undefined;
+      const { kind, cause } = found;
+      return { kind, detail: `${FAULT_DETAILS[kind]} (${cause.message})` };
+    },
     async require() {
-      const found = await trouble();
-      if (found !== undefined) throw new Error(found.detail);
+      const found = await find();
+      if (found === undefined) return;
+      throw new Problem('unavailable', FAULT_DETAILS[found.kind], { cause: found.cause });
     },
   };
 }

@@ -77,7 +77,7 @@ describe.skipIf(!dashboard)('API keys', () => {
     }
     // The pages only hide what the server refuses.
     const refused = await page.evaluate(
-      `fetch('/dashboard/api/keys', { method: 'POST', headers: { 'x-sm-dashboard': '1', 'content-type': 'application/json' }, body: '{"scopes":["email:send"]}' }).then((answer) => answer.status)`,
+      `fetch('/v1/keys', { method: 'POST', headers: { 'x-sm-dashboard': '1', 'content-type': 'application/json' }, body: '{"scopes":["email:send"]}' }).then((answer) => answer.status)`,
     );
     expect(refused).toBe(403);
   });

@@ -59,7 +59,7 @@ describe.skipIf(!dashboard)('Team', () => {
     await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await owner.getByText('Grace was removed').waitFor();
     const status = await guest.evaluate(
-      `fetch('/dashboard/api/keys').then((answer) => answer.status)`,
+      `fetch('/v1/keys', { headers: { 'x-sm-dashboard': '1' } }).then((answer) => answer.status)`,
     );
     expect([401, 403]).toContain(status);
   });

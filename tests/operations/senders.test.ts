@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
 import { openSignedIn, statusOf } from '../dashboard/dashboard-client.ts';
+import { captured } from '../support/captured.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
 import { mail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -12,6 +13,7 @@ beforeAll(async () => {
   dns = await startDns();
   service = await startTestService({
     DNS_SERVERS: dns.address,
+    BOUNCE_DOMAIN: 'bounces.test',
     SYSTEM_SENDER: 'Sandmartin <no-reply@system.example>',
   });
   await service.account({ identities: ['system.example'] });
@@ -97,6 +99,25 @@ it('an address: a link is mailed, and proves it', async () => {
   await api.addresses.remove({ address });
   expect((await api.addresses.list()).data).toEqual([]);
   expect(await statusOf(api.addresses.verify({ address }))).toBe(404);
+});
+
+it('a mail of the service itself comes back to BOUNCE_DOMAIN, an account’s own to its domain', async () => {
+  const { id } = await service.account({ identities: [] });
+  // SYSTEM_SENDER's domain belongs to an account whose own return path leads to us.
+  const owner = await openSignedIn(service, { accountId: id, operator: true });
+  const domain = 'system.example';
+  await owner.api.domains.put({ domain, vouched: true });
+  await service.database.query('UPDATE domains SET return_path_seen = true WHERE domain = $1', [
+    domain,
+  ]);
+  const made = await owner.api.keys.create({ scopes: ['email:send'] });
+  const own = await service.send(made.secret, mail({ from_email: `a@${domain}` }));
+  const ofAccount = await captured(service.database, own.body.id);
+  expect(ofAccount.envelopeFrom).toMatch(/@sm-bounces\.system\.example$/);
+  const asked = await owner.api.addresses.put({ address: 'me@third.example' });
+  const ofService = await captured(service.database, asked.verification_mail!);
+  expect(ofService.mail.from?.address).toBe('no-reply@system.example');
+  expect(ofService.envelopeFrom).toMatch(/^bounce\+\w+@bounces\.test$/);
 });
 
 it('a domain is no address and an address no domain', async () => {

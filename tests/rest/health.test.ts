@@ -1,5 +1,9 @@
 // Who sees /metrics: on loopback everybody on the machine, elsewhere nobody without a token or a port of its own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Problem } from '../../src/errors.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { answerHealth } from '../../src/rest/health.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const services: TestService[] = [];
@@ -80,4 +84,34 @@ it('readiness names what is missing, by role', async () => {
   const answer = await fetch(`${url}/readyz`);
   expect(answer.status).toBe(503);
   expect(((await answer.json()) as { detail: string }).detail).toMatch(/^secret: .*SECRET_KEY/);
+});
+
+describe('/readyz', () => {
+  const secretText = 'password authentication failed for user "sandmartin" at db-3.internal';
+  const deps = (error: Error) => ({
+    metrics: createMetrics(),
+    log: createLog('silent'),
+    readyChecks: [{ name: 'database', check: () => Promise.reject(error) }],
+    refreshGauges: async () => undefined,
+    metricsToken: undefined,
+  });
+  const known = new Problem('unavailable', 'The database cannot be reached.', {
+    cause: new Error(secretText),
+  });
+
+  it('tells the machine everything, and the network nothing that others said', async () => {
+    for (const error of [known, new Error(secretText)]) {
+      const near = await answerHealth(deps(error), '/readyz', 'private', {});
+      expect([near.status, near.body.includes('db-3.internal')]).toEqual([503, true]);
+      for (const [exposure, headers] of [
+        ['public', {}],
+        ['private', { 'x-forwarded-for': '192.0.2.1' }],
+      ] as const) {
+        const far = await answerHealth(deps(error), '/readyz', exposure, headers);
+        expect([far.status, far.body.includes('db-3.internal')]).toEqual([503, false]);
+      }
+    }
+    const far = await answerHealth(deps(known), '/readyz', 'public', {});
+    expect(JSON.parse(far.body).detail).toBe('database: The database cannot be reached.');
+  });
 });
