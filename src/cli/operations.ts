@@ -145,6 +145,8 @@ async function depsOf(
     webhooks: { guard: addressGuard(config.webhookAllow), clock, vault, agent },
     systemSender: config.systemSender,
     inSandbox: () => inSandbox,
+    // What it knows of the relay, the running service knows.
+    relayIsDown: () => false,
     baseUrl: () => config.baseUrl,
     sourceOf: async (accountId, uuid) => {
       const mail = await loadMail(database, accountId, uuid);

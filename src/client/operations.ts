@@ -1066,6 +1066,90 @@ export interface Halt {
   reason: string;
 }
 
+export interface Usage {
+  /** Recipients that the account may write to today (UTC). */
+  limit: number;
+  /** How many it wrote to. */
+  used: number;
+  /** How many are left. */
+  left: number;
+  /** When the quota starts anew: ISO 8601, UTC. */
+  resets_at: string;
+  /** Send calls a second. */
+  rate_per_second: number;
+  /** Whether the account ever sent anything itself. */
+  has_sent: boolean;
+  /** An address it can send from; null: none is verified. */
+  sender: string | null;
+  /** API keys in use. */
+  keys: number;
+}
+
+export interface Statistics {
+  /** What one point stands for. */
+  bucket: "hour" | "day";
+  /** Oldest first, without gaps. */
+  points: ({
+    /** Messages that were accepted. */
+    sends: number;
+    /** Of them delivered, whatever came after. */
+    delivered: number;
+    /** Of them opened by somebody. */
+    opened: number;
+    /** Of them with a link that was followed. */
+    clicked: number;
+    /** Of them bounced. */
+    bounced: number;
+    /** Of them reported as unwanted. */
+    complained: number;
+    /** When the hour or day begins: ISO 8601, UTC. */
+    at: string;
+  })[];
+  /** All of them together. */
+  totals: {
+    /** Messages that were accepted. */
+    sends: number;
+    /** Of them delivered, whatever came after. */
+    delivered: number;
+    /** Of them opened by somebody. */
+    opened: number;
+    /** Of them with a link that was followed. */
+    clicked: number;
+    /** Of them bounced. */
+    bounced: number;
+    /** Of them reported as unwanted. */
+    complained: number;
+  };
+  /** Shares of what was sent, 0 to 1; null: nothing was. */
+  rates: {
+    /** How much was delivered. */
+    delivered: number | null;
+    /** How much was opened. */
+    opened: number | null;
+    /** How much bounced. */
+    bounced: number | null;
+    /** How much was reported as unwanted. */
+    complained: number | null;
+  };
+  /** False: figures of a large account are still being counted; ask again soon. */
+  complete: boolean;
+}
+
+export interface Alert {
+  /** What it is about. */
+  kind: "suspended" | "paused" | "free-plan" | "quota" | "no-sender" | "domain" | "relay-down" | "bounce-rate" | "complaint-rate" | "webhook";
+  /** critical: mail is held up. */
+  severity: "warning" | "critical";
+  /** What is wrong, in a few words. */
+  title: string;
+  /** What is wrong and what to do. */
+  detail: string;
+  /** Where it can be mended; null: the operator of the service must. */
+  resource: "account" | "senders" | "webhooks" | "messages" | null;
+  /** Which one, such as a domain or an endpoint’s id. */
+  subject: string | null;
+}
+
 export interface AuditEntry {
   /** Id of the entry. */
   id: string;
@@ -1886,6 +1970,17 @@ export interface Operations {
       one_click_unsubscribe?: boolean | undefined;
     }, options?: CallOptions): Promise<Account>;
   };
+  usage: {
+    /** Read the usage. How today’s quota stands, and whether the account has what it needs to send. */
+    get(input?: Record<string, never>, options?: CallOptions): Promise<Usage>;
+    /** Read statistics. How many messages the account sent in the last days and what became of them. */
+    statistics(input?: {
+      /** Days, 1 to 90; one day comes by hours. */
+      days?: number | undefined;
+    }, options?: CallOptions): Promise<Statistics>;
+    /** List what needs an action. What keeps the account from sending or will soon, and what to do about it. */
+    listAlerts(input?: Record<string, never>, options?: CallOptions): Pages<Alert>;
+  };
   audit: {
     /** List changes. Every change of the account: who made it, when, through which door. Newest first. */
     list(input?: {
@@ -2075,6 +2170,9 @@ export const ROUTES = {
   'team.withdrawInvitation': { method: 'DELETE', path: '/v1/team/invitations/{id}' },
   'account.get': { method: 'GET', path: '/v1/account' },
   'account.update': { method: 'PATCH', path: '/v1/account' },
+  'usage.get': { method: 'GET', path: '/v1/usage' },
+  'usage.statistics': { method: 'GET', path: '/v1/statistics' },
+  'usage.listAlerts': { method: 'GET', path: '/v1/alerts', list: true },
   'audit.list': { method: 'GET', path: '/v1/audit', list: true },
   'accounts.list': { method: 'GET', path: '/v1/accounts', list: true },
   'accounts.get': { method: 'GET', path: '/v1/accounts/{id}' },

@@ -8,7 +8,6 @@
 // - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are downloads.
 // - Mail is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it `{html}`, it posts back `{height}`.
 import type { Role } from './views/common.ts';
-import type { Overview } from './views/overview.ts';
 import type {
   AcceptInvitation,
   ChangePassword,
@@ -53,7 +52,6 @@ export interface Api {
   showReset: { body: { token: string }; answer: { email: string } };
   resetPassword: { body: ResetPassword; answer: Me };
 
-  getOverview: { query: { days?: 1 | 7 | 30 | 90 }; answer: Overview };
   live: { answer: unknown };
 
   liveMessage: { params: { id: string }; answer: unknown };
@@ -83,7 +81,6 @@ export const ROUTES = {
   showReset: { method: 'POST', path: '/password-reset/show', access: 'public' },
   resetPassword: { method: 'POST', path: '/password-reset/finish', access: 'public' },
 
-  getOverview: { method: 'GET', path: '/overview', access: 'viewer' },
   live: { method: 'GET', path: '/live', access: 'viewer', kind: 'stream' },
 
   liveMessage: { method: 'GET', path: '/messages/:id/live', access: 'viewer', kind: 'stream' },

@@ -7,7 +7,6 @@ export interface DashboardDeps extends OperationDeps {
   /** Signs links for a new password. */
   resetKey: Buffer;
   service: () => Service;
-  relayIsDown: () => boolean;
   /** IP address, also behind a proxy, and program of who asks. */
   requesterOf: (request: IncomingMessage) => { ipAddress: string; userAgent: string };
   /** What the first owner must know: the end of the link that the service prints while nobody can sign in. */

@@ -1,11 +1,9 @@
 // Every route of the contract with what it does. One that is missing does not compile.
 import type { Works } from './route.ts';
 import { liveRoutes } from './routes/live.ts';
-import { overviewRoutes } from './routes/overview.ts';
 import { sessionRoutes } from './routes/session.ts';
 
 export const WORKS: Works = {
   ...sessionRoutes,
-  ...overviewRoutes,
   ...liveRoutes,
 };

@@ -2,6 +2,7 @@
 import { accountOperations } from './account.ts';
 import { accountsOperations } from './accounts.ts';
 import { addressOperations } from './addresses.ts';
+import { alertOperations } from './alerts.ts';
 import { auditOperations } from './audit.ts';
 import { brandingOperations } from './branding.ts';
 import { domainOperations } from './domains.ts';
@@ -19,6 +20,7 @@ import { suppressionOperations } from './suppressions.ts';
 import { teamOperations } from './team.ts';
 import { previewOperations } from './template-previews.ts';
 import { templateOperations } from './templates.ts';
+import { usageOperations } from './usage.ts';
 import { webhookDeliveryOperations } from './webhook-deliveries.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -41,6 +43,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...keyOperations,
   ...teamOperations,
   ...accountOperations,
+  ...usageOperations,
+  ...alertOperations,
   ...auditOperations,
   ...accountsOperations,
   ...serviceOperations,

@@ -37,6 +37,7 @@ export interface OperationDeps extends AcceptDeps {
   /** From which the service itself writes; undefined: it cannot. */
   systemSender: Mailbox | undefined;
   inSandbox: () => boolean;
+  relayIsDown: () => boolean;
   /** Under which address people reach the service. */
   baseUrl: () => string;
   /** A message as it goes or went over the wire; undefined: there is none, or its content is gone. */

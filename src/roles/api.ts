@@ -64,7 +64,7 @@ export async function startApi(
   const bodies = openBodies(requesters, limits.bodyLimits);
   const answerMcp = openMcp(shared, operations, bodies, requesters);
   const setUpToken = setUpTokenOf(secret.deriveKey('session'));
-  const dashboard = dashboardDeps(shared, operations, relayWatch, requesters, setUpToken);
+  const dashboard = dashboardDeps(shared, operations, requesters, setUpToken);
   const server = createRestServer({
     ...operations,
     ...{ bodies, http, addressOf, health: shared.health },
@@ -162,6 +162,7 @@ function operationDeps(shared: Shared, relayWatch: RelayWatch, batcher: Batcher)
     webhooks: { ...shared.webhooks, clock, vault },
     systemSender: config.systemSender,
     inSandbox: () => config.relayUrl === undefined,
+    relayIsDown: () => relayWatch.isDown(),
     baseUrl: () => address.baseUrl,
     sourceOf: async (accountId, uuid) => {
       const mail = await loadMail(database, accountId, uuid);
@@ -173,7 +174,6 @@ function operationDeps(shared: Shared, relayWatch: RelayWatch, batcher: Batcher)
 function dashboardDeps(
   { config, secret, address }: Shared,
   operations: OperationDeps,
-  relayWatch: RelayWatch,
   { read }: Requesters,
   setUpToken: string,
 ): DashboardDeps {
@@ -188,7 +188,6 @@ function dashboardDeps(
       sandbox: config.relayUrl === undefined,
       bounceDomain: config.bounceDomain,
     }),
-    relayIsDown: () => relayWatch.isDown(),
     requesterOf: read,
   };
 }

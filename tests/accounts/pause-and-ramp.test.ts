@@ -104,8 +104,8 @@ describe('a pause', () => {
     // The mails of the service itself go on.
     await owner.api.team.invite({ email: 'helper@people.example', role: 'viewer' });
     expect((await owner.api.account.get()).blocked[0]!.why).toContain(reason);
-    const { problems } = await owner.call('getOverview', { query: {} });
-    expect(problems[0]).toMatchObject({ kind: 'paused', severity: 'critical' });
+    const { data: alerts } = await owner.api.usage.listAlerts();
+    expect(alerts[0]).toMatchObject({ kind: 'paused', severity: 'critical' });
     await expect(owner.api.messages.sendAgain({ sm_mail_id: body.id })).rejects.toMatchObject({
       status: 403,
       message: expect.stringContaining(reason),

@@ -75,7 +75,7 @@ describe('without a session', () => {
 
   it('a cookie that nobody gave out is no session', async () => {
     const forged = openClient(service.url, `sm_session=${'A'.repeat(43)}`);
-    expect((await forged.try('getOverview')).status).toBe(401);
+    await expect(forged.api.usage.get()).rejects.toMatchObject({ status: 401 });
   });
 });
 

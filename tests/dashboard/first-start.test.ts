@@ -31,8 +31,9 @@ describe('the first start', () => {
         user: { email: 'owner@demo.example', operator: true },
         account: { name: 'Demo', role: 'owner', plan: 'paid' },
       });
-      const { quickstart } = await client.call('getOverview', { query: {} });
-      expect(quickstart).toEqual({ waiting: true, from: 'hello@demo.example', keys: 1 });
+      expect(await client.api.usage.get()).toMatchObject({
+        ...{ has_sent: false, sender: 'hello@demo.example', keys: 1 },
+      });
       expect(service.output()).toContain(`Dashboard  ${service.url}/`);
       // In the sandbox a link is mailed although nobody set SYSTEM_SENDER.
       const asked = await client.api.addresses.put({ address: 'me@elsewhere.example' });

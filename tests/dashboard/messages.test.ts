@@ -375,7 +375,7 @@ describe('live', () => {
   it('an account’s first mail is seen by who waits for it', async () => {
     const fresh = await service.account();
     const waiting = await openSignedIn(service, { accountId: fresh.id, role: 'viewer' });
-    expect((await waiting.call('getOverview', { query: {} })).quickstart.waiting).toBe(true);
+    expect((await waiting.api.usage.get()).has_sent).toBe(false);
     const response = await waiting.raw('live');
     const stream = events(response);
     expect((await stream.next()).value).toEqual({
@@ -385,7 +385,7 @@ describe('live', () => {
     await service.send(fresh.key, mail({ subject: 'First' }));
     expect((await stream.next()).value.data).toMatchObject({ data: [{ subject: 'First' }] });
     await stream.return(undefined);
-    expect((await waiting.call('getOverview', { query: {} })).quickstart.waiting).toBe(false);
+    expect((await waiting.api.usage.get()).has_sent).toBe(true);
   });
 
   it('streams do not keep the service from stopping', async () => {
@@ -399,7 +399,7 @@ describe('live', () => {
   });
 });
 
-it('the overview counts what became of the messages', async () => {
+it('statistics count what became of the messages', async () => {
   const fresh = await service.account();
   const viewer = await openSignedIn(service, { accountId: fresh.id, role: 'viewer' });
   for (const to of ['ada@example.net', 'opened@simulator.test', 'bounce@simulator.test']) {
@@ -408,17 +408,17 @@ it('the overview counts what became of the messages', async () => {
   const shown = await until(async () => {
     // Figures of the current hour are counted anew after ten seconds; a test does not wait.
     await service.database.query('DELETE FROM message_hours');
-    const overview = await viewer.call('getOverview', { query: { days: 7 } });
-    const { delivered, opened, bounced } = overview.totals;
-    return delivered === 2 && opened === 1 && bounced === 1 ? overview : undefined;
+    const statistics = await viewer.api.usage.statistics();
+    const { delivered, opened, bounced } = statistics.totals;
+    return delivered === 2 && opened === 1 && bounced === 1 ? statistics : undefined;
   });
   expect(shown.totals.sends).toBe(3);
-  expect(shown.quota).toMatchObject({ limit: 50_000, used: 3, left: 49_997 });
-  expect(shown.series.points).toHaveLength(7);
-  expect(shown.series.points.at(-1)).toMatchObject({ sends: 3 });
-  expect(shown.series.complete).toBe(true);
+  expect(await viewer.api.usage.get()).toMatchObject({ limit: 50_000, used: 3, left: 49_997 });
+  expect(shown.points).toHaveLength(7);
+  expect(shown.points.at(-1)).toMatchObject({ sends: 3 });
+  expect(shown.complete).toBe(true);
   expect(shown.rates.delivered).toBeCloseTo(2 / 3);
-  const hours = await viewer.call('getOverview', { query: { days: 1 } });
-  expect(hours.series).toMatchObject({ bucket: 'hour' });
-  expect(hours.series.points).toHaveLength(24);
+  const hours = await viewer.api.usage.statistics({ days: 1 });
+  expect(hours.bucket).toBe('hour');
+  expect(hours.points).toHaveLength(24);
 });

@@ -195,7 +195,7 @@ describe('mails of the service itself', () => {
     const own = await service.account();
     const owner = await openSignedIn(service, { accountId: own.id });
     await owner.api.team.invite({ email: 'cy@people.example', role: 'viewer' });
-    const waiting = async () => (await owner.call('getOverview', { query: {} })).quickstart.waiting;
+    const waiting = async () => !(await owner.api.usage.get()).has_sent;
     expect(await waiting()).toBe(true);
     const sent = await service.send(own.key, {
       from_email: 'a@example.com',

@@ -60,7 +60,7 @@ const TAGS: Record<string, string> = {
   team: 'The people of the account, and who is invited.',
   account: 'The account itself: plan, quota and switches.',
   sandbox: 'What the sandbox captured instead of delivering it.',
-  usage: 'How much was sent, and how much may be.',
+  usage: 'Today’s quota, figures over time, and what needs an action.',
   statistics: 'What became of the emails, over time.',
   audit: 'Who changed what.',
   accounts: 'All accounts, for operators of the service.',

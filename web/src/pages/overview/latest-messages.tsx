@@ -13,10 +13,11 @@ export function LatestMessages() {
   const [items, setItems] = useState<Output<'messages.list'>['data']>();
   const queries = useQueryClient();
   // The figures above follow, but not at every mail of a busy account.
-  const refresh = useThrottledCallback(
-    () => void queries.invalidateQueries({ queryKey: ['getOverview'] }),
-    3000,
-  );
+  const refresh = useThrottledCallback(() => {
+    for (const read of ['usage.get', 'usage.statistics']) {
+      void queries.invalidateQueries({ queryKey: [read] });
+    }
+  }, 3000);
   useLive<Output<'messages.list'>>(urlOf('live'), 'messages', ({ data }) => {
     setItems(data);
     refresh();

@@ -14,10 +14,14 @@ import {
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import type { ActionNeeded, Overview, Quota } from '../../../../src/dashboard/views/overview.ts';
-import { call } from '../../api.ts';
+import type {
+  Alert as ActionNeeded,
+  Statistics,
+  Usage,
+} from '../../../../src/client/operations.ts';
+import { api, useRead } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
-import { ChevronIcon, InfoIcon, WarningIcon } from '../../parts/icons.tsx';
+import { ChevronIcon, WarningIcon } from '../../parts/icons.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { LatestMessages } from './latest-messages.tsx';
@@ -36,29 +40,32 @@ export function OverviewPage() {
   const [days, setDays] = useState<Days>(7);
   // Once the first mail is on its way its timeline stays in sight until the reader moves on.
   const [quickstarting, setQuickstarting] = useState<boolean>();
-  const overview = useQuery({
-    queryKey: ['getOverview', { query: { days } }],
-    queryFn: () => call('getOverview', { query: { days } }),
+  const usage = useRead('usage.get', {}, { watched: true });
+  const alerts = useRead('usage.listAlerts', {}, { watched: true });
+  const statistics = useQuery({
+    queryKey: ['usage.statistics', { days }],
+    queryFn: () => api.usage.statistics({ days }),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data?.series.complete === false ? 3000 : 15_000),
+    refetchInterval: ({ state }) => (state.data?.complete === false ? 3000 : 15_000),
   });
-  const { data } = overview;
-  if (data && quickstarting === undefined) setQuickstarting(data.quickstart.waiting);
+  if (usage.data && quickstarting === undefined) setQuickstarting(!usage.data.has_sent);
 
-  if (overview.isError && !data) {
+  const failed = [usage, statistics, alerts].find(({ isError, data }) => isError && !data);
+  if (failed) {
     return (
       <Page title="Overview">
-        <Fault fault={overview.error} retry={overview.refetch} />
+        <Fault fault={failed.error!} retry={failed.refetch} />
       </Page>
     );
   }
-  if (data && quickstarting) {
+  if (usage.data && quickstarting) {
     return (
       <Page title="Send your first mail" lead="One call, sixty seconds. Then watch it arrive.">
-        <QuickstartPanel quickstart={data.quickstart} onDone={() => setQuickstarting(false)} />
+        <QuickstartPanel usage={usage.data} onDone={() => setQuickstarting(false)} />
       </Page>
     );
   }
+  const loaded = usage.data && alerts.data && statistics.data;
   return (
     <Page
       title="Overview"
@@ -77,7 +84,11 @@ export function OverviewPage() {
         />
       }
     >
-      {data ? <Loaded data={data} /> : <Loading />}
+      {loaded ? (
+        <Loaded usage={usage.data} statistics={statistics.data} alerts={alerts.data.data} />
+      ) : (
+        <Loading />
+      )}
     </Page>
   );
 }
@@ -86,21 +97,27 @@ export function OverviewPage() {
 function Loading() {
   return (
     <>
-      <Figures data={undefined} />
+      <Figures data={undefined} usage={undefined} />
       <Skeleton height={320} />
     </>
   );
 }
 
-function Loaded({ data }: { data: Overview }) {
+interface LoadedProps {
+  usage: Usage;
+  statistics: Statistics;
+  alerts: ActionNeeded[];
+}
+
+function Loaded({ usage, statistics, alerts }: LoadedProps) {
   return (
     <>
-      {data.problems.length > 0 && <Problems problems={data.problems} />}
-      <Figures data={data} />
+      {alerts.length > 0 && <Alerts alerts={alerts} />}
+      <Figures data={statistics} usage={usage} />
       <Section title="Volume">
         <Paper p="lg" pl="xs">
           <Suspense fallback={<Skeleton height={280} />}>
-            <VolumeChart series={data.series} />
+            <VolumeChart statistics={statistics} />
           </Suspense>
         </Paper>
       </Section>
@@ -118,7 +135,12 @@ function Loaded({ data }: { data: Overview }) {
   );
 }
 
-function Figures({ data }: { data: Overview | undefined }) {
+interface FiguresProps {
+  data: Statistics | undefined;
+  usage: Usage | undefined;
+}
+
+function Figures({ data, usage }: FiguresProps) {
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} mb={36} spacing="md">
       <Figure
@@ -142,7 +164,7 @@ function Figures({ data }: { data: Overview | undefined }) {
         note={data && say(data.totals.complained, 'complaint')}
       />
       <Box style={{ gridColumn: '1 / -1' }}>
-        <QuotaBar quota={data?.quota} />
+        <QuotaBar quota={usage} />
       </Box>
     </SimpleGrid>
   );
@@ -171,7 +193,7 @@ function Figure({ label, value, note }: { label: string; value?: string; note?: 
   );
 }
 
-function QuotaBar({ quota }: { quota: Quota | undefined }) {
+function QuotaBar({ quota }: { quota: Usage | undefined }) {
   const used = quota ? (quota.limit === 0 ? 1 : quota.used / quota.limit) : 0;
   return (
     <Paper p="lg">
@@ -184,7 +206,7 @@ function QuotaBar({ quota }: { quota: Quota | undefined }) {
         </Text>
         <Text size="sm" c="dimmed">
           {quota ? count.format(quota.left) : '0'} left · starts anew{' '}
-          {quota ? <Time at={quota.resetsAt} /> : 'soon'}
+          {quota ? <Time at={quota.resets_at} /> : 'soon'}
         </Text>
       </Group>
       <Progress
@@ -197,23 +219,23 @@ function QuotaBar({ quota }: { quota: Quota | undefined }) {
   );
 }
 
-function Problems({ problems }: { problems: ActionNeeded[] }) {
+function Alerts({ alerts }: { alerts: ActionNeeded[] }) {
   return (
     <Stack gap="xs" mb="xl" component="section" aria-label="Needs your attention">
-      {problems.map((problem) => (
+      {alerts.map((alert) => (
         <Alert
-          key={`${problem.kind} ${problem.subject}`}
-          color={{ info: 'blue', warning: 'yellow', critical: 'red' }[problem.severity]}
-          icon={problem.severity === 'info' ? <InfoIcon /> : <WarningIcon />}
-          title={problem.title}
+          key={`${alert.kind} ${alert.subject}`}
+          color={{ warning: 'yellow', critical: 'red' }[alert.severity]}
+          icon={<WarningIcon />}
+          title={alert.title}
         >
           <Group justify="space-between" align="flex-end" gap="xs">
             <Text size="sm" flex={1} miw={220}>
-              {problem.detail}
+              {alert.detail}
             </Text>
-            {problem.page && (
-              <Link to={`/${problem.page}`} className="problem-link">
-                Go to {problem.page} <ChevronIcon size={14} />
+            {alert.resource && (
+              <Link to={`/${alert.resource}`} className="problem-link">
+                Go to {alert.resource} <ChevronIcon size={14} />
               </Link>
             )}
           </Group>

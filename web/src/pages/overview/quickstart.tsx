@@ -2,8 +2,7 @@
 import { Button, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { MessageSummary } from '../../../../src/client/operations.ts';
-import type { Quickstart } from '../../../../src/dashboard/views/overview.ts';
+import type { MessageSummary, Usage } from '../../../../src/client/operations.ts';
 import { urlOf } from '../../api.ts';
 import { useLive } from '../../live.ts';
 import { type Output, useChange } from '../../operations.ts';
@@ -13,13 +12,7 @@ import { tellFault } from '../../parts/results.ts';
 import { useMay, useMe } from '../../session.ts';
 import { LiveStory } from '../messages/live-story.tsx';
 
-export function QuickstartPanel({
-  quickstart,
-  onDone,
-}: {
-  quickstart: Quickstart;
-  onDone: () => void;
-}) {
+export function QuickstartPanel({ usage, onDone }: { usage: Usage; onDone: () => void }) {
   const { service, user } = useMe();
   const [secret, setSecret] = useState<string>();
   const [first, setFirst] = useState<MessageSummary>();
@@ -31,15 +24,15 @@ export function QuickstartPanel({
   useEffect(() => {
     if (first) story.current?.scrollIntoView({ block: 'end', behavior: 'smooth' });
   }, [first]);
-  const from = quickstart.from ?? 'hello@example.com';
+  const from = usage.sender ?? 'hello@example.com';
   const to = service.sandbox ? 'opened@simulator.test' : user.email;
   return (
     <Stack gap="lg" maw={780}>
       <Step number={1} title="Get an API key" done={secret !== undefined}>
-        <QuickKey secret={secret} onSecret={setSecret} keys={quickstart.keys} />
+        <QuickKey secret={secret} onSecret={setSecret} keys={usage.keys} />
       </Step>
       <Step number={2} title="Make one call" done={first !== undefined}>
-        {quickstart.from === null && (
+        {usage.sender === null && (
           <Text size="sm" mb="sm">
             First tell us who you send as:{' '}
             <Link to="/senders" className="plain-link">

@@ -1,17 +1,20 @@
 // Sends and what became of them over time. A chunk of its own: Recharts is large.
 import '@mantine/charts/styles.css';
 import { AreaChart } from '@mantine/charts';
-import type { Overview } from '../../../../src/dashboard/views/overview.ts';
+import type { Statistics } from '../../../../src/client/operations.ts';
 
 const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
-export function VolumeChart({ series }: { series: Overview['series'] }) {
-  const say = series.bucket === 'hour' ? hour : day;
+export function VolumeChart({ statistics }: { statistics: Statistics }) {
+  const say = statistics.bucket === 'hour' ? hour : day;
   return (
     <AreaChart
       h={280}
-      data={series.points.map(({ at, ...volume }) => ({ at: say.format(new Date(at)), ...volume }))}
+      data={statistics.points.map(({ at, ...volume }) => ({
+        at: say.format(new Date(at)),
+        ...volume,
+      }))}
       dataKey="at"
       series={[
         { name: 'sends', label: 'Sent', color: 'gray.5' },

@@ -1,0 +1,124 @@
+// Usage and statistics: how today's quota stands, whether the account is ready to send, and what became of its messages.
+import { z } from 'zod';
+import { getAccount } from '../accounts/accounts.ts';
+import { listKeys } from '../accounts/keys.ts';
+import { readQuota } from '../accounts/usage.ts';
+import { hasSent } from '../messages/message.ts';
+import { readStatistics } from '../messages/statistics.ts';
+import { ownSender } from '../notices/own-sender.ts';
+import { operation } from './operation.ts';
+
+const whole = z.number().int();
+
+const figures = z.object({
+  sends: whole.describe('Messages that were accepted.'),
+  delivered: whole.describe('Of them delivered, whatever came after.'),
+  opened: whole.describe('Of them opened by somebody.'),
+  clicked: whole.describe('Of them with a link that was followed.'),
+  bounced: whole.describe('Of them bounced.'),
+  complained: whole.describe('Of them reported as unwanted.'),
+});
+
+const share = z.number().nullable();
+
+const statistics = z
+  .object({
+    bucket: z.enum(['hour', 'day']).describe('What one point stands for.'),
+    points: z
+      .array(
+        figures.extend({
+          at: z.string().describe('When the hour or day begins: ISO 8601, UTC.'),
+        }),
+      )
+      .describe('Oldest first, without gaps.'),
+    totals: figures.describe('All of them together.'),
+    rates: z
+      .object({
+        delivered: share.describe('How much was delivered.'),
+        opened: share.describe('How much was opened.'),
+        bounced: share.describe('How much bounced.'),
+        complained: share.describe('How much was reported as unwanted.'),
+      })
+      .describe('Shares of what was sent, 0 to 1; null: nothing was.'),
+    complete: z
+      .boolean()
+      .describe('False: figures of a large account are still being counted; ask again soon.'),
+  })
+  .meta({ id: 'Statistics' });
+
+const usage = z
+  .object({
+    limit: whole.describe('Recipients that the account may write to today (UTC).'),
+    used: whole.describe('How many it wrote to.'),
+    left: whole.describe('How many are left.'),
+    resets_at: z.string().describe('When the quota starts anew: ISO 8601, UTC.'),
+    rate_per_second: z.number().describe('Send calls a second.'),
+    has_sent: z.boolean().describe('Whether the account ever sent anything itself.'),
+    sender: z.string().nullable().describe('An address it can send from; null: none is verified.'),
+    keys: whole.describe('API keys in use.'),
+  })
+  .meta({ id: 'Usage' });
+
+export const usageOperations = [
+  operation({
+    name: 'get_usage',
+    title: 'Read the usage',
+    summary: 'How today’s quota stands, and whether the account has what it needs to send.',
+    effect: 'reads',
+    scope: 'usage:read',
+    input: z.strictObject({}),
+    output: usage,
+    rest: { method: 'GET', path: '/v1/usage' },
+    client: 'usage.get',
+    tool: {},
+    async run(deps, { accountId }) {
+      const { database } = deps;
+      const account = await getAccount(database, accountId);
+      const [quota, sent, sender, keys] = await Promise.all([
+        readQuota(deps, account),
+        hasSent(database, accountId),
+        ownSender(database, accountId),
+        listKeys(database, accountId),
+      ]);
+      return {
+        limit: quota.limit,
+        used: quota.used,
+        left: quota.left,
+        resets_at: quota.resetsAt,
+        rate_per_second: quota.ratePerSecond,
+        has_sent: sent,
+        sender: sender ?? null,
+        keys: keys.filter(({ revokedAt }) => revokedAt === null).length,
+      };
+    },
+  }),
+
+  operation({
+    name: 'get_statistics',
+    title: 'Read statistics',
+    summary: 'How many messages the account sent in the last days and what became of them.',
+    effect: 'reads',
+    scope: 'usage:read',
+    input: z.strictObject({
+      days: whole.min(1).max(90).default(7).describe('Days, 1 to 90; one day comes by hours.'),
+    }),
+    output: statistics,
+    rest: { method: 'GET', path: '/v1/statistics' },
+    client: 'usage.statistics',
+    tool: {},
+    async run({ database, clock }, { accountId }, { days }) {
+      const read = await readStatistics(database, accountId, days, clock.nowMs());
+      const { sends, delivered, opened, bounced, complained } = read.totals;
+      const shareOf = (part: number) => (sends === 0 ? null : part / sends);
+      return {
+        ...read,
+        rates: {
+          delivered: shareOf(delivered),
+          opened: shareOf(opened),
+          bounced: shareOf(bounced),
+          complained: shareOf(complained),
+        },
+      };
+    },
+  }),
+];
