@@ -14,6 +14,7 @@ import { registerDoctor } from '../../src/cli/doctor.ts';
 import { readUuid } from '../../src/ids.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { runInProcess } from '../support/command.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -122,6 +123,32 @@ describe('a pause', () => {
     expect(resumed.paused).toBeNull();
     expect((await service.send(account.key, mail())).status).toBe(202);
   });
+
+  it('holds what was queued before, of this account alone, until it is resumed', async () => {
+    const test = await createTestDatabase();
+    const door = await startTestService({ ROLES: 'api' }, { on: test });
+    const [held, free] = [await door.account(), await door.account()];
+    const ids: string[] = [];
+    for (const { key } of [held, free]) ids.push((await door.send(key, mail())).body.id);
+    const { accounts } = (await openSignedIn(door, { operator: true })).api;
+    await accounts.pause({ id: held.id, reason: 'too much of it bounced' });
+    const worker = await startTestService({ ROLES: 'delivery,feedback' }, { on: test });
+    try {
+      const statusOf = async (key: string, id: string) =>
+        (await door.get(key, `/v1/messages/${id}`)).body.status;
+      await until(async () => (await statusOf(free.key, ids[1]!)) === 'delivered');
+      // The worker has been round: whatever it may take, it took.
+      const later = await door.send(free.key, mail());
+      await until(async () => (await statusOf(free.key, later.body.id)) === 'delivered');
+      expect(await statusOf(held.key, ids[0]!)).toBe('queued');
+      await accounts.resume({ id: held.id });
+      await until(async () => (await statusOf(held.key, ids[0]!)) === 'delivered');
+    } finally {
+      await worker.stop();
+      await door.stop();
+      await test.drop();
+    }
+  }, 60_000);
 
   it('comes with complaints, and each account stands for itself', async () => {
     const [bad, good] = [await service.account(), await service.account()];

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { look, openDashboard } from './dashboard.ts';
 
 const dashboard = await openDashboard();
@@ -65,14 +66,15 @@ describe.skipIf(!dashboard)('API keys', () => {
       ['/keys', 'API keys', /Create a key|Revoke/],
       ['/senders', 'Senders', /Add a|Remove/],
       ['/webhooks', 'Webhooks', /Add an endpoint/],
-      ['/suppressions', 'Suppressions', /Add an address/],
+      ['/suppressions', 'Suppressions', /Add addresses/],
       ['/team', 'Team', /Invite|Remove/],
       ['/templates/welcome', 'Welcome', /Clone|Test send/],
       ['/branding', 'Branding', /Save|Defaults/],
     ] as const) {
       await page.goto(path);
       await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
-      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+      // A page may load more than one thing.
+      await until(async () => (await page.locator('[aria-busy=true]').count()) === 0);
       expect(await page.getByRole('button', { name: button }).count(), path).toBe(0);
     }
     // The pages only hide what the server refuses.
