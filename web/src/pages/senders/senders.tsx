@@ -12,17 +12,20 @@ import { AddressTable, tellAsked } from './addresses.tsx';
 import { DomainCard } from './domain.tsx';
 
 export function SendersPage() {
+  const domains = useDomains();
   return (
     <Page title="Senders" lead="Mail goes out from verified domains and addresses only.">
-      <Domains />
-      <Addresses />
+      <Domains pages={domains} />
+      {/* After the domains, so that nothing jumps when they come. */}
+      {!domains.isPending && <Addresses />}
     </Page>
   );
 }
 
-function Domains() {
+const useDomains = () => useRows('domains.list', {}, { watched: true });
+
+function Domains({ pages }: { pages: ReturnType<typeof useDomains> }) {
   const may = useMay('developer');
-  const pages = useRows('domains.list', {}, { watched: true });
   const [adding, dialog] = useDisclosure();
   const domains = pages.data?.pages.flatMap((page) => page.data) ?? [];
   const add = may && (
