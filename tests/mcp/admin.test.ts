@@ -116,7 +116,7 @@ describe('suppressions', () => {
 
 describe('branding', () => {
   it('is read, changed field by field, and taken back', async () => {
-    expect(await admin('get_branding')).toEqual({
+    expect(await admin('get_branding')).toMatchObject({
       version: 0,
       branding: { primary_color: '#00a071', accent_color: '#00e5a0', button_radius: 8 },
     });
