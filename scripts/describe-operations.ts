@@ -6,6 +6,7 @@ import { EVENT_KINDS } from '../src/events/kinds.ts';
 import { TOOLS } from '../src/mcp/tools.ts';
 import { OPERATIONS } from '../src/operations/all.ts';
 import type { Operation } from '../src/operations/operation.ts';
+import { sendEmail } from '../src/operations/send-email.ts';
 
 /** The document with its tables made anew. */
 export function withTables(file: string): string {
@@ -15,7 +16,7 @@ export function withTables(file: string): string {
   );
 }
 
-const TABLES: Record<string, () => string> = { calls, scopes, tools, events };
+const TABLES: Record<string, () => string> = { send, calls, scopes, tools, events };
 
 function between(text: string, name: string, make: () => string): string {
   const marked = new RegExp(`(<!-- ${name}: made by npm run generate -->\n)[^]*?(<!-- end -->)`);
@@ -28,6 +29,30 @@ const table = (header: string[], rows: string[][]): string =>
     .join('');
 
 const code = (text: string): string => `\`${text}\``;
+
+/** The fields of a send, as its schema describes them. */
+function send(): string {
+  const { properties = {}, required = [] } = schemaOf(sendEmail);
+  return table(
+    ['field', 'type', ''],
+    Object.entries(properties).map(([name, field]) => [
+      code(name),
+      typeOf(field as JsonSchema),
+      `${required.includes(name) ? 'Required. ' : ''}${(field as JsonSchema).description ?? ''}`,
+    ]),
+  );
+}
+
+function typeOf({ type, items, properties }: JsonSchema): string {
+  if (type === 'array') return `${typeOf(items as JsonSchema)}[]`;
+  if (properties === undefined) return String(type);
+  return code(`{${Object.keys(properties).join(', ')}}`);
+}
+
+type JsonSchema = ReturnType<typeof schemaOf>;
+
+const schemaOf = ({ input }: Pick<Operation, 'input'>) =>
+  toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
 
 function calls(): string {
   return table(
@@ -43,10 +68,7 @@ function calls(): string {
 
 /** Beside those in the path; `?` after what may be left out. */
 function parametersOf({ input, rest }: Operation): string[] {
-  const { properties = {}, required = [] } = toJSONSchema(input, {
-    io: 'input',
-    unrepresentable: 'any',
-  });
+  const { properties = {}, required = [] } = schemaOf({ input });
   return Object.keys(properties)
     .filter((name) => !rest.path.includes(`{${name}}`))
     .map((name) => (name === rest.ifMatch ? 'If-Match' : name))

@@ -1323,9 +1323,9 @@ export interface ReleaseAllFromQuarantineAnswer {
 export interface Operations {
   /** Send an e-mail. Queue one transactional e-mail, from an inline body (subject with html and/or text) or from a template with variables. Answers at once; delivery is asynchronous. */
   send(input: {
-    /** Sender, `a@b.example` or `Name <a@b.example>`. A verified address of the account, or any address at a verified domain. */
+    /** Sender, `a@b.example` or `Name <a@b.example>`. A verified address of the account, or any address at a verified domain (not its subdomains). */
     from_email: string;
-    /** Recipients. to, cc and bcc together are at most 50. */
+    /** Recipients. to, cc and bcc together name 1 to 50. */
     to: string[];
     /** Recipients of a copy. */
     cc?: string[] | undefined;
@@ -1341,13 +1341,13 @@ export interface Operations {
     text?: string | undefined;
     /** Slug of a system template or of one of the account’s own templates. */
     template?: string | undefined;
-    /** What the template is rendered with. Nested objects are fine. */
+    /** What the template is rendered with: at most 100 objects and lists inside one another. Numbers reach it as they are written. */
     variables?: Record<string, unknown> | undefined;
-    /** Additional message headers, at most 50 and 8 KiB. Structural headers are refused. */
+    /** Additional message headers, at most 50 and 8 KiB. Structural ones (From, Subject, Content-*, DKIM-*, X-SM-* …) are refused, and so are those by which relays take orders (X-SMTPAPI, X-SES-*, X-Mailgun-* …). */
     headers?: Record<string, string> | undefined;
     /** Labels for analytics and webhook events: at most 20, each 1 to 128 characters. */
     tags?: string[] | undefined;
-    /** Files. The whole request is at most 25 MB. */
+    /** Files in strict base64, at most 50; the whole request is at most 25 MB. One with a `content_id` stands inside of the HTML, which shows it as `<img src="cid:…">`; each needs the other. */
     attachments?: ({
       /** File name, without a path. */
       filename: string;

@@ -21,7 +21,7 @@ export interface OutgoingMail {
   from: Mailbox;
   to: readonly Mailbox[];
   cc: readonly Mailbox[];
-  replyTo?: Mailbox;
+  replyTo?: Mailbox | null;
   subject: string;
   /** UTF-8. */
   text?: Buffer | string;
@@ -63,7 +63,7 @@ export function composeMail(mail: OutgoingMail): ComposedMail {
   let head = addressHeader('From', [mail.from]);
   if (mail.to.length > 0) head += addressHeader('To', mail.to);
   if (mail.cc.length > 0) head += addressHeader('Cc', mail.cc);
-  if (mail.replyTo !== undefined) head += addressHeader('Reply-To', [mail.replyTo]);
+  if (mail.replyTo) head += addressHeader('Reply-To', [mail.replyTo]);
   head += textHeader('Subject', mail.subject);
   head += `Message-ID: ${mail.messageId}\r\nDate: ${mailDate(mail.date)}\r\n`;
   for (const [name, value] of mail.ownHeaders) head += textHeader(name, value);
@@ -72,7 +72,7 @@ export function composeMail(mail: OutgoingMail): ComposedMail {
     head += textHeader(name, value.trim().replace(/[ \t]+/g, ' '));
   head += `MIME-Version: 1.0\r\n${content.head}`;
   const shown = [mail.from, ...mail.to, ...mail.cc];
-  if (mail.replyTo !== undefined) shown.push(mail.replyTo);
+  if (mail.replyTo) shown.push(mail.replyTo);
   return { head, body: content.body, smtputf8: shown.some((mailbox) => mailbox.smtputf8) };
 }
 

@@ -101,12 +101,9 @@ function orderOf(deps: MakingDeps, mail: StoredMail, copy: Copy): CopyOrder {
     accountId: mail.accountId,
     tracking: trackingOf(deps, mail, copy),
     mail: {
+      ...head,
       messageId: stableMessageId(id, head.from),
       date: acceptedAt(mail),
-      from: head.from,
-      to: head.to,
-      cc: head.cc,
-      ...(head.replyTo ? { replyTo: head.replyTo } : {}),
       subject: mail.subject,
       text,
       html,
@@ -116,7 +113,6 @@ function orderOf(deps: MakingDeps, mail: StoredMail, copy: Copy): CopyOrder {
         ['X-SM-Token', copyToken(deps.returnPathKey, mail, copy.place)],
         ...unsubscribeHeaders(copy.unsubscribe),
       ],
-      headers: head.headers,
       attachments: sliceAttachments(head, mail.attachments),
     },
   };

@@ -28,13 +28,13 @@ export const sendRequest = z.strictObject({
   from_email: z
     .string()
     .describe(
-      'Sender, `a@b.example` or `Name <a@b.example>`. A verified address of the account, or any address at a verified domain.',
+      'Sender, `a@b.example` or `Name <a@b.example>`. A verified address of the account, or any address at a verified domain (not its subdomains).',
     )
     .meta({ example: 'Acme <hello@acme.example>' }),
   to: z
     .array(z.string())
     .min(1, 'must name at least one recipient')
-    .describe('Recipients. to, cc and bcc together are at most 50.')
+    .describe('Recipients. to, cc and bcc together name 1 to 50.')
     .meta({ example: ['ada@example.com'] }),
   cc: z.array(z.string()).optional().describe('Recipients of a copy.'),
   bcc: z
@@ -64,11 +64,15 @@ export const sendRequest = z.strictObject({
     .describe('Slug of a system template or of one of the account’s own templates.'),
   variables: variableValues()
     .optional()
-    .describe('What the template is rendered with. Nested objects are fine.'),
+    .describe(
+      'What the template is rendered with: at most 100 objects and lists inside one another. Numbers reach it as they are written.',
+    ),
   headers: z
     .record(z.string(), z.string())
     .optional()
-    .describe('Additional message headers, at most 50 and 8 KiB. Structural headers are refused.')
+    .describe(
+      'Additional message headers, at most 50 and 8 KiB. Structural ones (From, Subject, Content-*, DKIM-*, X-SM-* …) are refused, and so are those by which relays take orders (X-SMTPAPI, X-SES-*, X-Mailgun-* …).',
+    )
     .meta({ example: { 'X-Order': '4711' } }),
   tags: z
     .array(z.string())
@@ -79,7 +83,9 @@ export const sendRequest = z.strictObject({
     .array(attachment)
     .max(50, 'must hold at most 50 attachments')
     .optional()
-    .describe('Files. The whole request is at most 25 MB.'),
+    .describe(
+      'Files in strict base64, at most 50; the whole request is at most 25 MB. One with a `content_id` stands inside of the HTML, which shows it as `<img src="cid:…">`; each needs the other.',
+    ),
 });
 
 const given = { type: 'string' };
