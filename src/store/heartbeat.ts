@@ -87,14 +87,20 @@ export async function startHeartbeat(deps: { servers: Servers; log: Log }): Prom
   };
 }
 
-/** Another clock's time, carried on by ours; set anew only when the two have parted by more than the asking took. */
+/**
+ * Another clock's time, carried on by ours. What the asking took leaves doubt about it; it is moved no further than it must be,
+ * so that a busy machine, where asking takes long, does not set it back: ids would come out of their order.
+ */
 function createCarriedClock() {
   let offsetMs = Number.NaN;
   return {
     nowMs: () => Math.floor(performance.now() + offsetMs),
     set(theirsMs: number, askedAtMs: number, answeredAtMs: number): void {
-      const agrees = askedAtMs + offsetMs <= theirsMs && theirsMs <= answeredAtMs + offsetMs;
-      if (!agrees) offsetMs = theirsMs - (askedAtMs + answeredAtMs) / 2;
+      const least = theirsMs - answeredAtMs;
+      const most = theirsMs - askedAtMs;
+      offsetMs = Number.isNaN(offsetMs)
+        ? (least + most) / 2
+        : Math.min(Math.max(offsetMs, least), most);
     },
   };
 }

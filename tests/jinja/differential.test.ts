@@ -1,4 +1,4 @@
-// 5,000 fresh random templates, rendered by `sandmartin jinja --batch` and by real Jinja2: the answers must be the same.
+// 2,500 fresh random templates, rendered by `sandmartin jinja --batch` and by real Jinja2: the answers must be the same.
 // Another seed every run, printed; JINJA_SEED=… repeats one, JINJA_TEMPLATES=… changes how many.
 import { spawn, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -8,7 +8,7 @@ import { CONTEXT } from './expression-generator.ts';
 import { Generator } from './generator.ts';
 
 const seed = Number(process.env.JINJA_SEED ?? Date.now() % 1_000_000_000);
-const count = Number(process.env.JINJA_TEMPLATES ?? 5_000);
+const count = Number(process.env.JINJA_TEMPLATES ?? 2_500);
 const skipped = reasonToSkip();
 if (skipped !== null) console.log(`differential test skipped: ${skipped}`);
 

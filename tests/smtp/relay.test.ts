@@ -608,7 +608,7 @@ describe('connections', () => {
       for (let i = 0; i < 20; i++) await takeMail(peer);
       await peer.gone;
     });
-    const relay = relayTo(target, { maxConnections: 5, timeouts: { ...SHORT, mailMs: 5_000 } });
+    const relay = relayTo(target, { maxConnections: 5, timeouts: DEFAULT_TIMEOUTS });
     const all = await Promise.all(Array.from({ length: 20 }, () => relay.hand(envelope(), MAIL)));
     expect(all.flatMap(results)).toEqual(Array(20).fill('accepted'));
   });

@@ -1,8 +1,5 @@
 // Values reach the template as they were written: numbers without loss, the footer as HTML, and nothing that is no UTF-8.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setBranding } from '../../src/templates/account-branding.ts';
-import { publishTemplate, putTemplate } from '../../src/templates/account-templates.ts';
-import { catalog } from '../support/catalog.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { storedMail } from './support.ts';
 
@@ -11,17 +8,24 @@ let account: TestAccount;
 
 beforeAll(async () => {
   service = await startTestService();
-  account = await service.account();
+  account = await service.account({ scopes: ['admin', 'email:send'] });
 });
 afterAll(() => service.stop());
 
-async function publish(slug: string, html: string): Promise<void> {
-  const { database } = service;
-  await putTemplate({ database, catalog }, account.id, slug, {
-    ...{ subject: 'Values', html, category: 'account', description: 'Values' },
+/** Through the service, whose next send knows it then. */
+async function call(method: 'PUT' | 'PATCH', path: string, body: object): Promise<void> {
+  const answer = await fetch(`${service.url}${path}`, {
+    method,
+    headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
   });
-  await publishTemplate(database, account.id, slug);
+  expect(answer.status, await answer.text()).toBe(200);
 }
+
+const publish = (slug: string, html: string) =>
+  call('PUT', `/v1/templates/${slug}`, {
+    ...{ subject: 'Values', html, category: 'account', description: 'Values', publish: true },
+  });
 
 /** Raw, as a program of another language would write it. */
 const post = (body: string | Buffer, headers: Record<string, string> = {}) =>
@@ -108,7 +112,7 @@ it('a body that is not UTF-8 is refused', async () => {
 });
 
 it('the footer is HTML in an account’s own templates', async () => {
-  await setBranding(service.database, account.id, { footer_html: '<b>Acme & Söhne</b>' });
+  await call('PATCH', '/v1/branding', { footer_html: '<b>Acme & Söhne</b>' });
   await publish('footer', '<p>[{{ branding.footer_html }}]</p>');
   expect(await rendered('footer', '{}')).toContain('[<b>Acme & Söhne</b>]');
 });
