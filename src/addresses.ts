@@ -1,5 +1,6 @@
-// Mailboxes as people write them: the one parser for every address that comes in (sends, identities, suppressions, reports).
-// Before it: untrusted text. After it: a Mailbox whose parts can go into an SMTP command or a header without another look.
+// Mailboxes as people write them: the one parser for every address that comes in (sends,
+// identities, suppressions, reports). Before it: untrusted text. After it: a Mailbox whose parts
+// can go into an SMTP command or a header without another look.
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 export interface Mailbox {
@@ -13,7 +14,10 @@ export interface Mailbox {
   smtputf8: boolean;
 }
 
-/** Why a text is no mailbox, as the end of a sentence that begins with the text: "it …", "the part before @ …". */
+/**
+ * Why a text is no mailbox, as the end of a sentence that begins with the text: "it …", "the part
+ * before @ …".
+ */
 export interface AddressFault {
   fault: string;
 }
@@ -23,24 +27,27 @@ const MOST_LOCAL_OCTETS = 64;
 const MOST_DOMAIN_OCTETS = 255;
 const MOST_ADDRESS_OCTETS = 254;
 const MOST_LABEL_OCTETS = 63;
-// A display name has no limit of its own; one header line (RFC 5322 2.1.1) is more than any person needs.
+// A display name has no limit of its own; one header line (RFC 5322 2.1.1) is more than any person
+// needs.
 const MOST_TEXT = 998;
 
-// Nearly every address is this: ASCII dot-atom, at least two LDH labels, an ending of two or more that has
-// no digit at its end, nothing that looks like punycode.
-// One linear expression (0.4 µs with all that follows); whatever it does not take goes the long way and gets a reason.
+// Nearly every address is this: ASCII dot-atom, at least two LDH labels, an ending of two or more
+// that has no digit at its end, nothing that looks like punycode. One linear expression (0.4 µs
+// with all that follows); whatever it does not take goes the long way and gets a reason.
 const PLAIN =
   /^[\w!#$%&'*+\-/=?^`{|}~]+(?:\.[\w!#$%&'*+\-/=?^`{|}~]+)*@(?:(?![a-z\d]{2}--)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?![a-z\d]{2}--)[a-z](?:[a-z\d-]{0,61}[a-z\d])?(?<!\.[a-z]|\d)$/i;
 
-// RFC 6531 3.3 allows every non-ASCII character in an atom. We take letters, marks, numbers, punctuation and emoji; not
-// symbols, spaces, controls and invisible characters, which no mail system hands out and which serve to deceive.
+// RFC 6531 3.3 allows every non-ASCII character in an atom. We take letters, marks, numbers,
+// punctuation and emoji; not symbols, spaces, controls and invisible characters, which no mail
+// system hands out and which serve to deceive.
 const LOCAL_CHARACTER =
   /[\w!#$%&'*+\-/=?^`{|}~.]|(?![\x00-\x7f])(?:[\u200c-\u200d]|(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}\p{P}\p{Emoji_Presentation}])/u;
-// IDNA 2008 takes letters, marks and digits (RFC 5892); registries also sold emoji. The last six are its CONTEXT characters.
+// IDNA 2008 takes letters, marks and digits (RFC 5892); registries also sold emoji. The last six
+// are its CONTEXT characters.
 const DOMAIN_CHARACTER =
   /[a-z\d-]|(?![\x00-\x7f])(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{Nd}\p{Emoji_Presentation}]|[\u200c-\u200d\xb7\u0375\u05f3\u05f4\u30fb])/u;
-// RFC 2047: =?utf-8?q?…?= is a text of its own, which many programs decode wherever it stands. As part of an address it would say
-// one thing to us and another to who reads the mail on the way.
+// RFC 2047: =?utf-8?q?…?= is a text of its own, which many programs decode wherever it stands. As
+// part of an address it would say one thing to us and another to who reads the mail on the way.
 function holdsEncodedWord(local: string): boolean {
   const begin = local.indexOf('=?');
   return begin >= 0 && local.lastIndexOf('?=') >= begin + 2;
@@ -49,7 +56,9 @@ const CONTROL = /[\p{Cc}\u2028\u2029\p{Cs}]/u;
 const ASCII = /^[\x00-\x7f]*$/;
 const ATOMS = /^[\w!#$%&'*+\-/=?^`{|}~ ]+$/;
 
-/** Reads `a@b.example` or `Name <a@b.example>`, the name quoted when it holds special characters. */
+/**
+ * Reads `a@b.example` or `Name <a@b.example>`, the name quoted when it holds special characters.
+ */
 export function parseMailbox(text: string): Mailbox | AddressFault {
   const plain = parsePlain(text);
   if (plain !== undefined) return plain;
@@ -73,7 +82,10 @@ export function parseAddress(text: string): Mailbox | AddressFault {
   return parsePlain(text) ?? parseUncommon(text);
 }
 
-/** The form in which addresses are compared: lower case, A-label domain. Takes any text (reports quote anything), never fails. */
+/**
+ * The form in which addresses are compared: lower case, A-label domain. Takes any text (reports
+ * quote anything), never fails.
+ */
 export function addressKey(address: string): string {
   if (ASCII.test(address)) return address.toLowerCase();
   const at = address.lastIndexOf('@');
@@ -85,13 +97,19 @@ export function addressKey(address: string): string {
   return local + (domainToASCII(domain) || domain.normalize('NFC').toLowerCase());
 }
 
-/** `address` or `Name <address>`, the name quoted where RFC 5322 3.2.5 wants it. A name that is not ASCII stays as it is. */
+/**
+ * `address` or `Name <address>`, the name quoted where RFC 5322 3.2.5 wants it. A name that is not
+ * ASCII stays as it is.
+ */
 export function formatMailbox(mailbox: Mailbox): string {
   if (mailbox.name === '') return mailbox.address;
   return `${quoteName(mailbox.name)} <${mailbox.address}>`;
 }
 
-/** A display name as an RFC 5322 phrase: atoms with single spaces stay bare, everything else becomes a quoted string. */
+/**
+ * A display name as an RFC 5322 phrase: atoms with single spaces stay bare, everything else becomes
+ * a quoted string.
+ */
 export function quoteName(name: string): string {
   const bare = ATOMS.test(name) && !name.includes('  ') && name.trim() === name;
   return bare ? name : `"${name.replace(/["\\]/g, '\\$&')}"`;
@@ -131,11 +149,12 @@ function parseUncommon(text: string): Mailbox | AddressFault {
   if (fault !== undefined) return { fault };
   if (typeof domain !== 'string') return domain;
   const smtputf8 = !ASCII.test(local);
-  // A name without a dot is a typing error or a host in the house. Only internationalised mailboxes under a bare
-  // top-level domain are known to be handed out, so only they pass.
+  // A name without a dot is a typing error or a host in the house. Only internationalised mailboxes
+  // under a bare top-level domain are known to be handed out, so only they pass.
   if (!domain.includes('.') && !smtputf8) return { fault: `the domain "${domain}" has no dot` };
   const address = `${local}@${domain}`;
-  // Both forms travel: as written in SMTPUTF8 mail (and U-labels in reports), with A-labels in the envelope.
+  // Both forms travel: as written in SMTPUTF8 mail (and U-labels in reports), with A-labels in the
+  // envelope.
   if (Math.max(Buffer.byteLength(address), Buffer.byteLength(text)) > MOST_ADDRESS_OCTETS) {
     return { fault: `it is longer than ${MOST_ADDRESS_OCTETS} characters` };
   }
@@ -167,7 +186,8 @@ function parseDomain(written: string): string | AddressFault {
   if (written.includes('['))
     return { fault: 'an address literal in brackets is not supported: use a domain name' };
   if (written.includes('(')) return { fault: 'comments in parentheses are not supported' };
-  // The URL standard's function maps leniently (full width, 。, ©), so characters are checked before it and labels after it.
+  // The URL standard's function maps leniently (full width, 。, ©), so characters are checked before
+  // it and labels after it.
   const lower = written.normalize('NFC').toLowerCase();
   for (const label of lower.split('.')) {
     const fault = labelFault(label);
@@ -186,8 +206,9 @@ function parseDomain(written: string): string | AddressFault {
   if (domain === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(domain)) {
     return { fault: `"${domain}" is this machine itself, not a mail domain` };
   }
-  // No top-level domain has one letter or a hyphen with a digit. Names of one's own network may, but these two are slips:
-  // "shop.co.u" (a country code cut off) and "example.com-2" (a file name's ending).
+  // No top-level domain has one letter or a hyphen with a digit. Names of one's own network may,
+  // but these two are slips: "shop.co.u" (a country code cut off) and "example.com-2" (a file
+  // name's ending).
   if (/(?:^|\.)(?:ac|co|com|edu|gov|net|org)\.[a-z]$/.test(domain))
     return { fault: `the domain "${domain}" looks cut off` };
   if (/(?:^|\.)(?!xn--)[a-z\d]+-[a-z\d-]*\d$/.test(domain))

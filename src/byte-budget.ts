@@ -1,7 +1,11 @@
-// A byte budget: how much memory large things may take together. Whoever does not fit waits in line: backpressure, not errors.
+// A byte budget: how much memory large things may take together. Whoever does not fit waits in
+// line: backpressure, not errors.
 
 export interface ByteBudget {
-  /** Resolves when there is room; the answer gives it back. More than the whole budget waits for all of it. */
+  /**
+   * Resolves when there is room; the answer gives it back. More than the whole budget waits for all
+   * of it.
+   */
   take(bytes: number): Promise<() => void>;
 }
 

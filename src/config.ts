@@ -1,4 +1,5 @@
-// Configuration: the one list of settings. Read once by main.ts and the CLI; docs/configuration.md is generated from it.
+// Configuration: the one list of settings. Read once by main.ts and the CLI; docs/configuration.md
+// is generated from it.
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';

@@ -1,8 +1,12 @@
-// DATABASE_URL: one server, or several as libpq writes them. Read by config.ts to check it, and by store/servers.ts.
+// DATABASE_URL: one server, or several as libpq writes them. Read by config.ts to check it, and by
+// store/servers.ts.
 
 const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)((?:[/?#].*)?)$/s;
 
-/** A URL for each host of `postgres://user:password@one:5432,two:5432/name`; undefined: it is no such URL. */
+/**
+ * A URL for each host of `postgres://user:password@one:5432,two:5432/name`; undefined: it is no
+ * such URL.
+ */
 export function urlsOf(databaseUrl: string): string[] | undefined {
   const [, before, hosts = '', after] = SHAPE.exec(databaseUrl) ?? [];
   const each = hosts.split(',');

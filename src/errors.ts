@@ -1,6 +1,10 @@
-// Problems: the only errors features throw on purpose. They know no HTTP; operations/refusal.ts maps code to status.
+// Problems: the only errors features throw on purpose. They know no HTTP; operations/refusal.ts
+// maps code to status.
 
-/** Why a request was refused. The doors translate it: REST to a status, MCP to a tool error, the CLI to an exit code. */
+/**
+ * Why a request was refused. The doors translate it: REST to a status, MCP to a tool error, the CLI
+ * to an exit code.
+ */
 export const PROBLEM_CODES = [
   'invalid',
   'unauthenticated',
@@ -49,13 +53,19 @@ export interface LimitState {
 
 const LONGEST_DETAIL = 4000;
 
-/** Details quote what strangers wrote: nothing in them may command a terminal, a log or a reader's eye. */
+/**
+ * Details quote what strangers wrote: nothing in them may command a terminal, a log or a reader's
+ * eye.
+ */
 const readable = (detail: string): string =>
   detail
     .slice(0, LONGEST_DETAIL)
     .replace(/[^\P{Cc}\n]|[\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 
-/** A refusal with a `detail` written for the person who reads it: it says what is wrong and what to do. */
+/**
+ * A refusal with a `detail` written for the person who reads it: it says what is wrong and what to
+ * do.
+ */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly detail: string;

@@ -1,5 +1,6 @@
 // Group commit: what arrives while the last write is in flight is written together in the next one.
-// Used where many small writes meet PostgreSQL: accepting sends, recording what became of them, opens and clicks.
+// Used where many small writes meet PostgreSQL: accepting sends, recording what became of them,
+// opens and clicks.
 
 export interface GroupCommit<Item, Result> {
   add(item: Item): Promise<Result>;
@@ -15,8 +16,8 @@ export interface GroupOptions<Item, Result> {
   sizeOf?: (item: Item) => number;
   mostInFlight: number;
   /**
-   * Beside a group in flight another starts only when this many wait, 1 unless told: every group costs the server the same
-   * half millisecond, and those who wait a little longer go together.
+   * Beside a group in flight another starts only when this many wait, 1 unless told: every group
+   * costs the server the same half millisecond, and those who wait a little longer go together.
    */
   worthAnother?: number;
 }
@@ -74,7 +75,8 @@ export function createGroupCommit<Item, Result>(
       for (const [index, entry] of group.entries()) entry.resolve(results[index]!);
     } catch (error) {
       if (group.length > 1 && isDataFault(error)) {
-        // The statement failed as a whole, so nothing was written. One at a time, a bad item fails alone.
+        // The statement failed as a whole, so nothing was written. One at a time, a bad item fails
+        // alone.
         for (const entry of group) await write([entry]);
       } else {
         for (const entry of group) entry.reject(error);
@@ -98,7 +100,10 @@ export function createGroupCommit<Item, Result>(
   };
 }
 
-/** SQLSTATE classes 22 (data), 23 (constraints) and 54 (limits): the fault of what was written, not of the connection. */
+/**
+ * SQLSTATE classes 22 (data), 23 (constraints) and 54 (limits): the fault of what was written, not
+ * of the connection.
+ */
 export function isDataFault(error: unknown): boolean {
   const state = (error as { code?: unknown } | null)?.code;
   return typeof state === 'string' && /^(22|23|54)...$/.test(state);

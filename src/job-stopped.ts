@@ -1,4 +1,5 @@
-// What ended before it was done: thrown by threads/pool.ts, put into words by the feature whose work it was.
+// What ended before it was done: thrown by threads/pool.ts, put into words by the feature whose
+// work it was.
 
 /** The work was given up: it took too long, or more memory than it may have. */
 export class JobStopped extends Error {

@@ -1,5 +1,5 @@
-// The log: pino JSON lines on standard error, so that standard output stays for answers and the banner.
-// Ids of request, account and message go in; bodies and keys never do.
+// The log: pino JSON lines on standard error, so that standard output stays for answers and the
+// banner. Ids of request, account and message go in; bodies and keys never do.
 import { destination, type Logger, pino } from 'pino';
 import { isConnectionFault } from './connection-fault.ts';
 

@@ -1,4 +1,5 @@
-// The composition root: what the roles of this process share, then each role, stopped again in reverse order.
+// The composition root: what the roles of this process share, then each role, stopped again in
+// reverse order.
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
@@ -62,7 +63,10 @@ export async function startService(
   }
 }
 
-/** Last of all, so that who hears of this process may count on its roles. Answers the port of METRICS_PORT. */
+/**
+ * Last of all, so that who hears of this process may count on its roles. Answers the port of
+ * METRICS_PORT.
+ */
 async function goLive(shared: Shared): Promise<number | undefined> {
   const { config, database, log, health, opened } = shared;
   const signs = await startSignsOfLife({ database, log, roles: config.roles });

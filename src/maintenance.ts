@@ -1,6 +1,7 @@
-// Maintenance: partitions made ahead and dropped when old, expired idempotency keys, sandbox mails and kept reports removed,
-// sessions and the like that are over, finished days indexed for searching, domains checked once a day.
-// Every process runs it; each step is safe to run anywhere at any time and does nothing when another just did it.
+// Maintenance: partitions made ahead and dropped when old, expired idempotency keys, sandbox mails
+// and kept reports removed, sessions and the like that are over, finished days indexed for
+// searching, domains checked once a day. Every process runs it; each step is safe to run anywhere
+// at any time and does nothing when another just did it.
 import type { Dns } from './accounts/dns.ts';
 import { recheckDomains } from './accounts/domains.ts';
 import { pruneNotices } from './accounts/notices.ts';
@@ -91,7 +92,10 @@ async function checkDomains(deps: MaintenanceDeps, stopped: () => boolean): Prom
   }
 }
 
-/** The first run is part of starting. Tables that others hold do not keep it from it: what is missing is made when it is needed. */
+/**
+ * The first run is part of starting. Tables that others hold do not keep it from it: what is
+ * missing is made when it is needed.
+ */
 export async function startMaintenance(
   deps: MaintenanceDeps,
 ): Promise<{ stop: () => Promise<void> }> {

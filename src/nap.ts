@@ -1,7 +1,11 @@
-// A worker's rest between two looks at its queue: for a while, or until somebody knows that there is something to do.
+// A worker's rest between two looks at its queue: for a while, or until somebody knows that there
+// is something to do.
 
 export interface Nap {
-  /** Waits for `ms` or for `wake`, whichever is first. A wake since the last rest counts: nothing is slept through. */
+  /**
+   * Waits for `ms` or for `wake`, whichever is first. A wake since the last rest counts: nothing is
+   * slept through.
+   */
   rest(ms: number): Promise<void>;
   wake(): void;
 }

@@ -1,9 +1,13 @@
-// What somebody may have meant: the known name nearest to a mistyped one. For refusals that suggest a fix.
+// What somebody may have meant: the known name nearest to a mistyped one. For refusals that suggest
+// a fix.
 
 /** No name is longer, and what is longer is not looked at. */
 const MOST_LETTERS = 64;
 
-/** The known name that is longer or shorter by whole words (`from` → `from_email`), or at most a third of its letters away. */
+/**
+ * The known name that is longer or shorter by whole words (`from` → `from_email`), or at most a
+ * third of its letters away.
+ */
 export function nearest(long: string, known: readonly string[]): string | undefined {
   const word = long.slice(0, MOST_LETTERS);
   const related = known.find((name) => name.startsWith(`${word}_`) || word.startsWith(`${name}_`));
@@ -22,7 +26,10 @@ export function nearest(long: string, known: readonly string[]): string | undefi
 
 const MOST_SUGGESTIONS = 3;
 
-/** Typing errors first, then slugs that share words in any order: `reset-password` finds `password-reset`. */
+/**
+ * Typing errors first, then slugs that share words in any order: `reset-password` finds
+ * `password-reset`.
+ */
 export function similarSlugs(slug: string, known: readonly string[]): string[] {
   const words = new Set(
     slug

@@ -1,4 +1,5 @@
-// Networks as people write them: `203.0.113.7`, `10.0.0.0/8`, `2001:db8::/32`. Used by settings, proxies, webhooks and API keys.
+// Networks as people write them: `203.0.113.7`, `10.0.0.0/8`, `2001:db8::/32`. Used by settings,
+// proxies, webhooks and API keys.
 import { BlockList, isIP } from 'node:net';
 
 export function isNetwork(text: string): boolean {
@@ -10,7 +11,10 @@ export function isNetwork(text: string): boolean {
 const isPrefix = (text: string, bits: number): boolean =>
   /^\d{1,3}$/.test(text) && Number(text) <= bits;
 
-/** Whether an address lies in one of the networks, each of which `isNetwork`. What is no address lies in none. */
+/**
+ * Whether an address lies in one of the networks, each of which `isNetwork`. What is no address
+ * lies in none.
+ */
 export function networkSet(networks: readonly string[]): (address: string) => boolean {
   const set = new BlockList();
   for (const network of networks) {
@@ -23,7 +27,10 @@ export function networkSet(networks: readonly string[]): (address: string) => bo
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** An IPv4 address as itself although it came over IPv6, and an IPv6 address without its brackets and port. */
+/**
+ * An IPv4 address as itself although it came over IPv6, and an IPv6 address without its brackets
+ * and port.
+ */
 export const bareAddress = (address: string): string =>
   address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/^\[(.*)\](?::\d+)?$/, '$1');
 

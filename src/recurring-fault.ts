@@ -1,11 +1,15 @@
-// A fault that comes back until its cause is gone: with the database away, every look and every write fails, many times a
-// second. It is said once a second. For whoever tries again by himself; what fails for one caller is said for that caller.
+// A fault that comes back until its cause is gone: with the database away, every look and every
+// write fails, many times a second. It is said once a second. For whoever tries again by himself;
+// what fails for one caller is said for that caller.
 import { isConnectionFault } from './connection-fault.ts';
 import type { Log } from './log.ts';
 
 const SAID_EVERY_MS = 1000;
 
-/** What says the fault `text`, to be handed to `catch`. Kinds of errors are told apart: one does not hide another. */
+/**
+ * What says the fault `text`, to be handed to `catch`. Kinds of errors are told apart: one does not
+ * hide another.
+ */
 export function recurringFault(
   log: Log,
   level: 'warn' | 'error',

@@ -1,5 +1,6 @@
-// Sealing: what must not be read from a copy of the database, such as private keys and webhook secrets. AES-256-GCM.
-// store/vault.ts seals and opens with the installation's key; this file knows only bytes.
+// Sealing: what must not be read from a copy of the database, such as private keys and webhook
+// secrets. AES-256-GCM. store/vault.ts seals and opens with the installation's key; this file knows
+// only bytes.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const SEALED = 1;
@@ -8,7 +9,10 @@ export const PLAIN = 0;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** One byte that says how, 12 of chance, the tag, then the ciphertext. The label is bound in: elsewhere it does not open. */
+/**
+ * One byte that says how, 12 of chance, the tag, then the ciphertext. The label is bound in:
+ * elsewhere it does not open.
+ */
 export function seal(key: Buffer, label: string, plain: Buffer): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(label));

@@ -1,5 +1,5 @@
-// The installation's secret and everything that is sealed with it. Opened by main.ts and by commands; the folders below say
-// which of their columns are sealed, and store/ does the work.
+// The installation's secret and everything that is sealed with it. Opened by main.ts and by
+// commands; the folders below say which of their columns are sealed, and store/ does the work.
 import { DOMAIN_KEY_COLUMNS } from './accounts/domain-keys.ts';
 import * as installation from './store/installation.ts';
 import type { Database } from './store/pool.ts';

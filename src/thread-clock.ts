@@ -1,8 +1,12 @@
-// The time a thread was on a processor. On a machine that is busy with others the clock on the wall says nothing about who worked.
+// The time a thread was on a processor. On a machine that is busy with others the clock on the wall
+// says nothing about who worked.
 import { closeSync, openSync, readSync } from 'node:fs';
 
 export interface ThreadClock {
-  /** Milliseconds of this thread's work: Linux tells; elsewhere those of all threads, never too little. Takes some microseconds. */
+  /**
+   * Milliseconds of this thread's work: Linux tells; elsewhere those of all threads, never too
+   * little. Takes some microseconds.
+   */
   workedMs(): number;
   close(): void;
 }

@@ -1,4 +1,5 @@
-// Keys of tokens: the first signs, and what the others signed, before the secret was rotated, is understood as well.
+// Keys of tokens: the first signs, and what the others signed, before the secret was rotated, is
+// understood as well.
 export type TokenKeys = readonly [Buffer, ...Buffer[]];
 
 /** What the token says by the first key that knows it; undefined: none of them signed it. */

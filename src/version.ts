@@ -1,4 +1,5 @@
-// The version of this program, from package.json, which stands one folder above both src/ and dist/.
+// The version of this program, from package.json, which stands one folder above both src/ and
+// dist/.
 import { readFileSync } from 'node:fs';
 
 export const VERSION: string = JSON.parse(

@@ -21,7 +21,10 @@ export interface Account {
   createdAt: string;
 }
 
-/** What becomes of a mail when the line was cut after its content: nobody knows whether the relay has it. */
+/**
+ * What becomes of a mail when the line was cut after its content: nobody knows whether the relay
+ * has it.
+ */
 export const UNKNOWN_OUTCOMES = ['send_again', 'count_as_sent'] as const;
 export type UnknownOutcome = (typeof UNKNOWN_OUTCOMES)[number];
 

@@ -1,5 +1,6 @@
-// One-time links that prove an address: who has the link reads its mail. Sent by notices/verification-mail.ts,
-// used on the page of inbound/verify.ts. Only a hash of the link is kept, and it works once, for two days.
+// One-time links that prove an address: who has the link reads its mail. Sent by
+// notices/verification-mail.ts, used on the page of inbound/verify.ts. Only a hash of the link is
+// kept, and it works once, for two days.
 
 import type { Queryable } from '../store/pool.ts';
 import { type Identity, noIdentity, normaliseIdentity } from './identities.ts';

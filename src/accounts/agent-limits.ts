@@ -1,5 +1,6 @@
-// Agent limits: rules one API key can carry, so that it is safe to hand to a program that decides by itself.
-// Set when the key is made; asked by sending/accept.ts for every door; the daily cap is counted in accept_sends (SQL).
+// Agent limits: rules one API key can carry, so that it is safe to hand to a program that decides
+// by itself. Set when the key is made; asked by sending/accept.ts for every door; the daily cap is
+// counted in accept_sends (SQL).
 import { addressKey } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
@@ -37,7 +38,10 @@ export function limitsOf(row: AgentLimits): AgentLimits | null {
   return limited ? { allowedRecipients, templatesOnly, noBcc, dailyCap, sandboxOnly } : null;
 }
 
-/** Limits as somebody wished for them, checked: addresses normalised, the cap below the account's quota. */
+/**
+ * Limits as somebody wished for them, checked: addresses normalised, the cap below the account's
+ * quota.
+ */
 export async function readLimits(
   database: Queryable,
   accountId: number,
@@ -78,7 +82,10 @@ export interface LimitedSend {
 
 const OWN_WORDS = ['subject', 'html', 'text', 'attachments'] as const;
 
-/** Throws the Problem that names the rule a send breaks. The daily cap is judged later, where it is counted. */
+/**
+ * Throws the Problem that names the rule a send breaks. The daily cap is judged later, where it is
+ * counted.
+ */
 export function checkLimits(limits: AgentLimits, { envelope, request }: LimitedSend): void {
   if (limits.allowedRecipients !== null) checkRecipients(limits.allowedRecipients, envelope);
   if (limits.noBcc && request.bcc !== undefined && request.bcc.length > 0) {

@@ -1,6 +1,7 @@
-// The directory: what a process remembers of accounts, keys, identities and more, so that a send asks the database nothing.
-// Every change raises the account's version; each process asks twice a second for the versions of the accounts it serves,
-// and trusts nothing that was not confirmed within the last second. So a revoked key dies everywhere within 1 s, also while polls fail.
+// The directory: what a process remembers of accounts, keys, identities and more, so that a send
+// asks the database nothing. Every change raises the account's version; each process asks twice a
+// second for the versions of the accounts it serves, and trusts nothing that was not confirmed
+// within the last second. So a revoked key dies everywhere within 1 s, also while polls fail.
 
 import { addressKey, type Mailbox } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
@@ -35,19 +36,28 @@ export interface Caller {
 
 export interface Directory {
   /**
-   * The caller behind an X-API-Key, at once when it is remembered, or a Problem: unauthenticated, suspended, not-paying.
-   * `from` tells the requester's IP address; it is asked only for keys that are bound to networks.
+   * The caller behind an X-API-Key, at once when it is remembered, or a Problem: unauthenticated,
+   * suspended, not-paying. `from` tells the requester's IP address; it is asked only for keys that
+   * are bound to networks.
    */
   authenticate(key: string | undefined, from: () => string): Caller | Promise<Caller>;
   /** The account itself, for its people in the dashboard, or a Problem: suspended, not-paying. */
   member(accountId: number): Promise<Caller>;
-  /** Whether the account may send from this mailbox: the exact address or its domain is verified. */
+  /**
+   * Whether the account may send from this mailbox: the exact address or its domain is verified.
+   */
   maySendFrom(caller: Caller, from: Mailbox): boolean | Promise<boolean>;
-  /** One more thing to remember of every account: loaded when first asked for, forgotten as soon as the account changes. */
+  /**
+   * One more thing to remember of every account: loaded when first asked for, forgotten as soon as
+   * the account changes.
+   */
   perAccount<Value>(
     load: (accountId: number) => Promise<Value>,
   ): (accountId: number) => Promise<Value>;
-  /** Writes down which keys this process saw used, as happens every few seconds by itself: for who is about to read it. */
+  /**
+   * Writes down which keys this process saw used, as happens every few seconds by itself: for who
+   * is about to read it.
+   */
   noteUses(): Promise<void>;
   /** Drops what is remembered of an account, for changes made by this very process. */
   forget(accountId: number): void;
@@ -201,7 +211,8 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       'SELECT value FROM identities WHERE account_id = $1 AND value IN ($2, $3) AND verified_at IS NOT NULL',
       [accountId, addressKey(from.address), from.domain],
     );
-    // A covered address is remembered under its domain, so a domain with many senders takes one entry.
+    // A covered address is remembered under its domain, so a domain with many senders takes one
+    // entry.
     const verified = rows.find((row) => row.value === from.domain) ?? rows[0];
     if (verified) entry.senders.add(verified.value);
     return verified !== undefined;

@@ -1,4 +1,5 @@
-// DNS questions about a domain, with answers one can show: what was seen, or why nothing was. Asked by domains.ts and `sandmartin doctor`.
+// DNS questions about a domain, with answers one can show: what was seen, or why nothing was. Asked
+// by domains.ts and `sandmartin doctor`.
 import { Resolver } from 'node:dns/promises';
 
 export interface DnsAnswer {

@@ -1,11 +1,15 @@
-// DKIM keys of a domain: made as a pair of pairs, kept sealed, opened again for signing (mail/senders.ts).
+// DKIM keys of a domain: made as a pair of pairs, kept sealed, opened again for signing
+// (mail/senders.ts).
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Problem } from '../errors.ts';
 import type { SealedColumn } from '../store/sealed-columns.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** RFC 8301 3.2: 2048 bits; RFC 8463 for receivers that know Ed25519. Those who do not, use the other. */
+/**
+ * RFC 8301 3.2: 2048 bits; RFC 8463 for receivers that know Ed25519. Those who do not, use the
+ * other.
+ */
 export type KeyKind = 'rsa' | 'ed25519';
 
 export type DomainKeys = Record<KeyKind, KeyPair>;

@@ -1,4 +1,5 @@
-// The DNS records a domain needs, exactly as they are to be published, and whether what DNS shows is them. Used by domains.ts.
+// The DNS records a domain needs, exactly as they are to be published, and whether what DNS shows
+// is them. Used by domains.ts.
 import type { DnsAnswer } from './dns.ts';
 
 export type RecordPurpose =

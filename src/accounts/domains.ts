@@ -1,5 +1,6 @@
-// Domains an account sends from: keys made when added, records to publish, checked through DNS at once and then daily.
-// Adding goes together with the identity (identities.ts); delivery signs with the keys (mail/senders.ts).
+// Domains an account sends from: keys made when added, records to publish, checked through DNS at
+// once and then daily. Adding goes together with the identity (identities.ts); delivery signs with
+// the keys (mail/senders.ts).
 import { randomBytes } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import type { Database, Queryable } from '../store/pool.ts';
@@ -34,13 +35,19 @@ export interface DomainDeps {
   bounceDomain: string;
 }
 
-/** What DNS vouched for and no longer shows stays good for this long: a slip at a provider must not stop the mail. */
+/**
+ * What DNS vouched for and no longer shows stays good for this long: a slip at a provider must not
+ * stop the mail.
+ */
 const GRACE_DAYS = 3;
 /** A new domain is looked at whenever maintenance runs; people wait for it. */
 const NEW_FOR_DAYS = 3;
 const MOST_RECHECKED = 50;
 
-/** Adds the domain with keys, or gives an existing one the keys it lacks. Records and keys stay the same when called again. */
+/**
+ * Adds the domain with keys, or gives an existing one the keys it lacks. Records and keys stay the
+ * same when called again.
+ */
 export async function addDomain(
   deps: DomainDeps & { vault: Vault },
   accountId: number,
@@ -107,7 +114,10 @@ export async function accountsWithDomain(database: Queryable, text: string): Pro
   return rows.map((row) => row.id);
 }
 
-/** Asks DNS for every record and keeps what it saw. The ownership record decides whether the account may send from it. */
+/**
+ * Asks DNS for every record and keeps what it saw. The ownership record decides whether the account
+ * may send from it.
+ */
 export async function checkDomain(
   deps: DomainDeps & { dns: Dns },
   accountId: number,
@@ -171,7 +181,10 @@ async function keepFindings(
   }
 }
 
-/** The daily look at every domain. Several processes share it: each domain is taken by the first that comes. */
+/**
+ * The daily look at every domain. Several processes share it: each domain is taken by the first
+ * that comes.
+ */
 export async function recheckDomains(
   deps: DomainDeps & { dns: Dns; stopped?: () => boolean },
 ): Promise<Domain[]> {

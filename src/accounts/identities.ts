@@ -1,4 +1,5 @@
-// Identities: addresses and domains an account may send from. A verified domain covers addresses at it, not at its subdomains.
+// Identities: addresses and domains an account may send from. A verified domain covers addresses at
+// it, not at its subdomains.
 import { addressKey, type Mailbox, parseAddress, parseMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
@@ -104,7 +105,10 @@ export async function listIdentities(database: Queryable, accountId?: number): P
   return rows.map(toIdentity);
 }
 
-/** For mails of the service itself in the sandbox, where nothing leaves: a verified sender, of this account before others. */
+/**
+ * For mails of the service itself in the sandbox, where nothing leaves: a verified sender, of this
+ * account before others.
+ */
 export async function findSandboxSender(
   database: Queryable,
   accountId: number,

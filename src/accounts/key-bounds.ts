@@ -1,4 +1,5 @@
-// The bounds of an API key: until when and from which networks it works. Set when the key is made; directory.ts holds them.
+// The bounds of an API key: until when and from which networks it works. Set when the key is made;
+// directory.ts holds them.
 import { Problem } from '../errors.ts';
 import { isNetwork } from '../networks.ts';
 

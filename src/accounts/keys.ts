@@ -1,5 +1,6 @@
-// API keys: `sm_live_` + the account's number + 28 random characters + a checksum of all that. Shown once; only a SHA-256 is kept.
-// The checksum lets scanners of source code tell a real key from what only looks like one, without asking us.
+// API keys: `sm_live_` + the account's number + 28 random characters + a checksum of all that.
+// Shown once; only a SHA-256 is kept. The checksum lets scanners of source code tell a real key
+// from what only looks like one, without asking us.
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Clock } from '../clock.ts';
@@ -47,7 +48,10 @@ function newKey(accountId: number): string {
   return body + checksumOf(body);
 }
 
-/** Whether it was made by us, for scanners. Keys made before there were checksums have none and work as well. */
+/**
+ * Whether it was made by us, for scanners. Keys made before there were checksums have none and work
+ * as well.
+ */
 export const hasChecksum = (key: string): boolean =>
   KEY_SHAPE.test(key) && key.endsWith(checksumOf(key.slice(0, -6)));
 

@@ -1,5 +1,6 @@
-// Notices that the service owes its people: a sign-in from somewhere new, a new API key. Written in the transaction of what they
-// tell of (sign-in-places.ts, keys.ts), whichever door did it; notices/deliver-notices.ts mails them.
+// Notices that the service owes its people: a sign-in from somewhere new, a new API key. Written in
+// the transaction of what they tell of (sign-in-places.ts, keys.ts), whichever door did it;
+// notices/deliver-notices.ts mails them.
 import { showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 

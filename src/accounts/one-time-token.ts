@@ -1,5 +1,6 @@
-// Tokens of one-time links that belong to an account: an address to prove, an invitation. The link carries the account, so that
-// looking it up asks one account's rows only; of the rest no more than a hash is kept.
+// Tokens of one-time links that belong to an account: an address to prove, an invitation. The link
+// carries the account, so that looking it up asks one account's rows only; of the rest no more than
+// a hash is kept.
 import { createHash, randomBytes } from 'node:crypto';
 
 const ACCOUNT_BYTES = 6;

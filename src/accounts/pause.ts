@@ -1,5 +1,6 @@
-// Pauses: an account of whose mail too much bounces or is complained about may not send until an operator resumes it. Its keys
-// still read and its people still sign in; what it has queued is held (claim_due). Limits are the operator's (config).
+// Pauses: an account of whose mail too much bounces or is complained about may not send until an
+// operator resumes it. Its keys still read and its people still sign in; what it has queued is held
+// (claim_due). Limits are the operator's (config).
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { firstUuidAt } from '../ids.ts';
@@ -63,7 +64,10 @@ interface Tally {
   complained: number;
 }
 
-/** Pauses who is over the limits, and tells whom. What was sent before the last resume does not count. */
+/**
+ * Pauses who is over the limits, and tells whom. What was sent before the last resume does not
+ * count.
+ */
 export async function pauseOverLimits(
   database: Database,
   limits: PauseLimits,
@@ -71,7 +75,8 @@ export async function pauseOverLimits(
 ): Promise<{ accountId: number; reason: string }[]> {
   const paused = [];
   for (const tally of await tallyOutcomes(database, nowMs)) {
-    // Bounces and complaints are few and indexed; how much was sent is counted only where it can matter.
+    // Bounces and complaints are few and indexed; how much was sent is counted only where it can
+    // matter.
     const least = (percent: number | undefined) => ((percent ?? Infinity) / 100) * limits.fewest;
     const canMatter =
       tally.bounced > least(limits.bouncePercent) ||

@@ -9,7 +9,10 @@ export type Plan = keyof typeof PLANS;
 
 const DAY_MS = 86_400_000;
 
-/** A ramp begins with a small quota and doubles it every UTC day until the account's own is reached; accept_sends reckons alike. */
+/**
+ * A ramp begins with a small quota and doubles it every UTC day until the account's own is reached;
+ * accept_sends reckons alike.
+ */
 export function quotaOn(
   nowMs: number,
   account: { dailyQuota: number; rampStart: number | null; createdAt: string },

@@ -1,4 +1,5 @@
-// Scopes: what a key, a person's role or an operator may do. Operations name the one they need; this is the one list.
+// Scopes: what a key, a person's role or an operator may do. Operations name the one they need;
+// this is the one list.
 
 /** The contract's two: sending, and reading the timeline of a message. */
 export const EMAIL_SCOPES = ['email:send', 'email:read'] as const;
@@ -35,7 +36,10 @@ export const OPERATOR_SCOPES = ['accounts:read', 'accounts:write'] as const;
 export const isOperators = (scope: Scope | null): boolean =>
   OPERATOR_SCOPES.some((one) => one === scope);
 
-/** What an account can give its keys. `admin` stands for every resource scope, and includes neither of the contract's two. */
+/**
+ * What an account can give its keys. `admin` stands for every resource scope, and includes neither
+ * of the contract's two.
+ */
 export const ALL_SCOPES = [...EMAIL_SCOPES, 'admin', ...RESOURCE_SCOPES] as const;
 
 export type Scope = (typeof ALL_SCOPES)[number] | (typeof OPERATOR_SCOPES)[number];

@@ -1,5 +1,6 @@
-// Suspension: an operator stops an account. Its keys answer 403 from the next second on (directory.ts); its people still sign in
-// and read. Mail that was accepted before is still delivered.
+// Suspension: an operator stops an account. Its keys answer 403 from the next second on
+// (directory.ts); its people still sign in and read. Mail that was accepted before is still
+// delivered.
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 

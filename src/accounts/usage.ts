@@ -1,4 +1,5 @@
-// Usage: how today's quota stands. Counted by accept_sends (SQL) when a mail is accepted; read here for people.
+// Usage: how today's quota stands. Counted by accept_sends (SQL) when a mail is accepted; read here
+// for people.
 import type { Clock } from '../clock.ts';
 import type { Queryable } from '../store/pool.ts';
 import type { Account } from './accounts.ts';

@@ -1,5 +1,6 @@
-// The audit: every change of an account leaves a row: who, what, before and after without secrets. Written by
-// operations/perform.ts in the transaction of the change, read by an operation, kept longer than messages.
+// The audit: every change of an account leaves a row: who, what, before and after without secrets.
+// Written by operations/perform.ts in the transaction of the change, read by an operation, kept
+// longer than messages.
 import type { Clock } from '../clock.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
@@ -11,7 +12,9 @@ export interface Change {
   /** Only what changed; never a secret. */
   before?: Record<string, unknown> | null;
   after?: Record<string, unknown> | null;
-  /** Whose audit it stands in, where that is not the caller's own: an operator changed an account. */
+  /**
+   * Whose audit it stands in, where that is not the caller's own: an operator changed an account.
+   */
   account?: number;
 }
 

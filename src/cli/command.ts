@@ -1,4 +1,5 @@
-// What every command shares: the database (as a guest of a running service, or for itself), --json, and errors for a tired person.
+// What every command shares: the database (as a guest of a running service, or for itself), --json,
+// and errors for a tired person.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';

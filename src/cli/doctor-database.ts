@@ -1,5 +1,5 @@
-// What `sandmartin doctor` says of the database: its version, the clocks, whether it takes writes, how long the queue is,
-// and what is set aside.
+// What `sandmartin doctor` says of the database: its version, the clocks, whether it takes writes,
+// how long the queue is, and what is set aside.
 import type { Config } from '../config.ts';
 import { databaseFault, FAULT_DETAILS } from '../connection-fault.ts';
 import { queueState } from '../queue/due.ts';

@@ -1,5 +1,5 @@
-// doctor on the service itself: is SECRET_KEY the right one, does everything that is sealed open, does every role run, and is an
-// account paused?
+// doctor on the service itself: is SECRET_KEY the right one, does everything that is sealed open,
+// does every role run, and is an account paused?
 import { listPauses } from '../accounts/pause.ts';
 import type { Config } from '../config.ts';
 import { Problem } from '../errors.ts';

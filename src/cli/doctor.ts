@@ -1,4 +1,5 @@
-// sandmartin doctor: looks at everything the service needs and says in plain words what is well and what is not.
+// sandmartin doctor: looks at everything the service needs and says in plain words what is well and
+// what is not.
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Command } from 'commander';

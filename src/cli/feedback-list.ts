@@ -1,4 +1,5 @@
-// sandmartin feedback list, show: mail to the feedback listener that made no event, kept for 7 days.
+// sandmartin feedback list, show: mail to the feedback listener that made no event, kept for 7
+// days.
 import type { Command } from 'commander';
 import { getKept, listKept } from '../feedback/kept.ts';
 import { print, table, wholeNumber, withDatabase, withJson } from './command.ts';

@@ -1,4 +1,5 @@
-// `sandmartin feedback parse FILE…`: why a report was judged so, with exactly the code of the feedback listener.
+// `sandmartin feedback parse FILE…`: why a report was judged so, with exactly the code of the
+// feedback listener.
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { suppresses } from '../feedback/record.ts';

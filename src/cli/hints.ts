@@ -1,4 +1,5 @@
-// Hints at a terminal: the command that helps on after a refusal, where a problem names what to see.
+// Hints at a terminal: the command that helps on after a refusal, where a problem names what to
+// see.
 import type { Problem } from '../errors.ts';
 
 export const COMMANDS: Record<string, string> = {

@@ -116,7 +116,10 @@ async function addDomain(
   print(json, added, () => [describe(account, added), ...showRecords(added)]);
 }
 
-/** The mail with the link goes out through the running service; when it cannot, the address stays and is told why. */
+/**
+ * The mail with the link goes out through the running service; when it cannot, the address stays
+ * and is told why.
+ */
 async function addAddress(
   api: Operations,
   address: string,

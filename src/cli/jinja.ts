@@ -1,4 +1,5 @@
-// `sandmartin jinja`: renders a template file, or answers JSON lines with --batch. For trying templates and for the tests.
+// `sandmartin jinja`: renders a template file, or answers JSON lines with --batch. For trying
+// templates and for the tests.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
@@ -122,8 +123,9 @@ function renderJob(job: Dict): string {
 }
 
 /**
- * The options by the names Python's Environment gives them; "ext" stands for both extensions, and "time_ms" is how long a
- * render may take, so that answers that are compared do not depend on how busy the machine is.
+ * The options by the names Python's Environment gives them; "ext" stands for both extensions, and
+ * "time_ms" is how long a render may take, so that answers that are compared do not depend on how
+ * busy the machine is.
  */
 function environmentOptions(options: Dict): EnvironmentOptions {
   const text = (name: string): Record<string, Value> => {

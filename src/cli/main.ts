@@ -73,7 +73,10 @@ try {
   }
 }
 
-/** What the machine, the network or the database refused is told in a sentence; only what nobody foresaw with its stack. */
+/**
+ * What the machine, the network or the database refused is told in a sentence; only what nobody
+ * foresaw with its stack.
+ */
 function explain(error: Error): string {
   if (error instanceof Problem) return wordedAtTerminal(error);
   // Several addresses of one name were tried: the first says enough.

@@ -1,5 +1,6 @@
-// Operations for commands: the same that programs, agents and pages call, performed right here on the database, with the
-// types of the client. Before it: a command's own file. After it: operations/perform.ts.
+// Operations for commands: the same that programs, agents and pages call, performed right here on
+// the database, with the types of the client. Before it: a command's own file. After it:
+// operations/perform.ts.
 import { randomUUID } from 'node:crypto';
 import { getAccount } from '../accounts/accounts.ts';
 import { type Directory, openDirectory } from '../accounts/directory.ts';
@@ -35,7 +36,10 @@ import { withDatabase } from './command.ts';
 export interface Here {
   database: Database;
   config: Config;
-  /** As the operator of the machine, who may everything: in an account, or (without) over all of them. */
+  /**
+   * As the operator of the machine, who may everything: in an account, or (without) over all of
+   * them.
+   */
   as(account?: number): Promise<Operations>;
 }
 
@@ -66,7 +70,10 @@ export const operating = <Result>(work: (here: Here) => Promise<Result>): Promis
     }
   });
 
-/** The names and types are those of the client; a list can be awaited for a page or looped over for everything. */
+/**
+ * The names and types are those of the client; a list can be awaited for a page or looped over for
+ * everything.
+ */
 function callsOf(deps: OperationDeps, accountId: number): Operations {
   const calls: Record<string, unknown> = {};
   for (const operation of OPERATIONS) {

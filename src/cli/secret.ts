@@ -1,4 +1,5 @@
-// sandmartin secret: changing SECRET_KEY. The secrets come in environment variables, never as arguments: others see those.
+// sandmartin secret: changing SECRET_KEY. The secrets come in environment variables, never as
+// arguments: others see those.
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
 import { rotateSecret } from '../secrets.ts';

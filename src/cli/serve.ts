@@ -41,7 +41,9 @@ async function serve(options: ServeOptions): Promise<void> {
   print(options.json, summary(service, welcome), () => bannerLines(config, service, welcome));
 }
 
-/** Ends the process in good order, also when a signal asks for it. A second signal does not wait. */
+/**
+ * Ends the process in good order, also when a signal asks for it. A second signal does not wait.
+ */
 function endingOf(stop: () => Promise<void>): (code: number) => void {
   let stopping = false;
   const end = (code: number): void => {

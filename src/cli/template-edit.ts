@@ -1,4 +1,5 @@
-// sandmartin template clone, put, publish, rollback, archive: changing what an account has of its own.
+// sandmartin template clone, put, publish, rollback, archive: changing what an account has of its
+// own.
 import type { Command } from 'commander';
 import type { Operations, OwnTemplate } from '../client/operations.ts';
 import { categories } from '../templates/categories.ts';

@@ -1,4 +1,5 @@
-// sandmartin template list, show, versions, render: the catalogue, and what an account has of its own.
+// sandmartin template list, show, versions, render: the catalogue, and what an account has of its
+// own.
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
 import { unknownTemplate } from '../templates/account-templates.ts';
@@ -26,7 +27,7 @@ export function registerTemplate(program: Command): void {
   registerEditing(template);
 }
 
-// ---- Reading ----------------------------------------------------------------------------------------------------
+// ---- Reading ------------------------------------------------------------------------------------
 
 function registerReading(template: Command): void {
   withJson(template.command('list').description('what can be sent, and drafts of an account'))
@@ -132,7 +133,7 @@ async function showOne(slug: string, { account, version }: Options) {
   return { ...shown, version: null };
 }
 
-// ---- Rendering --------------------------------------------------------------------------------------------------
+// ---- Rendering ----------------------------------------------------------------------------------
 
 interface RenderOptions extends Options {
   sample?: boolean;

@@ -83,7 +83,10 @@ function registerCreate(user: Command): void {
   );
 }
 
-/** For services that cannot write mail themselves; who works at this machine could make the login as well. */
+/**
+ * For services that cannot write mail themselves; who works at this machine could make the login as
+ * well.
+ */
 function registerInvite(user: Command): void {
   withJson(
     user

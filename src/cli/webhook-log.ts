@@ -1,4 +1,5 @@
-// sandmartin webhook deliveries, delivery, replay: what was posted, what came back, and sending it again.
+// sandmartin webhook deliveries, delivery, replay: what was posted, what came back, and sending it
+// again.
 import type { Command } from 'commander';
 import type { WebhookDelivery } from '../client/operations.ts';
 import { Problem } from '../errors.ts';

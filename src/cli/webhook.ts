@@ -1,4 +1,5 @@
-// sandmartin webhook: where events are posted, what became of them, trying an endpoint, and listening on one's own machine.
+// sandmartin webhook: where events are posted, what became of them, trying an endpoint, and
+// listening on one's own machine.
 import type { Command } from 'commander';
 import { Agent } from 'undici';
 import { systemClock } from '../clock.ts';

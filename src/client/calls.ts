@@ -1,5 +1,5 @@
-// How the client calls: one request, tried again where that is safe, and lists that are read page by page.
-// Only fetch is used, so that it runs in Node, in browsers and at the edge.
+// How the client calls: one request, tried again where that is safe, and lists that are read page
+// by page. Only fetch is used, so that it runs in Node, in browsers and at the edge.
 
 export interface ClientOptions {
   /** `sm_live_…`. Keep it on your server. */
@@ -14,7 +14,10 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
-  /** Makes a send safe to repeat: the same key within 24 hours sends nothing twice. One is made for each send without it. */
+  /**
+   * Makes a send safe to repeat: the same key within 24 hours sends nothing twice. One is made for
+   * each send without it.
+   */
   idempotencyKey?: string;
   signal?: AbortSignal;
 }
@@ -158,7 +161,10 @@ async function withRetries<Answer>(
   }
 }
 
-/** After 429 and 502 nothing was done. Otherwise that is not certain: only what may be done twice is tried again. */
+/**
+ * After 429 and 502 nothing was done. Otherwise that is not certain: only what may be done twice is
+ * tried again.
+ */
 function mayPass({ status }: SandmartinError, { method, sends }: RouteShape): boolean {
   if (status === 429 || status === 502) return true;
   return (status === 0 || status >= 500) && (sends === true || SAFE.includes(method));

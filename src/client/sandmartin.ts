@@ -1,8 +1,11 @@
 // sandmartin/client: every operation of the API as a typed call. No dependency but fetch.
 //
-//   const sandmartin = new Sandmartin({ baseUrl: 'https://mail.example.com', apiKey: process.env.SANDMARTIN_KEY });
-//   const { id } = await sandmartin.send({ from_email: 'hello@acme.example', to: ['ada@example.com'], subject: 'Hi', text: 'Hi!' });
-//   for await (const message of sandmartin.messages.list({ status: 'bounced' })) console.log(message.id);
+//   const sandmartin = new Sandmartin({ baseUrl: 'https://mail.example.com', apiKey:
+//   process.env.SANDMARTIN_KEY });
+//   const { id } = await sandmartin.send({ from_email: 'hello@acme.example', to:
+//   ['ada@example.com'], subject: 'Hi', text: 'Hi!' });
+//   for await (const message of sandmartin.messages.list({ status: 'bounced' }))
+//   console.log(message.id);
 import { type CallOptions, type ClientOptions, callRoute, type Page, pagesOf } from './calls.ts';
 import { type Operations, ROUTES } from './operations.ts';
 

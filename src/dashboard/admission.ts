@@ -1,4 +1,5 @@
-// Admission: whether a request comes from our own pages, who asks, and whether they may. Before it: server.ts. After it: a route.
+// Admission: whether a request comes from our own pages, who asks, and whether they may. Before it:
+// server.ts. After it: a route.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/directory.ts';
 import { scopesOfPerson } from '../accounts/scopes.ts';
@@ -13,7 +14,10 @@ import { readCookie, setCookie } from './session-cookie.ts';
 /** A sign-in or an invitation is small; nobody without a session needs more. */
 const MOST_PUBLIC_BYTES = 16 * 1024;
 
-/** For the API's routes: who asks from our own pages, as a caller with the rights of their role; undefined: nobody does. */
+/**
+ * For the API's routes: who asks from our own pages, as a caller with the rights of their role;
+ * undefined: nobody does.
+ */
 export async function admitPerson(
   deps: DashboardDeps,
   request: FastifyRequest,
@@ -59,7 +63,10 @@ export async function admit(
   return session;
 }
 
-/** SameSite keeps the cookie from other sites' forms; these two keep their scripts and older browsers out as well. */
+/**
+ * SameSite keeps the cookie from other sites' forms; these two keep their scripts and older
+ * browsers out as well.
+ */
 function requireOwnPage(request: FastifyRequest, baseUrl: string): void {
   if (request.headers[DASHBOARD_HEADER] === undefined) {
     throw new Problem('forbidden', `The header ${DASHBOARD_HEADER}: 1 is missing.`);

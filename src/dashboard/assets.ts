@@ -1,5 +1,6 @@
-// The built pages (dist/web): files as they are, and index.html for every address the app itself knows.
-// Read once at start; there are few and they are small. Everything else that listens on the port comes first.
+// The built pages (dist/web): files as they are, and index.html for every address the app itself
+// knows. Read once at start; there are few and they are small. Everything else that listens on the
+// port comes first.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';

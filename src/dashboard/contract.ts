@@ -1,12 +1,17 @@
-// The dashboard's contract: every route under /dashboard/api, who may call it, and what goes in and out.
-// Before it: web/ calls by this table. After it: routes/*.ts answer by it, and tests walk it, so that none can be forgotten.
+// The dashboard's contract: every route under /dashboard/api, who may call it, and what goes in and
+// out. Before it: web/ calls by this table. After it: routes/*.ts answer by it, and tests walk it,
+// so that none can be forgotten.
 //
-// - The session is a cookie (HttpOnly). Requests that are not GET carry the header `X-SM-Dashboard: 1` and, as browsers do
+// - The session is a cookie (HttpOnly). Requests that are not GET carry the header `X-SM-Dashboard:
+//   1` and, as browsers do
 //   by themselves, an Origin of this service; bodies are JSON.
-// - Refusals are `{detail}`: 400 not valid, 401 no session, 402 free plan, 403 role (or a suspended account), 404 not this
+// - Refusals are `{detail}`: 400 not valid, 401 no session, 402 free plan, 403 role (or a suspended
+//   account), 404 not this
 //   account's, 429 with retry-after, 502 relay, 503.
-// - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are downloads.
-// - Mail is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it `{html}`, it posts back `{height}`.
+// - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are
+//   downloads.
+// - Mail is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it
+//   `{html}`, it posts back `{height}`.
 import type { Role } from './views/common.ts';
 import type {
   AcceptInvitation,
@@ -20,12 +25,18 @@ import type {
 } from './views/session.ts';
 
 export const API_PREFIX = '/dashboard/api';
-/** A document of its own, with a Content-Security-Policy of its own: no scripts but its own, no connections, no forms. */
+/**
+ * A document of its own, with a Content-Security-Policy of its own: no scripts but its own, no
+ * connections, no forms.
+ */
 export const PREVIEW_FRAME = '/dashboard/preview-frame';
 /** Without it nothing that is not GET is answered: a page of another site cannot set it. */
 export const DASHBOARD_HEADER = 'x-sm-dashboard';
 
-/** `public`: no session. `user`: any session, and only about itself. A role includes those before it; an operator is apart. */
+/**
+ * `public`: no session. `user`: any session, and only about itself. A role includes those before
+ * it; an operator is apart.
+ */
 export type Access = 'public' | 'user' | Role | 'operator';
 
 export interface Route {
@@ -47,7 +58,10 @@ export interface Api {
   setUp: { body: SetUp; answer: Me };
   showInvitation: { body: { token: string }; answer: InvitationView };
   acceptInvitation: { body: AcceptInvitation; answer: Me };
-  /** Mails a link; answers the same whether or not anybody has the address. `captured`: there is no relay, look in the sandbox. */
+  /**
+   * Mails a link; answers the same whether or not anybody has the address. `captured`: there is no
+   * relay, look in the sandbox.
+   */
   askForReset: { body: { email: string }; answer: { captured: boolean } };
   showReset: { body: { token: string }; answer: { email: string } };
   resetPassword: { body: ResetPassword; answer: Me };

@@ -9,7 +9,10 @@ export interface DashboardDeps extends OperationDeps {
   service: () => Service;
   /** IP address, also behind a proxy, and program of who asks. */
   requesterOf: (request: IncomingMessage) => { ipAddress: string; userAgent: string };
-  /** What the first owner must know: the end of the link that the service prints while nobody can sign in. */
+  /**
+   * What the first owner must know: the end of the link that the service prints while nobody can
+   * sign in.
+   */
   setUpToken: string;
   /** Where the built pages are. */
   pagesFolder: string;

@@ -1,5 +1,6 @@
-// Live streams (server-sent events): what a page shows, sent again whenever it is different. Asked by routes of kind `stream`.
-// The database is asked twice a second while somebody looks; that is also how changes of other processes are seen.
+// Live streams (server-sent events): what a page shows, sent again whenever it is different. Asked
+// by routes of kind `stream`. The database is asked twice a second while somebody looks; that is
+// also how changes of other processes are seen.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';

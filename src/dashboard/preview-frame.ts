@@ -1,11 +1,12 @@
 // The frame in which pages show a mail: an empty document that puts on what its parent posts to it.
-// Its own policy keeps the mail's scripts, forms and connections off, and its sandbox keeps it out of our origin.
+// Its own policy keeps the mail's scripts, forms and connections off, and its sandbox keeps it out
+// of our origin.
 import { createHash } from 'node:crypto';
 import { framePolicy } from './security-headers.ts';
 
 /**
- * What DOMParser read never runs. Replacing the whole element keeps the listener, so the next post shows the next mail.
- * The height is told because the parent cannot look inside.
+ * What DOMParser read never runs. Replacing the whole element keeps the listener, so the next post
+ * shows the next mail. The height is told because the parent cannot look inside.
  */
 const SCRIPT = `
 const tell = () => parent.postMessage({ height: document.documentElement.scrollHeight }, '*');

@@ -1,4 +1,5 @@
-// How a route is written: schemas of what comes in, and what is done. The contract says the rest, and its types hold here.
+// How a route is written: schemas of what comes in, and what is done. The contract says the rest,
+// and its types hold here.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { MemberRole } from '../accounts/scopes.ts';
@@ -34,7 +35,10 @@ export type Work<Name extends RouteName> = {
 
 export type Works<Name extends RouteName = RouteName> = { [Each in Name]: Work<Each> };
 
-/** What does not fit is named, each with its path. Unlike in the API, empty and null mean what they say: forms send them on purpose. */
+/**
+ * What does not fit is named, each with its path. Unlike in the API, empty and null mean what they
+ * say: forms send them on purpose.
+ */
 export function readAs<Value>(schema: z.ZodType<Value>, raw: unknown): Value {
   requireModest(raw);
   const read = schema.safeParse(raw ?? {});

@@ -1,4 +1,5 @@
-// Security headers of everything the dashboard answers. Pages may load only from here; JSON and files may load nothing.
+// Security headers of everything the dashboard answers. Pages may load only from here; JSON and
+// files may load nothing.
 import type { FastifyReply } from 'fastify';
 import { isHttps } from './session-cookie.ts';
 
@@ -30,7 +31,10 @@ export const pagePolicy = (nonce: string): string =>
     'frame-ancestors': "'none'",
   });
 
-/** Mails bring styles of their own and load images; nothing else of theirs runs, connects or submits. */
+/**
+ * Mails bring styles of their own and load images; nothing else of theirs runs, connects or
+ * submits.
+ */
 export const framePolicy = (scriptHash: string): string =>
   policy({
     sandbox: 'allow-scripts allow-popups allow-popups-to-escape-sandbox',

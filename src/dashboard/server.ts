@@ -1,5 +1,5 @@
-// The dashboard's door: every route of the contract under /dashboard/api, the preview frame, and the pages at /.
-// Mounted by main.ts on the API's server; what a route does is in routes/.
+// The dashboard's door: every route of the contract under /dashboard/api, the preview frame, and
+// the pages at /. Mounted by main.ts on the API's server; what a route does is in routes/.
 import { createHmac } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -74,7 +74,8 @@ function serveRoute(scope: FastifyInstance, deps: DashboardDeps, name: RouteName
         request,
         reply,
       });
-      // This very process knows at once what it changed, such as a revoked key; others find out within a second.
+      // This very process knows at once what it changed, such as a revoked key; others find out
+      // within a second.
       if (route.method !== 'GET' && session?.account) deps.directory.forget(session.account.id);
       return reply.sent ? reply : answer;
     },

@@ -1,4 +1,5 @@
-// The session's cookie: read from a request, set and taken back in an answer. Before it: sessions.ts made the token.
+// The session's cookie: read from a request, set and taken back in an answer. Before it:
+// sessions.ts made the token.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const DAYS = 30;

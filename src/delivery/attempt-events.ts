@@ -1,4 +1,5 @@
-// The events an attempt makes: sent, and bounced for one of four reasons. Called by attempt.ts; recorded by outcomes.ts.
+// The events an attempt makes: sent, and bounced for one of four reasons. Called by attempt.ts;
+// recorded by outcomes.ts.
 import type { NewEvent } from '../events/record.ts';
 import type { Bounce } from '../feedback/bounces.ts';
 import { classify, type Phase } from '../feedback/classify.ts';

@@ -1,5 +1,6 @@
-// One attempt to hand a mail to the relay, step by step. Before: worker.ts claimed and loaded it. After: outcomes.ts records what
-// came of it. The mail itself is made in making.ts, the events in attempt-events.ts.
+// One attempt to hand a mail to the relay, step by step. Before: worker.ts claimed and loaded it.
+// After: outcomes.ts records what came of it. The mail itself is made in making.ts, the events in
+// attempt-events.ts.
 import type { NewAttempt, TriedRecipient } from '../events/attempts.ts';
 import type { NewEvent } from '../events/record.ts';
 import type { Bounce } from '../feedback/bounces.ts';
@@ -152,7 +153,10 @@ const sameFor = (handOver: HandOver, recipient: string): HandOver => ({
   recipients: handOver.recipients.map((outcome) => ({ ...outcome, recipient })),
 });
 
-/** Reports about mails of the service itself come to the service, whichever account's domain it writes from. */
+/**
+ * Reports about mails of the service itself come to the service, whichever account's domain it
+ * writes from.
+ */
 const returnPathDomain = (deps: AttemptDeps, mail: StoredMail, sender: Sender): string =>
   mail.door === 'system' ? deps.senders.bounceDomain : sender.returnPathDomain;
 
@@ -180,8 +184,9 @@ async function handCopy(
 }
 
 /**
- * Accepted: sent. Refused: bounced. Deferred: again later, those recipients only, until a day has passed. Unknown: as the account
- * wants it. Not begun: at once, by whomever. A mail that cannot be made is set aside.
+ * Accepted: sent. Refused: bounced. Deferred: again later, those recipients only, until a day has
+ * passed. Unknown: as the account wants it. Not begun: at once, by whomever. A mail that cannot be
+ * made is set aside.
  */
 function judge(
   deps: AttemptDeps,

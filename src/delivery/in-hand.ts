@@ -1,6 +1,7 @@
-// What a worker has in hand, by account, and how much more it may claim. Asked by worker.ts before every claim.
-// Half of the places are filled in one go, so that a claim is worth its while. Beyond that there is room for newcomers only:
-// accounts that have little in hand do not wait until another's mails are gone.
+// What a worker has in hand, by account, and how much more it may claim. Asked by worker.ts before
+// every claim. Half of the places are filled in one go, so that a claim is worth its while. Beyond
+// that there is room for newcomers only: accounts that have little in hand do not wait until
+// another's mails are gone.
 import type { ClaimedMessage, Room } from '../queue/due.ts';
 
 export interface InHand {

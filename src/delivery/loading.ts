@@ -1,5 +1,6 @@
-// Loading a claimed group: mails and what is suppressed among their recipients, in two round trips. Before: worker.ts claimed.
-// After: each is attempted by itself. One that breaks the loading of all is found by loading each alone.
+// Loading a claimed group: mails and what is suppressed among their recipients, in two round trips.
+// Before: worker.ts claimed. After: each is attempted by itself. One that breaks the loading of all
+// is found by loading each alone.
 import { isConnectionFault } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid } from '../ids.ts';
@@ -60,7 +61,10 @@ function recipientsOf(group: ClaimedMessage[], mails: Map<string, StoredMail | U
 
 const isUnreadable = (mail: StoredMail | UnreadableMail): mail is UnreadableMail => 'fault' in mail;
 
-/** SQLSTATE: 22 (data), 23 (constraints), 54 (limits), XX (corrupted). Everything else a database says passes, or is about all mails. */
+/**
+ * SQLSTATE: 22 (data), 23 (constraints), 54 (limits), XX (corrupted). Everything else a database
+ * says passes, or is about all mails.
+ */
 const OWN_STATES = /^(22|23|54|XX)...$/;
 
 /** The fault of this mail alone: trying again would not help, and others are not concerned. */

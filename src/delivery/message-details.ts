@@ -1,5 +1,6 @@
-// Everything about one message but its content: its story, what became of each recipient, where it came from and how
-// handing it over stands. Before it: operations/messages.ts, the live stream of its page and `message show`.
+// Everything about one message but its content: its story, what became of each recipient, where it
+// came from and how handing it over stands. Before it: operations/messages.ts, the live stream of
+// its page and `message show`.
 import { addressKey } from '../addresses.ts';
 import { readTimeline, type TimelineEvent } from '../events/timeline.ts';
 import { showUuid } from '../ids.ts';
@@ -102,7 +103,10 @@ const DETAILS = `SELECT ${COLUMNS.join(', ')},
   LEFT JOIN due_messages d ON d.account_id = m.account_id AND d.message_id = m.id
   WHERE m.account_id = $1 AND m.id = $2`;
 
-/** One that is damaged is why a mail was set aside; everything else about it can be told all the same. */
+/**
+ * One that is damaged is why a mail was set aside; everything else about it can be told all the
+ * same.
+ */
 function headOf({ head }: DetailsRow): StoredHead | null {
   try {
     return head && readHead(head);
@@ -138,9 +142,12 @@ function pendingOf(row: DetailsRow): Pending | null {
   };
 }
 
-// ---- Recipients -------------------------------------------------------------------------------------------------
+// ---- Recipients ---------------------------------------------------------------------------------
 
-/** The highest rank among the events about each. Opens and clicks name nobody; with one recipient it is clear who it was. */
+/**
+ * The highest rank among the events about each. Opens and clicks name nobody; with one recipient it
+ * is clear who it was.
+ */
 function statesOf(
   recipients: readonly string[],
   head: StoredHead | null,

@@ -1,8 +1,9 @@
-// Recording what came of attempts: events, status, kept attempts, and the due row, for many mails in one statement.
-// Before: attempt.ts. After: the timeline tells it, and nothing of it can be half-written.
+// Recording what came of attempts: events, status, kept attempts, and the due row, for many mails
+// in one statement. Before: attempt.ts. After: the timeline tells it, and nothing of it can be
+// half-written.
 //
-// A due row is changed only by its latest claim (`claims`): who lost it to others changes nothing of it. Events are facts and are
-// recorded all the same: what the relay took, it took.
+// A due row is changed only by its latest claim (`claims`): who lost it to others changes nothing
+// of it. Events are facts and are recorded all the same: what the relay took, it took.
 import { ATTEMPT_COLUMNS, keepAttemptsSql } from '../events/attempts.ts';
 import {
   EVENT_COLUMNS,

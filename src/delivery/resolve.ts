@@ -1,5 +1,6 @@
-// A person decides what became of a mail of unknown outcome: it counts as sent, or it is sent again with the same Message-ID.
-// Before: the line was cut after the content (attempt.ts), or the outcome could not be recorded (worker.ts).
+// A person decides what became of a mail of unknown outcome: it counts as sent, or it is sent again
+// with the same Message-ID. Before: the line was cut after the content (attempt.ts), or the outcome
+// could not be recorded (worker.ts).
 import { Problem } from '../errors.ts';
 import { unknownRecipients } from '../events/attempts.ts';
 import { RECORD_EVENTS_SQL, recordEventsValues } from '../events/record.ts';

@@ -1,14 +1,18 @@
-// When a deferred mail is tried again, and when it is given up. Before: attempt.ts saw a 4xx or a connection fault.
-// After: the due row gets its new time, or the recipients bounce as expired.
+// When a deferred mail is tried again, and when it is given up. Before: attempt.ts saw a 4xx or a
+// connection fault. After: the due row gets its new time, or the recipients bounce as expired.
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** RFC 5321 4.5.4.1 wants days for letters; a transactional mail that is a day late is worth nothing. */
+/**
+ * RFC 5321 4.5.4.1 wants days for letters; a transactional mail that is a day late is worth
+ * nothing.
+ */
 export const EXPIRES_AFTER_MS = 24 * HOUR;
 
-// Roughly doubling: quick while a restart or greylisting is likely, hourly when the relay is ill. 13 tries in a day.
+// Roughly doubling: quick while a restart or greylisting is likely, hourly when the relay is ill.
+// 13 tries in a day.
 const WAITS_MS = [
   30 * SECOND,
   1 * MINUTE,
@@ -23,7 +27,10 @@ const WAITS_MS = [
 ];
 const JITTER = 0.2;
 
-/** The wait after failed attempt number `attempt` (from 1), spread by ±20 % so that a thousand mails do not come back at once. */
+/**
+ * The wait after failed attempt number `attempt` (from 1), spread by ±20 % so that a thousand mails
+ * do not come back at once.
+ */
 export function nextAttemptDelayMs(attempt: number, random: () => number = Math.random): number {
   const wait = WAITS_MS[Math.min(Math.max(attempt, 1), WAITS_MS.length) - 1]!;
   return Math.round(wait * (1 - JITTER + 2 * JITTER * random()));

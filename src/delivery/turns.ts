@@ -1,6 +1,7 @@
-// Turns: who of those in hand is made next, and who is next at the relay. Before: attempt.ts has a mail to hand over. After:
-// relay.ts gives it to a session. The lanes take turns here as they do in the claim, so that an account with one mail does not stand behind all
-// that another has in hand; in a lane the better class goes first, and every fourth turn is for those behind it.
+// Turns: who of those in hand is made next, and who is next at the relay. Before: attempt.ts has a
+// mail to hand over. After: relay.ts gives it to a session. The lanes take turns here as they do in
+// the claim, so that an account with one mail does not stand behind all that another has in hand;
+// in a lane the better class goes first, and every fourth turn is for those behind it.
 import type { ClaimedMessage } from '../queue/due.ts';
 
 /** Wants to be told by the relay that the mail begins now, and says whether it still may. */
@@ -8,8 +9,9 @@ export type StillWanted = () => boolean;
 
 export interface Turns {
   /**
-   * Waits for a turn, then works. The turn is over when the work is done, or before, when it asks `stillWanted`: from there on it
-   * has begun. Undefined: it did not begin, because it may not any more.
+   * Waits for a turn, then works. The turn is over when the work is done, or before, when it asks
+   * `stillWanted`: from there on it has begun. Undefined: it did not begin, because it may not any
+   * more.
    */
   take<Result>(
     claimed: Pick<ClaimedMessage, 'accountId' | 'class'>,
@@ -27,7 +29,10 @@ interface Lane {
   served: number;
 }
 
-/** Not taken by a session for so long, a mail no longer keeps others from being offered: it may be its destination that hangs. */
+/**
+ * Not taken by a session for so long, a mail no longer keeps others from being offered: it may be
+ * its destination that hangs.
+ */
 const PATIENCE_MS = 100;
 
 /** `ahead`: how many have a turn at a time. Few, so that a newcomer is soon next. */

@@ -1,5 +1,6 @@
-// The delivery worker: claims due mails, has each attempted, records the outcomes; stops claiming while the relay is down.
-// Before: sending/batch.ts wrote the due rows. Many workers on one database share the work through leases (queue/leases.ts).
+// The delivery worker: claims due mails, has each attempted, records the outcomes; stops claiming
+// while the relay is down. Before: sending/batch.ts wrote the due rows. Many workers on one
+// database share the work through leases (queue/leases.ts).
 import { createByteBudget } from '../byte-budget.ts';
 import type { Clock } from '../clock.ts';
 import { createGroupCommit, isDataFault } from '../group-commit.ts';
@@ -45,10 +46,16 @@ const CLAIMED_WITHIN_MS = 5_000;
 /** Contents in memory at a time, over all mails in hand. */
 const MOST_BYTES_IN_HAND = 64 * 1024 * 1024;
 const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
-/** Mails that are made at a time: signing has four threads. And those given to a relay that none of its sessions has taken yet. */
+/**
+ * Mails that are made at a time: signing has four threads. And those given to a relay that none of
+ * its sessions has taken yet.
+ */
 const MADE_AT_A_TIME = 8;
 const OFFERED_AHEAD = 2;
-/** When told to stop: what has begun gets the first, all of it together the second. Shorter than a process is given (cli/serve.ts). */
+/**
+ * When told to stop: what has begun gets the first, all of it together the second. Shorter than a
+ * process is given (cli/serve.ts).
+ */
 const DIALOGUES_END_WITHIN_MS = 5_000;
 const STOPS_WITHIN_MS = 8_000;
 
@@ -72,7 +79,10 @@ export interface WorkerDeps extends Omit<AttemptDeps, 'relay' | 'sandbox'> {
 export interface Worker {
   /** There may be something due, of these accounts: look now instead of at the next poll. */
   wake(accounts: ReadonlySet<number>): void;
-  /** Takes nothing new, finishes what has begun, gives back the rest; within eight seconds, whatever hangs. */
+  /**
+   * Takes nothing new, finishes what has begun, gives back the rest; within eight seconds, whatever
+   * hangs.
+   */
   stop(): Promise<void>;
 }
 
@@ -141,7 +151,10 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     }
   }
 
-  /** What the server claimed for us without our hearing of it goes back into its lane, once it can claim nothing more. */
+  /**
+   * What the server claimed for us without our hearing of it goes back into its lane, once it can
+   * claim nothing more.
+   */
   async function findLost(): Promise<void> {
     if (lost === undefined || performance.now() - lost.sinceMs < CLAIMED_WITHIN_MS) return;
     const found = await giveBackStrays(database, lost.lease, inHand.all());
@@ -214,7 +227,10 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     );
   }
 
-  /** The relay is down or we stop, and nothing of the mail was begun: it is due at once and has lost no attempt. */
+  /**
+   * The relay is down or we stop, and nothing of the mail was begun: it is due at once and has lost
+   * no attempt.
+   */
   function isToBeGivenBack({ handOver }: Outcome): boolean {
     if (handOver === null || !isUnbegun(handOver)) return false;
     return stopping || (handOver.connection === 'unreachable' && deps.health.isOpen());
@@ -253,7 +269,10 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     }
   }
 
-  /** Ends what runs; false when something hangs, so that its rows must wait for the end of the lease. */
+  /**
+   * Ends what runs; false when something hangs, so that its rows must wait for the end of the
+   * lease.
+   */
   async function finish(): Promise<boolean> {
     const ended = (async () => {
       await Promise.all([

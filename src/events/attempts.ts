@@ -1,5 +1,6 @@
-// Attempts after which somebody still had to wait, and the relay's reports of delays: what the timeline, which tells of ends
-// only, leaves out. Written by delivery/outcomes.ts and feedback/record.ts; shown on the message's page and by `message show`.
+// Attempts after which somebody still had to wait, and the relay's reports of delays: what the
+// timeline, which tells of ends only, leaves out. Written by delivery/outcomes.ts and
+// feedback/record.ts; shown on the message's page and by `message show`.
 import { createHash } from 'node:crypto';
 import { columnList } from '../store/columns.ts';
 import type { Database, Queryable } from '../store/pool.ts';

@@ -1,5 +1,5 @@
-// Event kinds: the ONE list. What each is called in the timeline and in webhooks, and which fields it carries.
-// A kind is also the status it raises its message to (messages/status.ts).
+// Event kinds: the ONE list. What each is called in the timeline and in webhooks, and which fields
+// it carries. A kind is also the status it raises its message to (messages/status.ts).
 import { z } from 'zod';
 import { REASONS } from './reasons.ts';
 

@@ -1,5 +1,6 @@
-// The closed list of reasons why a mail came back. feedback/classify.ts decides which; events, webhooks and the dashboard
-// show nothing that is not in it. Imports nothing, so that web/ can read it too.
+// The closed list of reasons why a mail came back. feedback/classify.ts decides which; events,
+// webhooks and the dashboard show nothing that is not in it. Imports nothing, so that web/ can read
+// it too.
 export const REASONS = [
   'user-unknown', // no such mailbox at the domain
   'mailbox-full', // over quota

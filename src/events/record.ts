@@ -1,5 +1,6 @@
-// Recording events: event row, status, sequence (and webhook rows) of a whole batch in one statement.
-// Called by delivery (sent, bounced), feedback (delivered, bounced, complained) and tracking (opened, clicked).
+// Recording events: event row, status, sequence (and webhook rows) of a whole batch in one
+// statement. Called by delivery (sent, bounced), feedback (delivered, bounced, complained) and
+// tracking (opened, clicked).
 import { createHash } from 'node:crypto';
 import { newIdBytes } from '../ids.ts';
 import { arrayLiteral } from '../store/binary.ts';
@@ -15,7 +16,10 @@ interface EventFrame {
   accountId: number;
   messageId: Buffer;
   recipients: readonly string[];
-  /** What makes the event the same event when it is told again, such as a report's identity. Without it each is new. */
+  /**
+   * What makes the event the same event when it is told again, such as a report's identity. Without
+   * it each is new.
+   */
   identity?: string;
   /** False when it must not raise the status, as with a click by a scanner. */
   raisesStatus?: boolean;
@@ -28,7 +32,10 @@ interface RecordedEvent {
   nowMs: number;
 }
 
-/** The ONE list of what record_events is told of an event; tests/store/columns.test.ts holds it against the function. */
+/**
+ * The ONE list of what record_events is told of an event; tests/store/columns.test.ts holds it
+ * against the function.
+ */
 export const EVENT_COLUMNS = columnList<RecordedEvent>({
   account_id: { type: 'bigint', of: ({ event }) => event.accountId },
   message_id: { type: 'uuid', of: ({ event }) => event.messageId },
@@ -42,8 +49,8 @@ export const EVENT_COLUMNS = columnList<RecordedEvent>({
 });
 
 /**
- * Answers the positions of the events that were new and whose message exists. One statement, so that it can stand in a
- * larger one.
+ * Answers the positions of the events that were new and whose message exists. One statement, so
+ * that it can stand in a larger one.
  */
 export const RECORD_EVENTS_SQL = `SELECT record_events(${EVENT_COLUMNS.asArguments()}) AS n`;
 
@@ -60,7 +67,10 @@ function detailJson(detail: NewEvent['detail']): string {
   );
 }
 
-/** Relays and reports say anything; PostgreSQL's text and jsonb take neither NUL nor half a surrogate pair. */
+/**
+ * Relays and reports say anything; PostgreSQL's text and jsonb take neither NUL nor half a
+ * surrogate pair.
+ */
 export const storable = (text: string): string => Buffer.from(text.replaceAll('\0', '')).toString();
 
 function eventId(event: NewEvent, nowMs: number): Buffer {

@@ -14,7 +14,10 @@ export interface Timeline {
   events: TimelineEvent[];
 }
 
-/** Status and events in one statement, so that they never contradict each other. Undefined: no such message. */
+/**
+ * Status and events in one statement, so that they never contradict each other. Undefined: no such
+ * message.
+ */
 export async function readTimeline(
   database: Database,
   accountId: number,

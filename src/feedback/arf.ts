@@ -1,5 +1,6 @@
-// Complaints: RFC 5965 (ARF), auth-failure of RFC 6591, and Microsoft's JMRP, which forwards the mail without a report part.
-// report.ts calls it. What a complaint does (complained, suppression, nothing) is the recorder's business.
+// Complaints: RFC 5965 (ARF), auth-failure of RFC 6591, and Microsoft's JMRP, which forwards the
+// mail without a report part. report.ts calls it. What a complaint does (complained, suppression,
+// nothing) is the recorder's business.
 import { fieldGroups, hostOf, type RecipientResult, recipientResult } from './dsn.ts';
 import { type Mail, partText } from './mime.ts';
 import { type Original, parseDate, tokenIn } from './original.ts';

@@ -1,6 +1,7 @@
-// Bounces without a delivery-status part: Exchange, qmail, Exim, old Gmail and sendmail, gateways with words of their own.
-// There is no format to follow, so: is it a bounce at all, which addresses failed, what is said about each.
-// report.ts calls it after dsn.ts found nothing; classify.ts judges what is said.
+// Bounces without a delivery-status part: Exchange, qmail, Exim, old Gmail and sendmail, gateways
+// with words of their own. There is no format to follow, so: is it a bounce at all, which addresses
+// failed, what is said about each. report.ts calls it after dsn.ts found nothing; classify.ts
+// judges what is said.
 import { hasAutoReplySubject } from './auto-reply.ts';
 import { classify, enhancedCodes, phaseIn, replyStart, saysWhy } from './classify.ts';
 import { hostOf, type RecipientResult, readStatus } from './dsn.ts';
@@ -56,7 +57,10 @@ const ANSWER = /^\s*(?:re|aw|sv|antw|odp|回复|答复|fwd?|wg|tr)\s*(?:\[\d+\])
 const BODY =
   /could not be delivered|(?:was|were) (?:undeliverable|not delivered|unable to deliver|rejected)|wasn't (?:able to deliver|delivered)|(?:wasn't|not) able to (?:be delivered|deliver)|delivery (?:to the following|has failed|failed|attempt)|did not reach the following|undeliverable|unable to deliver|permanent (?:fatal )?errors?|returned to (?:the )?sender|delivery (?:errors?|problems?)|following (?:address|recipient)|failed permanently|not delivered to|couldn't be delivered|failure reasons|cannot be delivered|has been delayed|not yet been delivered|delivery status|mail delivery|failed to deliver|user unknown|invalid (?:user|final)|server message|error message below|не может быть доставлен|konnte nicht zugestellt|n'a pas pu être|no (?:se )?pudo|送信できません|送信に失敗|投递/i;
 
-/** Several small signs make a bounce; one alone (a postmaster writes, somebody mentions "550") does not. */
+/**
+ * Several small signs make a bounce; one alone (a postmaster writes, somebody mentions "550") does
+ * not.
+ */
 function looksLikeBounce(mail: Mail, notice: string): boolean {
   if (mail.headers.has('x-failed-recipients')) return true;
   if (hasAutoReplySubject(mail) || (mail.type === 'multipart/report' && isReceipt(mail)))
@@ -100,7 +104,10 @@ function isDelay(mail: Mail, notice: string): boolean {
   );
 }
 
-/** The header of Exim and Gmail, else the addresses of the notice that the mail went to, else those that stand like recipients. */
+/**
+ * The header of Exim and Gmail, else the addresses of the notice that the mail went to, else those
+ * that stand like recipients.
+ */
 function failedAddresses(mail: Mail, notice: string, original: Original): string[] {
   const declared = listedAddresses((mail.headers.get('x-failed-recipients') ?? []).join(', '));
   if (declared.length > 0) return declared.slice(0, MOST_RECIPIENTS);
@@ -130,7 +137,10 @@ function failedAddresses(mail: Mail, notice: string, original: Original): string
 const OFFICE =
   /^(?:mailer-?daemon|post_?master|abuse|help(?:desk)?|support|hostmaster|webmaster|no-?reply|info-?mail|delist|tosa)@/;
 
-/** At the beginning of a line (after brackets, quotes, bullets) or after a word that announces a recipient. */
+/**
+ * At the beginning of a line (after brackets, quotes, bullets) or after a word that announces a
+ * recipient.
+ */
 function standsLikeRecipient(notice: string, at: number, length: number): boolean {
   const near = notice.slice(Math.max(0, at - 80), at);
   const before = near.slice(near.lastIndexOf('\n') + 1);

@@ -1,6 +1,6 @@
-// Why a mail came back and whether it is for good. dsn.ts, bounce-text.ts and sns.ts ask; reasons.ts and text-rules.ts know.
-// Order (RFC 3463 codes, then words, then RFC 5321 codes): strong words, a specific enhanced code, weak words,
-// a generic enhanced code, the bare reply code.
+// Why a mail came back and whether it is for good. dsn.ts, bounce-text.ts and sns.ts ask;
+// reasons.ts and text-rules.ts know. Order (RFC 3463 codes, then words, then RFC 5321 codes):
+// strong words, a specific enhanced code, weak words, a generic enhanced code, the bare reply code.
 import type { BounceType } from '../events/kinds.ts';
 import type { Reason } from '../events/reasons.ts';
 import { enhancedMeaning, replyReason } from './reasons.ts';
@@ -13,8 +13,9 @@ export type Finality = Extract<BounceType, 'permanent' | 'transient'>;
 export type Phase = 'connect' | 'mail' | 'rcpt' | 'data';
 
 /**
- * What follows for the address: it is dead and gets no more mail, it is doubtful and has a strike against it
- * (suppressions/strikes.ts counts), or nothing, because the sender or the path was refused and not the address.
+ * What follows for the address: it is dead and gets no more mail, it is doubtful and has a strike
+ * against it (suppressions/strikes.ts counts), or nothing, because the sender or the path was
+ * refused and not the address.
  */
 export type Consequence = 'suppress' | 'strike' | 'none';
 
@@ -43,7 +44,8 @@ export function classify(status: string | null, text: string, phase = phaseIn(te
       ? 'transient'
       : 'permanent'
     : byWords(reason, words);
-  // RFC 3464: failed with 4.x means the queue's time ran out. When no cause is known better than "it did not work", that is it.
+  // RFC 3464: failed with 4.x means the queue's time ran out. When no cause is known better than
+  // "it did not work", that is it.
   const vague = reason === 'network' || reason === 'system' || reason === 'other';
   return {
     reason: vague && bounceType === 'transient' ? 'expired' : reason,
@@ -56,8 +58,9 @@ const DEAD: readonly Reason[] = ['user-unknown', 'host-unknown', 'moved'];
 const DOUBTFUL: readonly Reason[] = ['mailbox-disabled', 'mailbox-full', 'suppressed', 'other'];
 
 /**
- * Only what says that the address itself is dead suppresses at once. "User unknown" to MAIL FROM is about the sender; after
- * the content it is often a filter's excuse, unless the code says so too; a bare 550 says nothing.
+ * Only what says that the address itself is dead suppresses at once. "User unknown" to MAIL FROM is
+ * about the sender; after the content it is often a filter's excuse, unless the code says so too; a
+ * bare 550 says nothing.
  */
 function consequenceOf(
   reason: Reason,
@@ -88,7 +91,8 @@ export function phaseIn(text: string): Phase | null {
   const told = text.slice(0, MOST_CHARS).replace(/\s+/g, ' ');
   const named = PHASES.find(([, pattern]) => pattern.test(told))?.[0];
   if (named !== undefined) return named;
-  // sendmail sends DATA before it reads the answer to RCPT; then DATA is refused as well, for want of a recipient.
+  // sendmail sends DATA before it reads the answer to RCPT; then DATA is refused as well, for want
+  // of a recipient.
   if (!/>>> data\b/i.test(told)) return null;
   return /<<< 503/.test(told) ? 'rcpt' : 'data';
 }
@@ -176,7 +180,10 @@ function mostTelling(status: string | null, quoted: readonly string[]): string |
   return alike.find((code) => !code.endsWith('.0.0')) ?? status;
 }
 
-/** Lower case, one space, no addresses (their names say anything), no codes (they cut sentences of long replies in pieces). */
+/**
+ * Lower case, one space, no addresses (their names say anything), no codes (they cut sentences of
+ * long replies in pieces).
+ */
 export function normalise(text: string): string {
   return withoutAddresses(text.toLowerCase().replace(/[’‘`´]/g, "'"))
     .replace(/(?<![\d.])[245]\d\d[- ]#?[245]\.\d{1,3}\.\d{1,3}(?!\d|\.\d)/g, ' ')
@@ -186,7 +193,10 @@ export function normalise(text: string): string {
     .trim();
 }
 
-/** Each address, with its brackets, becomes `<>`. From one @ to the next: a text without any costs nothing. */
+/**
+ * Each address, with its brackets, becomes `<>`. From one @ to the next: a text without any costs
+ * nothing.
+ */
 function withoutAddresses(text: string): string {
   let rest = '';
   let from = 0;

@@ -1,7 +1,8 @@
-// DKIM signatures on reports (RFC 6376, 8301, 8463): who vouches for what a report says. reporters.ts asks which signatures a
-// mail claims, looks their keys up, and asks whether one holds; both in a thread, for the mail is a stranger's.
-// Own code: mailauth, the judge in the tests, is asynchronous (so it cannot be killed where we read mail), takes 3.6 s for 1 MB
-// of line feeds, and brings ten packages along.
+// DKIM signatures on reports (RFC 6376, 8301, 8463): who vouches for what a report says.
+// reporters.ts asks which signatures a mail claims, looks their keys up, and asks whether one
+// holds; both in a thread, for the mail is a stranger's. Own code: mailauth, the judge in the
+// tests, is asynchronous (so it cannot be killed where we read mail), takes 3.6 s for 1 MB of line
+// feeds, and brings ten packages along.
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 
 export interface Signature {
@@ -23,7 +24,10 @@ interface ReadSignature extends Signature {
   tags: ReadonlyMap<string, string>;
 }
 
-/** The signatures of these domains that cover what we believe: the sender, and how the body is to be read. */
+/**
+ * The signatures of these domains that cover what we believe: the sender, and how the body is to be
+ * read.
+ */
 export function claimedSignatures(raw: Buffer, domains: readonly string[]): Signature[] {
   const { fields } = split(raw);
   return signaturesIn(fields)
@@ -73,7 +77,10 @@ function signaturesIn(fields: readonly Field[]): ReadSignature[] {
   });
 }
 
-/** One From and one Content-Type, both signed, and the body to its end: nothing of the report may be added to. */
+/**
+ * One From and one Content-Type, both signed, and the body to its end: nothing of the report may be
+ * added to.
+ */
 function coversEnough(tags: ReadonlyMap<string, string>, fields: readonly Field[]): boolean {
   const signed = signedNames(tags);
   const once = (name: string) => fields.filter((field) => field.name === name).length === 1;
@@ -84,7 +91,10 @@ function coversEnough(tags: ReadonlyMap<string, string>, fields: readonly Field[
   );
 }
 
-/** RFC 6376 6.1.1: a signature of the domain the mail says it is from; a display name proves nothing. */
+/**
+ * RFC 6376 6.1.1: a signature of the domain the mail says it is from; a display name proves
+ * nothing.
+ */
 function senderDomain(fields: readonly Field[]): string | undefined {
   const value = fieldValue(fields.find(({ name }) => name === 'from')!).slice(0, 2000);
   const found = /^(?:[^<>@,]{0,500}<)?[^<>@,\s"]{1,64}@([a-z\d.-]{1,253})>?\s*$/i.exec(
@@ -137,7 +147,8 @@ function isHead(signature: ReadSignature, fields: readonly Field[], keys: readon
   const left = fieldsByName(fields);
   let signed = '';
   for (const name of signedNames(tags)) {
-    // From the bottom up; a name more often than there are fields says that none may be added (5.4.2).
+    // From the bottom up; a name more often than there are fields says that none may be added
+    // (5.4.2).
     const raw = left.get(name)?.pop();
     if (raw !== undefined) signed += canonical(endedLine(raw));
   }

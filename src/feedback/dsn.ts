@@ -1,5 +1,5 @@
-// Delivery status notifications: RFC 3464 and, for addresses that are not ASCII, RFC 6533. One result per recipient block.
-// report.ts calls it; classify.ts judges what failed.
+// Delivery status notifications: RFC 3464 and, for addresses that are not ASCII, RFC 6533. One
+// result per recipient block. report.ts calls it; classify.ts judges what failed.
 
 import type { Reason } from '../events/reasons.ts';
 import {
@@ -59,7 +59,10 @@ export interface DeliveryStatus {
   arrivedAt: Date | null;
 }
 
-/** A mail goes to 50 at most, and each gets a copy of its own; what lists more than that is not about our mail. */
+/**
+ * A mail goes to 50 at most, and each gets a copy of its own; what lists more than that is not
+ * about our mail.
+ */
 const MOST_RECIPIENTS = 50;
 const STATUS_PART = /^message\/(?:global-)?delivery-status$/;
 
@@ -94,8 +97,8 @@ export function readStatus(text: string, notice: string): DeliveryStatus | null 
 }
 
 /**
- * Groups of fields between empty lines, forgiving the usual faults: a group that goes on after an empty line,
- * recipients without one between them.
+ * Groups of fields between empty lines, forgiving the usual faults: a group that goes on after an
+ * empty line, recipients without one between them.
  */
 export function fieldGroups(text: string): Headers[] {
   const groups: Map<string, string[]>[] = [];
@@ -163,8 +166,8 @@ function readRecipient(
 }
 
 /**
- * The address we sent to: Original-Recipient where the server kept it (RFC 3461 4.2), for forwarding may have
- * made another one of it; else Final-Recipient.
+ * The address we sent to: Original-Recipient where the server kept it (RFC 3461 4.2), for
+ * forwarding may have made another one of it; else Final-Recipient.
  */
 function recipientAddress(fields: Headers): string | null {
   const original = typedAddress(field(fields, 'original-recipient'));
@@ -173,7 +176,10 @@ function recipientAddress(fields: Headers): string | null {
   return decodeXtext(original).toLowerCase() === final.toLowerCase() ? final : original;
 }
 
-/** `expired` is no action of RFC 3464, but some servers write it. Without any action the status tells. */
+/**
+ * `expired` is no action of RFC 3464, but some servers write it. Without any action the status
+ * tells.
+ */
 function readAction(
   written: string,
   status: string | null,
@@ -200,8 +206,9 @@ function diagnosticText(value: string): string | null {
 }
 
 /**
- * Without a Diagnostic-Code the human part often quotes the server: by address, the paragraph that names it.
- * All addresses in one pass over the notice, for there may be many of them and it may be long.
+ * Without a Diagnostic-Code the human part often quotes the server: by address, the paragraph that
+ * names it. All addresses in one pass over the notice, for there may be many of them and it may be
+ * long.
  */
 function tellings(notice: string, recipients: readonly Headers[]): Map<string, string> {
   const told = new Map<string, string>();
@@ -224,7 +231,10 @@ function tellings(notice: string, recipients: readonly Headers[]): Map<string, s
 }
 const MOST_PARAGRAPHS = 1000;
 
-/** At which command each was refused: the status part has no field for it, the human part often says it. */
+/**
+ * At which command each was refused: the status part has no field for it, the human part often says
+ * it.
+ */
 function phasesTold(notice: string, recipients: readonly Headers[]): Map<string, Phase> {
   const phases = new Map<string, Phase>();
   const wanted = new Set(

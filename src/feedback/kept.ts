@@ -1,5 +1,6 @@
-// Mail to the feedback listener that made no event: auto-replies, reports that prove nothing, what could not be read.
-// Kept raw for 7 days, so that an operator can look (`sandmartin feedback list`); pruned by the maintenance task.
+// Mail to the feedback listener that made no event: auto-replies, reports that prove nothing, what
+// could not be read. Kept raw for 7 days, so that an operator can look (`sandmartin feedback
+// list`); pruned by the maintenance task.
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
@@ -8,8 +9,8 @@ import type { MailReference } from './return-path.ts';
 
 const KEPT_DAYS = 7;
 /**
- * Anybody may write to the complaints mailbox; it must not fill the disk, and no network may fill it for others. The last
- * places are for mail to a return path of ours.
+ * Anybody may write to the complaints mailbox; it must not fill the disk, and no network may fill
+ * it for others. The last places are for mail to a return path of ours.
  */
 const MOST_KEPT = 10_000;
 const MOST_OF_STRANGERS = 8000;

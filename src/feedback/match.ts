@@ -1,6 +1,7 @@
-// Which mail of ours a report is about, when the address it came to does not say: complaints, and what Amazon SES tells.
-// Before: report.ts or ses.ts read it. After: record.ts. A token of ours in the returned copy is proof, whoever brings it.
-// Without one a report counts only when the operator trusts its reporter; then each step is a better guess than none.
+// Which mail of ours a report is about, when the address it came to does not say: complaints, and
+// what Amazon SES tells. Before: report.ts or ses.ts read it. After: record.ts. A token of ours in
+// the returned copy is proof, whoever brings it. Without one a report counts only when the operator
+// trusts its reporter; then each step is a better guess than none.
 import { addressKey } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
 import { firstUuidAt, readId, uuidToBytes } from '../ids.ts';
@@ -15,7 +16,10 @@ const SENT_BEFORE_MS = 30 * HOUR_MS;
 const CLOCK_SKEW_MS = 10 * 60_000;
 /** SES tells of opens and complaints days later. */
 const RELAY_ID_MS = 72 * HOUR_MS;
-/** Searches without the account cannot use its index. Anybody may send complaints, so such a search is short and one at a time. */
+/**
+ * Searches without the account cannot use its index. Anybody may send complaints, so such a search
+ * is short and one at a time.
+ */
 const SEARCH_MS = 3000;
 
 export interface Matcher {
@@ -71,7 +75,10 @@ const BY_RELAY_ID = `
   SELECT min(account_id) AS account_id, (array_agg(id))[1] AS id FROM messages
   WHERE relay_message_id = $1 AND id BETWEEN $2 AND $3 HAVING count(*) = 1`;
 
-/** The newest mail to this recipient, from this sender where the report names one; none when two accounts wrote to them. */
+/**
+ * The newest mail to this recipient, from this sender where the report names one; none when two
+ * accounts wrote to them.
+ */
 const BY_RECIPIENT = `
   SELECT min(account_id) AS account_id, (array_agg(id ORDER BY id DESC))[1] AS id FROM messages
   WHERE id BETWEEN $3 AND $4
@@ -102,7 +109,10 @@ async function searchOne(
   }
 }
 
-/** Our header, the envelope id (RFC 3461) and the left part of our Message-ID all are the message's id. */
+/**
+ * Our header, the envelope id (RFC 3461) and the left part of our Message-ID all are the message's
+ * id.
+ */
 function ownIds({ original }: Report): string[] {
   const written = [original.ourId, original.envelopeId, original.messageId?.split('@')[0]];
   const ids = written.flatMap((text) => {

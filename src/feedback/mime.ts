@@ -1,18 +1,30 @@
-// MIME, as far as reports need it: bytes of any quality in, headers and leaf parts out. report.ts calls it first.
-// Own code, because reports need the structure (which part is the delivery status, which the returned mail) that
-// readers for people throw away, synchronously, with every size bounded: nothing here throws or is slower than linear.
-/** What is read of a mail: what a report says comes before the mail it returns, which may be long. */
+// MIME, as far as reports need it: bytes of any quality in, headers and leaf parts out. report.ts
+// calls it first. Own code, because reports need the structure (which part is the delivery status,
+// which the returned mail) that readers for people throw away, synchronously, with every size
+// bounded: nothing here throws or is slower than linear.
+/**
+ * What is read of a mail: what a report says comes before the mail it returns, which may be long.
+ */
 const MOST_BYTES = 2 * 1024 * 1024;
 const MOST_DEPTH = 10;
 const MOST_PARTS = 100;
-/** Multiparts count too: each costs a look at its headers and, perhaps, for a boundary that got lost. */
+/**
+ * Multiparts count too: each costs a look at its headers and, perhaps, for a boundary that got
+ * lost.
+ */
 const MOST_ENTITIES = 300;
 const MOST_FIELDS = 1000;
 const MOST_FIELD_CHARS = 16_384;
-/** What is decoded of one part. Every notice and status list found in the wild fits in a tenth of it. */
+/**
+ * What is decoded of one part. Every notice and status list found in the wild fits in a tenth of
+ * it.
+ */
 const MOST_TEXT_CHARS = 262_144;
 
-/** Fields in the order they came, names in lower case, values unfolded; bytes as Latin-1 until decodeText. */
+/**
+ * Fields in the order they came, names in lower case, values unfolded; bytes as Latin-1 until
+ * decodeText.
+ */
 export type Headers = ReadonlyMap<string, readonly string[]>;
 
 export interface Part {
@@ -28,7 +40,10 @@ export interface Mail {
   headers: Headers;
   type: string;
   parameters: ReadonlyMap<string, string>;
-  /** All parts that are not multipart themselves, in order. A returned mail is one part; it is not opened. */
+  /**
+   * All parts that are not multipart themselves, in order. A returned mail is one part; it is not
+   * opened.
+   */
   parts: Part[];
 }
 
@@ -57,7 +72,10 @@ export function readMail(raw: Buffer): Mail {
   return mail;
 }
 
-/** One pass over the lines: the open boundaries are a stack, so depth costs nothing but its own limit. */
+/**
+ * One pass over the lines: the open boundaries are a stack, so depth costs nothing but its own
+ * limit.
+ */
 function walkMultipart(text: string, top: Entity, boundary: string, parts: Part[]): void {
   const open = [boundary];
   let current: Entity | undefined;
@@ -119,7 +137,10 @@ function leaf(text: string, entity: Entity, end: number): Part {
   return { type, parameters, headers, body: text.slice(bodyStart, Math.max(bodyStart, end)) };
 }
 
-/** Reads fields up to the empty line, or up to a line that is no field: some reports forget the empty line. */
+/**
+ * Reads fields up to the empty line, or up to a line that is no field: some reports forget the
+ * empty line.
+ */
 export function readHeaders(text: string, start = 0): { headers: Headers; end: number } {
   const headers = new Map<string, string[]>();
   let at = start;
@@ -145,7 +166,10 @@ export function readHeaders(text: string, start = 0): { headers: Headers; end: n
   return { headers, end: at };
 }
 
-/** A folded line (RFC 5322 2.2.3), or one that lost its indentation on the way: after a semicolon, or with fields still to come. */
+/**
+ * A folded line (RFC 5322 2.2.3), or one that lost its indentation on the way: after a semicolon,
+ * or with fields still to come.
+ */
 function continues(text: string, line: string, next: number, value: string): boolean {
   if (/^[ \t]/.test(line) || value.endsWith(';')) return true;
   let at = next;
@@ -233,7 +257,10 @@ export function decodeText(bytes: Buffer, charset: string | undefined): string {
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true });
 const WINDOWS_1252 = new TextDecoder('windows-1252');
 
-/** Making one costs a hundred times what a short word costs to decode. Null: not a charset anybody knows. */
+/**
+ * Making one costs a hundred times what a short word costs to decode. Null: not a charset anybody
+ * knows.
+ */
 type Decoder = InstanceType<typeof TextDecoder>;
 const decoders = new Map<string, Decoder | null>();
 const MOST_DECODERS = 200;

@@ -1,4 +1,5 @@
-// What a report says to people, without the mail it quotes. report.ts cuts it out; dsn.ts and bounce-text.ts read it.
+// What a report says to people, without the mail it quotes. report.ts cuts it out; dsn.ts and
+// bounce-text.ts read it.
 import { Tokens } from '../html/tokens.ts';
 import { type Mail, partText } from './mime.ts';
 import { isReturned } from './original.ts';
@@ -51,7 +52,8 @@ function quoteStart(text: string): { from: number; to: number } {
     const next = newline < 0 ? text.length : newline + 1;
     const line = text.slice(at, Math.min(next, at + 300)).trimEnd();
     if (isRuled(line) || ALONE.test(line)) return { from: at, to: next };
-    // Four headers in a row, one of them only servers write, are a quoted mail even without any ruler.
+    // Four headers in a row, one of them only servers write, are a quoted mail even without any
+    // ruler.
     const header = HEADER.exec(line)?.[1]?.toLowerCase();
     if (header !== undefined) {
       if (run === 0) runStart = at;
@@ -72,7 +74,10 @@ function quoteStart(text: string): { from: number; to: number } {
   return { from: text.length, to: text.length };
 }
 
-/** A ruled line with one of the words soon after the ruler. Looked for one after the other: each costs the line's length. */
+/**
+ * A ruled line with one of the words soon after the ruler. Looked for one after the other: each
+ * costs the line's length.
+ */
 function isRuled(line: string): boolean {
   const ruler = RULER.exec(line)?.[0].length;
   if (ruler === undefined) return false;

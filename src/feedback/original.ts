@@ -1,4 +1,5 @@
-// The mail a report is about: what it takes to find our message again. report.ts and the recorder after it use it.
+// The mail a report is about: what it takes to find our message again. report.ts and the recorder
+// after it use it.
 import {
   firstField,
   type Headers,
@@ -10,7 +11,10 @@ import {
 } from './mime.ts';
 import { listedAddresses } from './report-address.ts';
 
-/** The headers that compose writes into every mail; they come back in returned headers, also of redacted reports. */
+/**
+ * The headers that compose writes into every mail; they come back in returned headers, also of
+ * redacted reports.
+ */
 export const OUR_HEADER = 'x-sm-message-id';
 export const TOKEN_HEADER = 'x-sm-token';
 
@@ -19,7 +23,9 @@ export interface Original {
   messageId: string | null;
   /** `msg_…` from our own header. */
   ourId: string | null;
-  /** Account, message and recipient, signed (return-path.ts); whoever quotes it has seen that copy. */
+  /**
+   * Account, message and recipient, signed (return-path.ts); whoever quotes it has seen that copy.
+   */
   token: string | null;
   /** ENVID of RFC 3461, which is our message id too. */
   envelopeId: string | null;
@@ -45,7 +51,9 @@ export function isReturned(part: Part): boolean {
   return RETURNED.has(part.type);
 }
 
-/** `unsent`: the text of a notice from where it quotes the mail, when there is no part of its own. */
+/**
+ * `unsent`: the text of a notice from where it quotes the mail, when there is no part of its own.
+ */
 export function findOriginal(mail: Mail, unsent = ''): Original {
   const returned = mail.parts.find(isReturned);
   const text = returned ? partText(returned, MOST_RETURNED_CHARS) : unsent;

@@ -1,4 +1,5 @@
-// What status codes say about why a mail came back, in the words of events/reasons.ts. classify.ts decides with it.
+// What status codes say about why a mail came back, in the words of events/reasons.ts. classify.ts
+// decides with it.
 import type { Reason } from '../events/reasons.ts';
 
 export interface CodeMeaning {
@@ -10,7 +11,8 @@ export interface CodeMeaning {
 const specific = (reason: Reason): CodeMeaning => ({ reason, specific: true });
 const generic = (reason: Reason): CodeMeaning => ({ reason, specific: false });
 
-// RFC 3463 and the IANA registry "SMTP Enhanced Status Codes", without the class; then what Exchange Online adds.
+// RFC 3463 and the IANA registry "SMTP Enhanced Status Codes", without the class; then what
+// Exchange Online adds.
 const ENHANCED: Readonly<Record<string, CodeMeaning>> = {
   '1.0': generic('user-unknown'),
   '1.1': specific('user-unknown'),
@@ -115,7 +117,8 @@ export function enhancedMeaning(status: string): CodeMeaning {
   return SUBJECTS[subject] ?? generic('other');
 }
 
-// RFC 5321 4.2.3 with RFC 7504 (521, 556) and RFC 4954 (53x). The last word when nothing else says anything.
+// RFC 5321 4.2.3 with RFC 7504 (521, 556) and RFC 4954 (53x). The last word when nothing else says
+// anything.
 const REPLIES: Readonly<Record<string, Reason>> = {
   500: 'protocol',
   501: 'protocol',

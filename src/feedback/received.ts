@@ -1,5 +1,6 @@
-// A mail as the feedback listener got it, read: what the report says, and what is needed to keep it and to judge who sent it.
-// Runs in a thread (threads/worker.ts), for the mail is a stranger's. Before: inbound/feedback-smtp.ts. After: match.ts, kept.ts.
+// A mail as the feedback listener got it, read: what the report says, and what is needed to keep it
+// and to judge who sent it. Runs in a thread (threads/worker.ts), for the mail is a stranger's.
+// Before: inbound/feedback-smtp.ts. After: match.ts, kept.ts.
 import { createHash } from 'node:crypto';
 import { claimedSignatures, holds, type Signature } from './dkim.ts';
 import { headerText, readHeaders } from './mime.ts';

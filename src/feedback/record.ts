@@ -1,5 +1,6 @@
-// Recording reports: what DSNs, bounces and complaints say becomes events, suppressions and delays, many reports in one transaction.
-// Before: inbound/feedback-smtp.ts and ses.ts know which mail a report is about, report.ts and ses.ts what it says.
+// Recording reports: what DSNs, bounces and complaints say becomes events, suppressions and delays,
+// many reports in one transaction. Before: inbound/feedback-smtp.ts and ses.ts know which mail a
+// report is about, report.ts and ses.ts what it says.
 import { addressKey } from '../addresses.ts';
 import { keepAttempts, type NewAttempt } from '../events/attempts.ts';
 import {
@@ -25,7 +26,10 @@ export interface MatchedReport extends Subject {
 export interface Recorded {
   /** Events that were new. A report that comes again makes none. */
   events: number;
-  /** The report says something that we record: an event, a delay, a suppression. Otherwise a person should look at it. */
+  /**
+   * The report says something that we record: an event, a delay, a suppression. Otherwise a person
+   * should look at it.
+   */
   understood: boolean;
 }
 
@@ -35,8 +39,8 @@ export interface ReportRecorder {
 }
 
 /**
- * A relay may report on the first copy before our own note that it took all of them is on disk. Such a report waits for it,
- * longer each time, ten seconds together.
+ * A relay may report on the first copy before our own note that it took all of them is on disk.
+ * Such a report waits for it, longer each time, ten seconds together.
  */
 const EARLY_WAIT_MS = 50;
 const LONGEST_EARLY_WAIT_MS = 500;
@@ -128,11 +132,16 @@ async function writeEvents(
 }
 
 interface KnownMail {
-  /** A report can only speak about people its mail went to, so that nobody is suppressed by hearsay. */
+  /**
+   * A report can only speak about people its mail went to, so that nobody is suppressed by hearsay.
+   */
   recipients: string[];
   /** Nothing is noted of it yet. */
   queued: boolean;
-  /** So much is noted of it already that more would only be noise: somebody makes up reports about their own copy. */
+  /**
+   * So much is noted of it already that more would only be noise: somebody makes up reports about
+   * their own copy.
+   */
   full: boolean;
 }
 
@@ -197,13 +206,16 @@ function statementOf(
 interface OurRecipient extends ReportedRecipient {
   /** The address as we sent to it. */
   ours: string;
-  /** The same for every copy of the statement; different for two recipients that are forwarded to one mailbox. */
+  /**
+   * The same for every copy of the statement; different for two recipients that are forwarded to
+   * one mailbox.
+   */
   identity: string;
 }
 
 /**
- * Servers change case and domains (forwarding), so the copy a report is about tells for whom it speaks, whatever it calls
- * them. Nobody, when it names somebody the mail did not go to.
+ * Servers change case and domains (forwarding), so the copy a report is about tells for whom it
+ * speaks, whatever it calls them. Nobody, when it names somebody the mail did not go to.
  */
 function asOurs(
   recipient: ReportedRecipient,
@@ -270,7 +282,10 @@ function complaints(
   ];
 }
 
-/** RFC 5965 7.3 and its registry. not-spam takes a complaint back and auth-failure is about DNS: neither says "no more mail". */
+/**
+ * RFC 5965 7.3 and its registry. not-spam takes a complaint back and auth-failure is about DNS:
+ * neither says "no more mail".
+ */
 function meaningOf(report: Report): 'complaint' | 'unsubscribe' | null {
   const type = report.feedback_type;
   if (report.kind !== 'arf' || type === null) return null;
@@ -293,7 +308,10 @@ function suppressionsOf(
   }));
 }
 
-/** Whether the account stops writing to the recipient at once; a third strike is known only when it is recorded. */
+/**
+ * Whether the account stops writing to the recipient at once; a third strike is known only when it
+ * is recorded.
+ */
 export const suppresses = (report: Report, { consequence }: ReportedRecipient): boolean =>
   consequence === 'suppress' || meaningOf(report) !== null;
 
@@ -319,7 +337,10 @@ function delayOf(mail: MailReference, reported: readonly OurRecipient[]): Delay 
   };
 }
 
-/** A delay is no event, the mail is still under way: each is kept as an attempt, and the newest on the message. */
+/**
+ * A delay is no event, the mail is still under way: each is kept as an attempt, and the newest on
+ * the message.
+ */
 async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<void> {
   if (delays.length === 0) return;
   await keepAttempts(

@@ -1,7 +1,11 @@
-// Addresses as reports write them: typed fields of delivery status and feedback parts, and addresses loose in text.
-// Used by dsn.ts, arf.ts, original.ts and bounce-text.ts. What comes out is for comparing, not checked for sending.
+// Addresses as reports write them: typed fields of delivery status and feedback parts, and
+// addresses loose in text. Used by dsn.ts, arf.ts, original.ts and bounce-text.ts. What comes out
+// is for comparing, not checked for sending.
 
-/** `rfc822; a@b` or `utf-8; ü@b` (RFC 3464 2.3.2, RFC 6533 3), with or without brackets and comments. */
+/**
+ * `rfc822; a@b` or `utf-8; ü@b` (RFC 3464 2.3.2, RFC 6533 3), with or without brackets and
+ * comments.
+ */
 export function typedAddress(field: string | undefined): string | null {
   if (field === undefined) return null;
   const typed = /^\s*([\w-]{1,40})\s*;(.*)$/s.exec(field);
@@ -58,7 +62,8 @@ export interface FoundAddress {
   at: number;
 }
 
-// Letters of any script: SMTPUTF8 addresses come back as they were sent. The lengths keep it linear.
+// Letters of any script: SMTPUTF8 addresses come back as they were sent. The lengths keep it
+// linear.
 const LOOSE =
   /(?<![\w.+=@%-])[\p{L}\p{N}_.+=&'*/!#$%^{}~?-]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]{0,61}[\p{L}\p{N}])?\.){1,10}[\p{L}\p{N}-]{2,63}(?![\w@])/gu;
 
@@ -78,7 +83,10 @@ export function findAddresses(text: string): FoundAddress[] {
 }
 const MOST_FOUND = 500;
 
-/** Which of the wanted addresses (lower case) a text names. Word by word: one pass, however many are wanted. */
+/**
+ * Which of the wanted addresses (lower case) a text names. Word by word: one pass, however many are
+ * wanted.
+ */
 export function namedIn(text: string, wanted: ReadonlySet<string>): Set<string> {
   const named = new Set<string>();
   if (!text.includes('@')) return named;

@@ -1,5 +1,6 @@
-// One entry for every report that comes by mail: the feedback listener and `sandmartin feedback parse` both call parseReport.
-// Before it: raw bytes, hostile or not. After it: record.ts, which finds our message and writes events. It never throws.
+// One entry for every report that comes by mail: the feedback listener and `sandmartin feedback
+// parse` both call parseReport. Before it: raw bytes, hostile or not. After it: record.ts, which
+// finds our message and writes events. It never throws.
 import { createHash } from 'node:crypto';
 import { readArf } from './arf.ts';
 import { isAutoReply } from './auto-reply.ts';
@@ -12,7 +13,9 @@ import { findOriginal, type Original } from './original.ts';
 export type ReportKind = 'dsn' | 'bounce' | 'arf' | 'auto-reply' | 'other';
 
 export interface ReportedRecipient extends RecipientResult {
-  /** The same for every copy of the same statement about the same recipient, however often it comes. */
+  /**
+   * The same for every copy of the same statement about the same recipient, however often it comes.
+   */
   fingerprint: string;
 }
 
@@ -53,7 +56,8 @@ export function makeReport(
   original: Original,
   feedbackType: string | null = null,
 ): Report {
-  // What the report says, not the envelope it came in: a relay that sends it again writes a new Message-ID and Date.
+  // What the report says, not the envelope it came in: a relay that sends it again writes a new
+  // Message-ID and Date.
   const about = [kind, feedbackType, original.envelopeId, original.ourId, original.messageId];
   return {
     kind,

@@ -1,5 +1,6 @@
-// Reporters whom the operator trusts (TRUSTED_REPORTERS): networks that reports come from, and domains whose DKIM signature a
-// report bears. Before: inbound/feedback-smtp.ts has a report that proves nothing by itself. After: match.ts may guess.
+// Reporters whom the operator trusts (TRUSTED_REPORTERS): networks that reports come from, and
+// domains whose DKIM signature a report bears. Before: inbound/feedback-smtp.ts has a report that
+// proves nothing by itself. After: match.ts may guess.
 import { BlockList, isIP } from 'node:net';
 import type { Signature } from './dkim.ts';
 import type { Received, Stopped, verifyReceived } from './received.ts';

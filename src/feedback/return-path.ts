@@ -1,6 +1,7 @@
-// The return path of a copy, `bounce+<token>@BOUNCE_DOMAIN`: the token names account, message and recipient and is signed, so a
-// report that comes to it is about that copy. Every copy has its own: who got one can say nothing about the others.
-// delivery/ makes it, also as X-SM-Token; inbound/feedback-smtp.ts, match.ts and ses.ts read it.
+// The return path of a copy, `bounce+<token>@BOUNCE_DOMAIN`: the token names account, message and
+// recipient and is signed, so a report that comes to it is about that copy. Every copy has its own:
+// who got one can say nothing about the others. delivery/ makes it, also as X-SM-Token;
+// inbound/feedback-smtp.ts, match.ts and ses.ts read it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { idTimeMs } from '../ids.ts';
 
@@ -10,8 +11,8 @@ export interface MailReference {
 }
 
 /**
- * Whom a report may speak about: the recipient at this place of the message's list; whomever of the mail's recipients it
- * names; or, of a mail that went to one person, that one.
+ * Whom a report may speak about: the recipient at this place of the message's list; whomever of the
+ * mail's recipients it names; or, of a mail that went to one person, that one.
  */
 export type About = number | 'named' | 'only';
 
@@ -21,8 +22,9 @@ export interface Subject {
   about: About;
 }
 
-// Version 2: 6 bytes of account, 16 of message, 1 of recipient, 10 of HMAC. 33 bytes are 53 characters, which with `bounce+`
-// stay below the 64 of a local part. Version 1 had no recipient: its length tells.
+// Version 2: 6 bytes of account, 16 of message, 1 of recipient, 10 of HMAC. 33 bytes are 53
+// characters, which with `bounce+` stay below the 64 of a local part. Version 1 had no recipient:
+// its length tells.
 const ACCOUNT_BYTES = 6;
 const MAIL_BYTES = ACCOUNT_BYTES + 16;
 const MAC_BYTES = 10;

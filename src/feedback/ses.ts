@@ -1,5 +1,6 @@
-// What Amazon SES tells through SNS, in the shape of every other report. Both of its forms: notifications of an identity
-// (`notificationType`) and event publishing of a configuration set (`eventType`). sns.ts has checked who speaks.
+// What Amazon SES tells through SNS, in the shape of every other report. Both of its forms:
+// notifications of an identity (`notificationType`) and event publishing of a configuration set
+// (`eventType`). sns.ts has checked who speaks.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import type { Reason } from '../events/reasons.ts';
@@ -74,13 +75,16 @@ const sesBody = z.object({
 });
 type SesBody = z.infer<typeof sesBody>;
 
-/** Undefined for what needs no answer (Send, Rendering Failure, Subscription and whatever SES adds). */
+/**
+ * Undefined for what needs no answer (Send, Rendering Failure, Subscription and whatever SES adds).
+ */
 export function readSes(message: string): SesEvent | undefined {
   let json: unknown;
   try {
     json = JSON.parse(message);
   } catch {
-    // "Successfully validated SNS topic for Amazon SES event publishing." is what a new topic gets first.
+    // "Successfully validated SNS topic for Amazon SES event publishing." is what a new topic gets
+    // first.
     return undefined;
   }
   const parsed = sesBody.safeParse(json);
@@ -164,7 +168,10 @@ function makeEvent(
   };
 }
 
-/** SES writes a Message-ID of its own; ours is found by our header, when headers are included, or by the relay's id. */
+/**
+ * SES writes a Message-ID of its own; ours is found by our header, when headers are included, or by
+ * the relay's id.
+ */
 function originalOf(body: SesBody): Original {
   const header = (name: string) =>
     body.mail.headers?.find((field) => field.name.toLowerCase() === name)?.value ?? null;
@@ -203,7 +210,8 @@ function delays(body: SesBody): RecipientResult[] {
   );
 }
 
-// docs.aws.amazon.com/ses, "Bounce types". General and Undetermined say nothing; the diagnostic code may.
+// docs.aws.amazon.com/ses, "Bounce types". General and Undetermined say nothing; the diagnostic
+// code may.
 const SUBTYPES: Readonly<Record<string, Reason>> = {
   NoEmail: 'user-unknown',
   Suppressed: 'suppressed',

@@ -1,6 +1,7 @@
-// Amazon SNS messages: is it really from our topic? docs.aws.amazon.com/sns, "Verifying the signatures of Amazon SNS messages".
-// inbound/ses.ts hands over the body of the POST; what passes goes to ses.ts. Nothing is fetched before the topic is ours
-// and the address is one of SNS itself, for the body tells us where to fetch from.
+// Amazon SNS messages: is it really from our topic? docs.aws.amazon.com/sns, "Verifying the
+// signatures of Amazon SNS messages". inbound/ses.ts hands over the body of the POST; what passes
+// goes to ses.ts. Nothing is fetched before the topic is ours and the address is one of SNS itself,
+// for the body tells us where to fetch from.
 import { verify, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
@@ -24,7 +25,10 @@ export type SnsMessage = z.infer<typeof snsMessage>;
 export interface SnsDeps {
   /** ARNs of the topics we listen to. */
   topics: readonly string[];
-  /** Gets the PEM at an address of SNS; follows no redirect. May keep what it got: the address changes with the key. */
+  /**
+   * Gets the PEM at an address of SNS; follows no redirect. May keep what it got: the address
+   * changes with the key.
+   */
   fetchCertificate: (url: string) => Promise<string>;
   nowMs: () => number;
 }

@@ -1,7 +1,8 @@
-// What receiving servers say in words, by reason. classify.ts asks the rules in this order; the first that matches wins,
-// so a reply that both names DMARC and praises its spam filter is about DMARC. Sources: the postmaster pages of Gmail,
-// Outlook, Yahoo, iCloud, GMX and mail.ru, the sources of Postfix, Exim, sendmail and qmail, and published bounce corpora.
-// Texts arrive in lower case, addresses taken out, white space single, at most a few thousand characters long.
+// What receiving servers say in words, by reason. classify.ts asks the rules in this order; the
+// first that matches wins, so a reply that both names DMARC and praises its spam filter is about
+// DMARC. Sources: the postmaster pages of Gmail, Outlook, Yahoo, iCloud, GMX and mail.ru, the
+// sources of Postfix, Exim, sendmail and qmail, and published bounce corpora. Texts arrive in lower
+// case, addresses taken out, white space single, at most a few thousand characters long.
 import type { Reason } from '../events/reasons.ts';
 
 export interface TextRule {
@@ -14,7 +15,10 @@ export interface TextRule {
 const strong = (reason: Reason, ...sources: string[]): TextRule => rule(reason, true, sources);
 const weak = (reason: Reason, ...sources: string[]): TextRule => rule(reason, false, sources);
 
-/** One alternation a rule. `…` stands for up to 60 characters in the same sentence, so nothing can run away. */
+/**
+ * One alternation a rule. `…` stands for up to 60 characters in the same sentence, so nothing can
+ * run away.
+ */
 function rule(reason: Reason, isStrong: boolean, sources: string[]): TextRule {
   const source = sources.join('|').replaceAll('…', '[^.;]{0,60}?');
   return { reason, strong: isStrong, pattern: new RegExp(source, 'u') };
@@ -57,7 +61,8 @@ export const TEXT_RULES: readonly TextRule[] = [
   ),
   strong('content', 'duplicate header'),
   strong('greylisted', 'gr[ae]y-? ?list', 'postgrey', 'grey\\.rbl'),
-  // "Not permitted to relay … SMTP authentication turned on" is about relaying, so this stands before authentication.
+  // "Not permitted to relay … SMTP authentication turned on" is about relaying, so this stands
+  // before authentication.
   strong(
     'relay-denied',
     'relay(?:ing)?(?: access| mail| of mail)?(?: is| was| to…|…)? ?(?:denied|prohibited|forbidden|not (?:permitted|allowed|authorized)|disallowed|refused)',
@@ -179,7 +184,8 @@ export const TEXT_RULES: readonly TextRule[] = [
     'message too long|message size limits?|size limit exceeded|too (?:large|big) for|recipsizelimit|sizelimit|maxsizeerror|line limit exceeded|attachment size',
     'taille (?:limite|maximale)|message trop (?:gros|volumineux)|zu groß|größenbeschränkung|demasiado grande|excede el tamaño|troppo grande|muito grande|слишком большо|превышает (?:допустимый|максимальный) размер|(?:邮件|郵件)…(?:过大|過大|太大)|サイズ…超',
   ),
-  // A blocklist named by a lookup host, before anything that mentions the recipient: "mailbox unavailable, your IP is blacklisted".
+  // A blocklist named by a lookup host, before anything that mentions the recipient: "mailbox
+  // unavailable, your IP is blacklisted".
   strong(
     'spam',
     'spamhaus|spamcop|\\bsorbs\\b|barracudacentral|abuseat|uribl|surbl|uceprotect|mailspike|invaluement|ivmsip|proofpoint\\.com/(?:dnsbl|.*ip)|cloudmark|senderbase|senderscore|talosintelligence|spamrl|mail-abuse|hostkarma|backscatterer|njabl|manitu|spameatingmonkey|trend ?micro rbl|attrbl',

@@ -1,4 +1,5 @@
-// What reading HTML has to know about each element: tokens.ts asks how its content is read, tree.ts where it ends.
+// What reading HTML has to know about each element: tokens.ts asks how its content is read, tree.ts
+// where it ends.
 
 export interface ElementKind {
   /** In lower case. */
@@ -11,11 +12,17 @@ export interface ElementKind {
   empty: boolean;
   /** Its content is not text for people. */
   hidden: boolean;
-  /** What an end tag inside it can close: nothing outside of a `scope`, and nothing inline outside of a `block`. */
+  /**
+   * What an end tag inside it can close: nothing outside of a `scope`, and nothing inline outside
+   * of a `block`.
+   */
   rank: 'inline' | 'formatting' | 'block' | 'scope';
   /** Its start tag ends an open paragraph. */
   endsParagraph: boolean;
-  /** Elements without an end tag of their own that its start tag ends, up to the nearest of `endsWithin`. */
+  /**
+   * Elements without an end tag of their own that its start tag ends, up to the nearest of
+   * `endsWithin`.
+   */
   ends: readonly string[];
   endsWithin: 'block' | 'table';
 }
@@ -27,7 +34,10 @@ export function elementKind(name: string): ElementKind {
   return known.get(name) ?? kindOf(name);
 }
 
-/** The element whose name stands there. Known ones are found by their shape, so that nearly no name is copied. */
+/**
+ * The element whose name stands there. Known ones are found by their shape, so that nearly no name
+ * is copied.
+ */
 export function elementKindAt(html: string, start: number, end: number): ElementKind {
   const length = end - start;
   const candidates =

@@ -1,9 +1,13 @@
-// Plain text from HTML, as a person would write it. Used when a template is sent and `text` is blank.
-// Before it: a rendered mail. After it: the text part. Tables say what they mean by `data-text` (see docs/templates.md).
+// Plain text from HTML, as a person would write it. Used when a template is sent and `text` is
+// blank. Before it: a rendered mail. After it: the text part. Tables say what they mean by
+// `data-text` (see docs/templates.md).
 import { type Element, parseHtml } from './tree.ts';
 
 const lineWidth = 76;
-/** Quotes and lists inside one another move to the right up to here, so that words still have room beside them. */
+/**
+ * Quotes and lists inside one another move to the right up to here, so that words still have room
+ * beside them.
+ */
 const indentMax = 32;
 
 /** In time linear in the HTML; the text is at most three times as long, whatever stands in it. */
@@ -14,7 +18,7 @@ export function htmlToPlainText(html: string): string {
   return page.finish();
 }
 
-// ---- What each element becomes ----------------------------------------------------------------------------------
+// ---- What each element becomes ------------------------------------------------------------------
 
 function write(page: Page, element: Element): void {
   const { kind, meaning } = element;
@@ -142,7 +146,10 @@ const meanings = new Map<string, Writer>(
   }),
 );
 
-/** A row of a table that says nothing about itself: cells with blocks in them stack, others stand side by side. */
+/**
+ * A row of a table that says nothing about itself: cells with blocks in them stack, others stand
+ * side by side.
+ */
 function row(page: Page, element: Element): void {
   page.separate(0);
   let first = true;
@@ -163,7 +170,10 @@ function row(page: Page, element: Element): void {
   page.separate(0);
 }
 
-/** Names to the left, amounts to the right in one column, details indented below their name, sums apart from items. */
+/**
+ * Names to the left, amounts to the right in one column, details indented below their name, sums
+ * apart from items.
+ */
 function items(page: Page, element: Element): void {
   const table = rows(element).map((item) => {
     const [left = '', ...right] = cells(item).map((cell) => inner(cell).trim());
@@ -171,7 +181,8 @@ function items(page: Page, element: Element): void {
     const isSum = item.meaning === 'sum';
     return { name, details, amount: right.join('  '), isSum };
   });
-  // A name or an amount longer than a line stands out of its column; the others are not moved for it.
+  // A name or an amount longer than a line stands out of its column; the others are not moved for
+  // it.
   const names = Math.min(lineWidth, longest(table.map((item) => item.name)));
   const amounts = Math.min(lineWidth, longest(table.map((item) => item.amount)));
   page.separate(1);
@@ -216,7 +227,7 @@ function same(label: string, address: string): boolean {
   return bare(label).toLowerCase() === bare(address).toLowerCase();
 }
 
-// ---- Looking into the tree ----------------------------------------------------------------------------------------
+// ---- Looking into the tree ----------------------------------------------------------------------
 
 /** The words of an element on one line; `\v` stands for a line break that was written as one. */
 function inner(element: Element): string {
@@ -267,9 +278,12 @@ function isBlock(element: Element): boolean {
   );
 }
 
-// ---- The page -----------------------------------------------------------------------------------------------------
+// ---- The page -----------------------------------------------------------------------------------
 
-/** Collects words into paragraphs, wraps them, and keeps at most the blank lines that were asked for. */
+/**
+ * Collects words into paragraphs, wraps them, and keeps at most the blank lines that were asked
+ * for.
+ */
 class Page {
   private text = '';
   private paragraph = '';
@@ -325,7 +339,10 @@ class Page {
     this.gapPrefix = outer;
   }
 
-  /** A mark so many times, or once when there was too much of that: the text must not outgrow the mail. */
+  /**
+   * A mark so many times, or once when there was too much of that: the text must not outgrow the
+   * mail.
+   */
   ornament(mark: string, times: number): string {
     const wanted = mark.repeat(times);
     return this.paid(wanted) === '' ? mark : wanted;
@@ -344,7 +361,9 @@ class Page {
   }
 }
 
-/** Words to lines. A word longer than a line, such as an address, stays whole. `\v` is a line break. */
+/**
+ * Words to lines. A word longer than a line, such as an address, stays whole. `\v` is a line break.
+ */
 function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   for (const part of text.includes('\v') ? text.split('\v') : [text]) {
@@ -374,13 +393,19 @@ function wrap(text: string, columns: number): string[] {
   return first > 0 ? lines.slice(first) : lines;
 }
 
-/** Characters that only steer layout: zero-width space, soft hyphen, combining grapheme joiner, byte order mark. */
+/**
+ * Characters that only steer layout: zero-width space, soft hyphen, combining grapheme joiner, byte
+ * order mark.
+ */
 const invisible = /\u200b|\u00ad|\u034f|\ufeff/g;
 
 /** White space to be made even, or such a character. */
 const uneven = /[\t\r\n\f\u200b\u00ad\ufeff]|\u034f| {2}/;
 
-/** Columns a text takes, counted up to `enough`; characters of East Asian scripts and emoji take two. */
+/**
+ * Columns a text takes, counted up to `enough`; characters of East Asian scripts and emoji take
+ * two.
+ */
 function width(text: string, enough = lineWidth): number {
   if (/^[\x00-\u02ff]*$/.test(text)) return text.length;
   let columns = 0;

@@ -1,5 +1,6 @@
-// Character references of HTML, resolved as browsers do, in text and, where fewer count, in attributes (HTML, 13.2.5.72);
-// and written. tokens.ts finds what is read here; the table of names is the one of the Jinja2 engine.
+// Character references of HTML, resolved as browsers do, in text and, where fewer count, in
+// attributes (HTML, 13.2.5.72); and written. tokens.ts finds what is read here; the table of names
+// is the one of the Jinja2 engine.
 import { htmlEntity, unescapeHtml } from '../jinja/index.ts';
 
 /** Text for people: references to control characters stand for nothing. */
@@ -41,7 +42,10 @@ const common: Readonly<Record<string, string>> = {
 };
 
 const CONTROL = /[\0-\x08\v\x0e-\x1f\x7f]/;
-/** Names that count without a semicolon, also as the start of a longer word, are at most this long: `Aacute`. */
+/**
+ * Names that count without a semicolon, also as the start of a longer word, are at most this long:
+ * `Aacute`.
+ */
 const LONGEST_BARE = 6;
 
 /** The longest name that the reference begins with counts. */

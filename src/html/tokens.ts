@@ -1,7 +1,9 @@
-// HTML as tokens with their places in the source, read as the standard says (HTML, 13.2.5): the one reader of HTML here.
-// Before it: a page as text. After it: tree.ts for plain text, tracking/insert.ts for links and the pixel, feedback/notice.ts.
-// Our own, because it stands on the send path: it jumps with indexOf, looks at every part once and copies next to nothing.
-// Nothing fails: what is not well-formed is read as browsers do. Only SVG and MathML are read like any other elements.
+// HTML as tokens with their places in the source, read as the standard says (HTML, 13.2.5): the one
+// reader of HTML here. Before it: a page as text. After it: tree.ts for plain text,
+// tracking/insert.ts for links and the pixel, feedback/notice.ts. Our own, because it stands on the
+// send path: it jumps with indexOf, looks at every part once and copies next to nothing. Nothing
+// fails: what is not well-formed is read as browsers do. Only SVG and MathML are read like any
+// other elements.
 import { type ElementKind, elementKind, elementKindAt, isNamed } from './elements.ts';
 import { decodeAttribute, decodeText } from './references.ts';
 
@@ -18,7 +20,10 @@ export class Tokens {
   /** `<name/>`; it means something only to elements that are not of HTML. */
   selfClosing = false;
 
-  /** Two places for the value of each attribute asked for; those before the tag are left over from others. */
+  /**
+   * Two places for the value of each attribute asked for; those before the tag are left over from
+   * others.
+   */
   private readonly wanted: readonly string[];
   private readonly places: number[];
   /** A bit for each length that a wanted name has: most attributes are passed over by it. */
@@ -61,7 +66,10 @@ export class Tokens {
     return this.element.content === 'raw' ? written : decodeText(written);
   }
 
-  /** The value of an attribute, '' when it has none, undefined when it is not there. The first of a name counts. */
+  /**
+   * The value of an attribute, '' when it has none, undefined when it is not there. The first of a
+   * name counts.
+   */
   attribute(name: string): string | undefined {
     const written = this.written(name);
     return written && decodeAttribute(written);
@@ -163,7 +171,8 @@ export class Tokens {
   }
 
   private finish(at: number): false {
-    // Of a page that ends within the text of a <style> or the like, nothing is shown from its tag on.
+    // Of a page that ends within the text of a <style> or the like, nothing is shown from its tag
+    // on.
     const isWithin = this.kind !== 'close' && this.element.content !== 'markup';
     this.end = isWithin ? this.openedAt : at;
     return false;
@@ -182,7 +191,9 @@ const EQUALS = 61;
 const DOUBLE_QUOTE = 34;
 const SINGLE_QUOTE = 39;
 
-/** The end of a comment, 0 for none. `<!-->` and `<!--->` end at once, others with `-->` or `--!>`. */
+/**
+ * The end of a comment, 0 for none. `<!-->` and `<!--->` end at once, others with `-->` or `--!>`.
+ */
 function afterComment(html: string, start: number): number {
   const content = start + 4;
   if (html.startsWith('>', content)) return content + 1;

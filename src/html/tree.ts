@@ -1,5 +1,6 @@
-// HTML as a small tree: elements and text, nothing else. Before it: tokens.ts. After it: plain-text.ts.
-// It is nested as browsers do it, as far as text needs that: end tags may be left out or stand astray, but nothing is moved.
+// HTML as a small tree: elements and text, nothing else. Before it: tokens.ts. After it:
+// plain-text.ts. It is nested as browsers do it, as far as text needs that: end tags may be left
+// out or stand astray, but nothing is moved.
 import { type ElementKind, elementKind } from './elements.ts';
 import { Tokens } from './tokens.ts';
 
@@ -17,8 +18,9 @@ export interface Element {
 }
 
 /**
- * Deeper than this, elements are read as children of the last level: no page can exhaust the stack, and no end tag has to
- * look further for its start. Tables in tables reach half of it when there are fifteen.
+ * Deeper than this, elements are read as children of the last level: no page can exhaust the stack,
+ * and no end tag has to look further for its start. Tables in tables reach half of it when there
+ * are fifteen.
  */
 const depthMax = 128;
 
@@ -67,7 +69,10 @@ function meaningOf(kind: ElementKind, tokens: Tokens): string | undefined {
   return tokens.attribute('data-text') ?? (isDisplayed ? undefined : 'skip');
 }
 
-/** Closes what a start tag ends without an end tag: paragraphs by blocks, items by items, cells by cells. */
+/**
+ * Closes what a start tag ends without an end tag: paragraphs by blocks, items by items, cells by
+ * cells.
+ */
 function endOthers(open: Element[], kind: ElementKind): void {
   const { ends, endsWithin, endsParagraph } = kind;
   if (ends.length > 0) {
@@ -85,7 +90,10 @@ function endOthers(open: Element[], kind: ElementKind): void {
   if (endsParagraph) closeParagraph(open);
 }
 
-/** An item inside a list, a table and so on is an item of its own; inside these it is still the same. */
+/**
+ * An item inside a list, a table and so on is an item of its own; inside these it is still the
+ * same.
+ */
 function isBarrier(name: string, rank: ElementKind['rank']): boolean {
   return (
     (rank === 'block' || rank === 'scope') && name !== 'p' && name !== 'div' && name !== 'address'
@@ -101,7 +109,10 @@ function closeParagraph(open: Element[]): void {
   }
 }
 
-/** Closes the innermost open element of that name and all inside it; an end tag without a start is nothing. */
+/**
+ * Closes the innermost open element of that name and all inside it; an end tag without a start is
+ * nothing.
+ */
 function closeElement(open: Element[], { name, rank, endsWithin }: ElementKind): void {
   for (let level = open.length - 1; level > 0; level--) {
     const { kind } = open[level]!;
@@ -117,7 +128,10 @@ function closeTo(open: Element[], level: number): void {
   while (open.length > level) open.pop();
 }
 
-/** A table's cell keeps end tags of what stands around the table; a block keeps those of inline elements around it. */
+/**
+ * A table's cell keeps end tags of what stands around the table; a block keeps those of inline
+ * elements around it.
+ */
 function stops(around: ElementKind['rank'], closing: ElementKind['rank']): boolean {
   return around === 'scope' ? closing !== 'scope' : around === 'block' && closing === 'inline';
 }

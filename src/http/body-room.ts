@@ -1,24 +1,32 @@
-// The room for large request bodies: how much memory they may take together, taken as their bytes arrive and shared fairly.
-// Before it: http/body.ts, which stops reading a body that has to wait. After it: the body is answered and leaves.
+// The room for large request bodies: how much memory they may take together, taken as their bytes
+// arrive and shared fairly. Before it: http/body.ts, which stops reading a body that has to wait.
+// After it: the body is answered and leaves.
 //
 //   total ──┬─ the lane, for one body as large as they come: whoever has it can always go on, so no two wait for each other
 //           └─ the common room, of which nobody (no key, no address) gets so much that no large body of another would fit
 //
-// When bodies wait, the lane is for who goes on: one that hardly moves has to leave. Next comes who holds least.
+// When bodies wait, the lane is for who goes on: one that hardly moves has to leave. Next comes who
+// holds least.
 
 export interface BodyRoom {
   /** `giveWay` is called when the body is too slow for those that wait. */
   enter(party: Party, giveWay: () => void): Place;
 }
 
-/** Whose body it is. Either is left out where it is not known, such as an address behind a proxy that does not tell. */
+/**
+ * Whose body it is. Either is left out where it is not known, such as an address behind a proxy
+ * that does not tell.
+ */
 export interface Party {
   key?: string | undefined;
   address?: string | undefined;
 }
 
 export interface Place {
-  /** For bytes that have arrived. True: go on reading. Else the promise says when, and nothing may be taken until then. */
+  /**
+   * For bytes that have arrived. True: go on reading. Else the promise says when, and nothing may
+   * be taken until then.
+   */
   take(bytes: number): true | Promise<void>;
   /** All bytes are here: it cannot be slow any more. */
   complete(): void;

@@ -1,6 +1,7 @@
-// Reading request bodies, for every door that speaks HTTP: counted while they stream in, never past the limit, never for ever,
-// and only as many large ones at a time as memory allows (http/body-room.ts). The rest wait in TCP: their sockets are simply not
-// read. Backpressure, not errors. Doors judge who is asking before they come here. After it: http/json-bytes.ts.
+// Reading request bodies, for every door that speaks HTTP: counted while they stream in, never past
+// the limit, never for ever, and only as many large ones at a time as memory allows
+// (http/body-room.ts). The rest wait in TCP: their sockets are simply not read. Backpressure, not
+// errors. Doors judge who is asking before they come here. After it: http/json-bytes.ts.
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../errors.ts';
 import { createBodyRoom, type Place } from './body-room.ts';
@@ -10,7 +11,10 @@ export const MOST_BODY_BYTES = 26_214_400;
 /** Bodies up to this size are read at once: the number of connections bounds them. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
-/** A body passes through five forms (bytes, texts, base64, bytes, wire): 80 MB of bodies are about 400 MB of memory. */
+/**
+ * A body passes through five forms (bytes, texts, base64, bytes, wire): 80 MB of bodies are about
+ * 400 MB of memory.
+ */
 const ROOM = {
   totalBytes: 80 * 1024 * 1024,
   largestBytes: MOST_BODY_BYTES,
@@ -143,7 +147,10 @@ function readBody(
   });
 }
 
-/** Copied into one piece as it comes: a body in chunks of one byte would else take a hundred times its size. */
+/**
+ * Copied into one piece as it comes: a body in chunks of one byte would else take a hundred times
+ * its size.
+ */
 function append(kept: Buffer, size: number, chunk: Buffer, announced: number): Buffer {
   let into = kept;
   if (size + chunk.length > kept.length) {

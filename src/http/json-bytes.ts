@@ -1,9 +1,11 @@
-// JSON from a stranger's bytes: read in time that grows with their number, never holding the process up for long.
-// Before it: http/body.ts has collected them. After it: operations/read-input.ts looks at the fields.
+// JSON from a stranger's bytes: read in time that grows with their number, never holding the
+// process up for long. Before it: http/body.ts has collected them. After it:
+// operations/read-input.ts looks at the fields.
 //
-// Small bodies go straight to JSON.parse. In larger ones a scan of the bytes bounds how deep and how manifold the JSON is,
-// before anything is made of it (26 MB of "[" took JSON.parse 7.4 s and 1.46 GB), and cuts the long texts out, which are then
-// read piece by piece, with turns for everybody else in between: 26 MB of Japanese HTML blocked for 170 ms.
+// Small bodies go straight to JSON.parse. In larger ones a scan of the bytes bounds how deep and
+// how manifold the JSON is, before anything is made of it (26 MB of "[" took JSON.parse 7.4 s and
+// 1.46 GB), and cuts the long texts out, which are then read piece by piece, with turns for
+// everybody else in between: 26 MB of Japanese HTML blocked for 170 ms.
 import { isUtf8 } from 'node:buffer';
 import { Problem } from '../errors.ts';
 import { keepNumbers } from './json-numbers.ts';
@@ -72,7 +74,7 @@ function parse(text: string): unknown {
 const notJson = (why: string): Problem =>
   new Problem('invalid', `The body is not valid JSON: ${why}.`);
 
-// ---- The scan -------------------------------------------------------------------------------------------------------
+// ---- The scan -----------------------------------------------------------------------------------
 
 /** Of a text, with its quotes. */
 interface Span {
@@ -89,7 +91,10 @@ interface Scanned {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Every value comes behind an opening bracket or a comma, every level ends with a bracket: fewer than these are harmless. */
+/**
+ * Every value comes behind an opening bracket or a comma, every level ends with a bracket: fewer
+ * than these are harmless.
+ */
 function mayBeDeep(text: string): boolean {
   let closing = 0;
   for (let at = text.indexOf('}'); at >= 0 && closing <= MOST_DEPTH; at = text.indexOf('}', at + 1))
@@ -99,7 +104,10 @@ function mayBeDeep(text: string): boolean {
   return closing > MOST_DEPTH;
 }
 
-/** Does not judge whether it is JSON: what it leaves out is read by JSON.parse too. Stops after each piece. */
+/**
+ * Does not judge whether it is JSON: what it leaves out is read by JSON.parse too. Stops after each
+ * piece.
+ */
 function* scan(bytes: Buffer): Generator<void, Scanned> {
   const longTexts: Span[] = [];
   let surrogates = false;
@@ -190,7 +198,7 @@ const tooMany = (): Problem =>
     `The body holds more than ${MOST_VALUES.toLocaleString('en')} values. Send fewer.`,
   );
 
-// ---- Long texts -----------------------------------------------------------------------------------------------------
+// ---- Long texts ---------------------------------------------------------------------------------
 
 /** In their place stands NUL with their number: NUL itself is in no text that is let in. */
 function withoutLongTexts(bytes: Buffer, longTexts: readonly Span[]): Buffer {
@@ -238,11 +246,14 @@ function wholeCharacters(bytes: Buffer, from: number, wanted: number): number {
   return near + length > end ? near : end;
 }
 
-// ---- What was read --------------------------------------------------------------------------------------------------
+// ---- What was read ------------------------------------------------------------------------------
 
 type Holder = Record<string, unknown>;
 
-/** The long texts in their places. Goes over fields that are there only: one may be called __proto__. */
+/**
+ * The long texts in their places. Goes over fields that are there only: one may be called
+ * __proto__.
+ */
 function putBack(value: unknown, texts: readonly string[]): unknown {
   if (typeof value === 'string')
     return value.charCodeAt(0) === 0 ? texts[Number(value.slice(1))] : value;
@@ -276,7 +287,7 @@ const noText = (where: string): Problem =>
     `${where.slice(0, 200)} holds a NUL (\\u0000) or half of a surrogate pair, which are no text. Leave them out.`,
   );
 
-// ---- Turns ----------------------------------------------------------------------------------------------------------
+// ---- Turns --------------------------------------------------------------------------------------
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

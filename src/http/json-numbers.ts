@@ -1,19 +1,25 @@
-// Numbers in `variables` as they were written: JSON.parse makes 1234567890123456789 another number and 10.0 the integer 10,
-// and templates print what they are given. Before it: json-bytes.ts has parsed the text. After it: templates/mail-maker.ts.
+// Numbers in `variables` as they were written: JSON.parse makes 1234567890123456789 another number
+// and 10.0 the integer 10, and templates print what they are given. Before it: json-bytes.ts has
+// parsed the text. After it: templates/mail-maker.ts.
 //
-// An integer that is too large becomes a bigint. A whole number that was written as a float becomes a Number object, which
-// threads hand on to each other and JSON.stringify writes like any number.
+// An integer that is too large becomes a bigint. A whole number that was written as a float becomes
+// a Number object, which threads hand on to each other and JSON.stringify writes like any number.
 import { randomBytes } from 'node:crypto';
 import { Problem } from '../errors.ts';
 
-/** What may lose something stands in few bodies; a match inside of a text costs a second look and nothing else. */
+/**
+ * What may lose something stands in few bodies; a match inside of a text costs a second look and
+ * nothing else.
+ */
 const MAY_LOSE = /\d{16}|\d\.0+[\s,\]}]|\d[eE][-+\d]|-0[\s,\]}]/;
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
 
 /** As many digits as Python reads; beyond that the time to read them grows with their square. */
 const MOST_DIGITS = 4300;
 
-/** Puts exact numbers into the `variables` of `parsed`, which is what JSON.parse made of the text. */
+/**
+ * Puts exact numbers into the `variables` of `parsed`, which is what JSON.parse made of the text.
+ */
 export function keepNumbers(text: string, parsed: unknown): void {
   if (typeof parsed !== 'object' || parsed === null || !Object.hasOwn(parsed, 'variables')) return;
   if (!MAY_LOSE.test(text)) return;

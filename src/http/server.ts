@@ -1,11 +1,14 @@
-// The HTTP servers of every door: deadlines for heads, a ceiling for connections, and answers that reach who is still sending.
-// Before it: TCP. After it: rest/server.ts and mcp/http.ts, whose handlers are put behind `guard`.
+// The HTTP servers of every door: deadlines for heads, a ceiling for connections, and answers that
+// reach who is still sending. Before it: TCP. After it: rest/server.ts and mcp/http.ts, whose
+// handlers are put behind `guard`.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { MOST_BODY_BYTES } from './body.ts';
 
 export interface HttpLimits {
-  /** A request's head, or on the short way the whole small request, must be here within this time. */
+  /**
+   * A request's head, or on the short way the whole small request, must be here within this time.
+   */
   headMs: number;
   /** An answered connection is kept this long for the next request. */
   keepAliveMs: number;
@@ -70,7 +73,10 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
       handler(request, response);
     };
 
-    /** An answer given before the body was read closes the connection, but not in the face of who is still sending. */
+    /**
+     * An answer given before the body was read closes the connection, but not in the face of who is
+     * still sending.
+     */
     function lingerUnlessRead(request: IncomingMessage, response: ServerResponse): void {
       const { socket } = request;
       const { shouldKeepAlive } = response;
@@ -95,8 +101,9 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /**
- * Who waits with the body for `100 Continue` (RFC 9110 10.1.1) is told to go on when somebody begins to read it: the key, the
- * plan and the path were judged by then. Left to itself, node:http says so before anybody has looked.
+ * Who waits with the body for `100 Continue` (RFC 9110 10.1.1) is told to go on when somebody
+ * begins to read it: the key, the plan and the path were judged by then. Left to itself, node:http
+ * says so before anybody has looked.
  */
 function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
   let told = false;
@@ -108,8 +115,8 @@ function continueWhenRead(request: IncomingMessage, response: ServerResponse): v
 }
 
 /**
- * A socket that is closed while bytes lie in it unread is reset, and the other side may never see the answer.
- * So: no more is written, what comes is thrown away, for a while.
+ * A socket that is closed while bytes lie in it unread is reset, and the other side may never see
+ * the answer. So: no more is written, what comes is thrown away, for a while.
  */
 function linger(socket: Socket, request: IncomingMessage, forMs: number): void {
   const { bytesRead } = socket;

@@ -1,4 +1,5 @@
-// GET /c/TOKEN: to where the signed token says, unless it is switched off; the click is recorded after the answer.
+// GET /c/TOKEN: to where the signed token says, unless it is switched off; the click is recorded
+// after the answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendPage } from './page.ts';
 import { type TrackingDeps, tokenOf } from './tracking-request.ts';

@@ -1,6 +1,7 @@
-// The feedback listener: mail from relays about mail of ours. Only signed return paths and the complaints mailbox are let in, and
-// only what is proven counts: by the return path, by a token in the returned copy, or by who the operator says reports.
-// A report is answered with 250 only after it is recorded or kept; for trouble of ours the relay keeps it and comes again.
+// The feedback listener: mail from relays about mail of ours. Only signed return paths and the
+// complaints mailbox are let in, and only what is proven counts: by the return path, by a token in
+// the returned copy, or by who the operator says reports. A report is answered with 250 only after
+// it is recorded or kept; for trouble of ours the relay keeps it and comes again.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../clock.ts';
@@ -22,8 +23,8 @@ import { createPlaces, keyOf, networkOf, type Places } from './places.ts';
 /** A bounce may carry the whole mail back, attachments and all. */
 const MOST_REPORT_BYTES = 50 * 1024 * 1024;
 /**
- * What a report says stands before the mail it returns, whose headers come first: the rest is read and dropped. So all
- * connections together hold 50 MB at most.
+ * What a report says stands before the mail it returns, whose headers come first: the rest is read
+ * and dropped. So all connections together hold 50 MB at most.
  */
 const READ_BYTES = 512 * 1024;
 const PLACES = {
@@ -61,7 +62,10 @@ export interface FeedbackListener {
 export interface ListenOptions {
   host: string;
   port: number;
-  /** PEM. Without one smtp-server's own is shown, which protects against listeners only; relays do not ask for more. */
+  /**
+   * PEM. Without one smtp-server's own is shown, which protects against listeners only; relays do
+   * not ask for more.
+   */
   tls?: { cert: string; key: string };
 }
 
@@ -151,7 +155,10 @@ function wrongAddress(session: SMTPServerSession): Error {
     : refusal(550, 'only return paths of our mails and complaints@ are known');
 }
 
-/** What a recipient address lets its sender speak about; null: the complaints mailbox; undefined: not ours. */
+/**
+ * What a recipient address lets its sender speak about; null: the complaints mailbox; undefined:
+ * not ours.
+ */
 async function readRecipient(
   deps: FeedbackDeps,
   address: string,
@@ -212,7 +219,10 @@ interface Unread extends Pick<Received, 'subject' | 'fingerprint'> {
   why: ReasonToKeep;
 }
 
-/** What cannot be read in time will not get quicker by coming again: it is kept. That we are busy passes: 451. */
+/**
+ * What cannot be read in time will not get quicker by coming again: it is kept. That we are busy
+ * passes: 451.
+ */
 async function read(deps: FeedbackDeps, raw: Buffer, network: string): Promise<Received | Unread> {
   try {
     const read = await deps.read({ raw, trustedDomains: deps.reporters.domains }, network);
@@ -235,7 +245,8 @@ async function settle(
   if ('why' in received) return { subject: addressed ?? undefined, why: received.why };
   const { report } = received;
   const saysSomething = report.recipients.length > 0;
-  // Complaints come to one mailbox for all mails; a bounce has its own address, so one that comes here has lost its way.
+  // Complaints come to one mailbox for all mails; a bounce has its own address, so one that comes
+  // here has lost its way.
   let subject = addressed ?? (report.kind === 'arf' ? deps.matcher.prove(report) : undefined);
   if (subject === undefined && saysSomething) {
     if (!(await trust())) return { subject, why: 'untrusted' };
@@ -247,14 +258,18 @@ async function settle(
     const { understood } = await deps.recorder.record({ ...subject, report });
     return { subject, why: understood ? undefined : 'no-news' };
   } catch (error) {
-    // What cannot be written for its own sake will not get better by coming again: a person should look at it.
+    // What cannot be written for its own sake will not get better by coming again: a person should
+    // look at it.
     if (!isDataFault(error)) throw error;
     deps.log.error({ err: error }, 'a report cannot be stored as an event');
     return { subject, why: 'unstorable' };
   }
 }
 
-/** By where it comes from, or by who signed it. A mail of which we did not read the end proves no signature. */
+/**
+ * By where it comes from, or by who signed it. A mail of which we did not read the end proves no
+ * signature.
+ */
 async function isTrusted(
   deps: FeedbackDeps,
   session: SMTPServerSession,

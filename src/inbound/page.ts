@@ -1,4 +1,5 @@
-// The few pages recipients see: one sentence, perhaps one button. No script, nothing loaded from elsewhere.
+// The few pages recipients see: one sentence, perhaps one button. No script, nothing loaded from
+// elsewhere.
 import type { ServerResponse } from 'node:http';
 import { escapeAttribute } from '../html/references.ts';
 

@@ -1,11 +1,14 @@
-// Places for connections to the feedback listener, in fair shares: anybody may connect, and nobody can keep the relays out.
-// Who is here for long without showing a return path of ours goes first, of the network that holds the most places.
+// Places for connections to the feedback listener, in fair shares: anybody may connect, and nobody
+// can keep the relays out. Who is here for long without showing a return path of ours goes first,
+// of the network that holds the most places.
 import { isIPv6, type Socket } from 'node:net';
 
 export interface Places {
   /** False: the network has its share. May end the connection of somebody else. */
   enter(socket: Socket): boolean;
-  /** Whoever speaks over it has shown something that we signed, or is trusted; and it is at work. */
+  /**
+   * Whoever speaks over it has shown something that we signed, or is trusted; and it is at work.
+   */
   prove(peer: Peer): void;
   leave(peer: Peer): void;
   stop(): void;
@@ -51,7 +54,10 @@ export function createPlaces(limits: PlaceLimits): Places {
   }, LOOK_EVERY_MS);
   timer.unref();
 
-  /** The oldest of the network that holds the most, strangers before those who have proven something. */
+  /**
+   * The oldest of the network that holds the most, strangers before those who have proven
+   * something.
+   */
   function victim(newcomer: string): Place | undefined {
     const places = [...taken.values()];
     const strangers = places.filter((place) => !place.proven);

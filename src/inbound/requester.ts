@@ -1,4 +1,5 @@
-// Who follows a link or loads a pixel: program, address, and whether a machine did it. Used by open.ts and click.ts.
+// Who follows a link or loads a pixel: program, address, and whether a machine did it. Used by
+// open.ts and click.ts.
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { bareAddress, networkSet } from '../networks.ts';
@@ -28,7 +29,10 @@ export type ClientAddress = (peer: string | undefined, forwardedFor: string | un
 export function readRequesters(proxies: readonly string[]): Requesters {
   const isTrusted = networkSet(proxies);
 
-  /** Each proxy adds whom it saw on the right: the first from there that is not one of ours is the client. */
+  /**
+   * Each proxy adds whom it saw on the right: the first from there that is not one of ours is the
+   * client.
+   */
   function addressOf(peer: string | undefined, forwardedFor = ''): string {
     const hops = forwardedFor.slice(-2000).split(',');
     let client = bareAddress(peer ?? '');

@@ -1,4 +1,5 @@
-// The addresses that recipients, their mail programs and Amazon SNS call, mounted beside the API by rest/server.ts.
+// The addresses that recipients, their mail programs and Amazon SNS call, mounted beside the API by
+// rest/server.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VERIFY_PATH } from '../accounts/address-verification.ts';
 import { refuse } from '../operations/refusal.ts';

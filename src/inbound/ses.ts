@@ -1,5 +1,6 @@
 // POST /inbound/ses: what Amazon SES tells through SNS, for accounts that relay through it.
-// feedback/sns.ts checks who speaks and ses.ts what is said; here the certificate is fetched and the mail found.
+// feedback/sns.ts checks who speaks and ses.ts what is said; here the certificate is fetched and
+// the mail found.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';

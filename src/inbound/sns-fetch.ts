@@ -1,4 +1,5 @@
-// Fetching from Amazon SNS: certificates and confirmations of subscriptions. Called only with addresses that sns.ts let pass.
+// Fetching from Amazon SNS: certificates and confirmations of subscriptions. Called only with
+// addresses that sns.ts let pass.
 import { Problem } from '../errors.ts';
 
 const TIMEOUT_MS = 5000;

@@ -1,5 +1,5 @@
-// /u/TOKEN: RFC 8058. A POST unsubscribes at once, from the mail program's own button or from the page that GET shows:
-// scanners follow links, so a GET alone must change nothing.
+// /u/TOKEN: RFC 8058. A POST unsubscribes at once, from the mail program's own button or from the
+// page that GET shows: scanners follow links, so a GET alone must change nothing.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bytesToUuid, showId } from '../ids.ts';
 import { suppress } from '../suppressions/suppressions.ts';

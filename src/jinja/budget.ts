@@ -1,10 +1,14 @@
-// The budget of one render: what a template may use before it is stopped. Every loop, call and growing value pays here.
+// The budget of one render: what a template may use before it is stopped. Every loop, call and
+// growing value pays here.
 import { readFileSync } from 'node:fs';
 import { LimitExceeded, NeedsOwnData, tooDeep } from './errors.ts';
 import { hasAstral } from './values/text.ts';
 
 export interface Limits {
-  /** Units of work: one per loop turn, call or filter, more in proportion to the size of what is touched. */
+  /**
+   * Units of work: one per loop turn, call or filter, more in proportion to the size of what is
+   * touched.
+   */
   steps: number;
   /** Macros, includes, blocks and recursive loops inside one another. */
   depth: number;
@@ -16,11 +20,17 @@ export interface Limits {
   items: number;
   /** Characters in the source of one template. */
   sourceLength: number;
-  /** Milliseconds by the clock; then half as many again of work, so that a busy machine stops nobody. */
+  /**
+   * Milliseconds by the clock; then half as many again of work, so that a busy machine stops
+   * nobody.
+   */
   timeMs: number;
 }
 
-/** Chosen so that any render ends within 100 ms and 64 MB; an order mail of 1,000 lines uses under a tenth of each. */
+/**
+ * Chosen so that any render ends within 100 ms and 64 MB; an order mail of 1,000 lines uses under a
+ * tenth of each.
+ */
 export const defaultLimits: Limits = {
   steps: 500_000,
   depth: 200,
@@ -35,8 +45,9 @@ export const defaultLimits: Limits = {
 const CLOCK_EVERY = 2_000;
 
 /**
- * Milliseconds this thread has worked; where neither Node (from 24) nor Linux can tell, the whole process, so never too little.
- * Asked only of renders that are late: reading it takes longer than a small mail.
+ * Milliseconds this thread has worked; where neither Node (from 24) nor Linux can tell, the whole
+ * process, so never too little. Asked only of renders that are late: reading it takes longer than a
+ * small mail.
  */
 function workedMs(): number {
   const { threadCpuUsage } = process as { threadCpuUsage?: typeof process.cpuUsage };
@@ -57,7 +68,10 @@ function linuxThreadNs(): number {
 }
 
 export class Budget {
-  /** Text rendered so far in the current capture (the whole page, or a macro's or block's own buffer). */
+  /**
+   * Text rendered so far in the current capture (the whole page, or a macro's or block's own
+   * buffer).
+   */
   out = '';
   readonly limits: Limits;
   private left: number;
@@ -103,8 +117,9 @@ export class Budget {
   }
 
   /**
-   * On a machine that is overloaded a render of a millisecond may be off the processor for a second: that is not its fault. Late
-   * by the clock, it has half of its time again, and that is counted while this thread works.
+   * On a machine that is overloaded a render of a millisecond may be off the processor for a
+   * second: that is not its fault. Late by the clock, it has half of its time again, and that is
+   * counted while this thread works.
    */
   private lookAtClock(): void {
     const now = performance.now();
@@ -135,12 +150,18 @@ export class Budget {
     if (length > 63) this.step(length >> 6);
   }
 
-  /** Pays for going through a string by its code points, which takes longer where some are beyond 16 bits. */
+  /**
+   * Pays for going through a string by its code points, which takes longer where some are beyond 16
+   * bits.
+   */
   measure(text: string): void {
     if (text.length > 63) this.step(text.length >> (hasAstral(text) ? 3 : 6));
   }
 
-  /** Pays for a string about to be escaped or printed, which may be the caller's own and of any size. */
+  /**
+   * Pays for a string about to be escaped or printed, which may be the caller's own and of any
+   * size.
+   */
   print(length: number): void {
     if (length > this.limits.outputBytes) this.tooMuchOutput();
     if (length > 63) this.step(length >> 6);
@@ -160,7 +181,8 @@ export class Budget {
   write(text: string): void {
     this.out += text;
     this.written += text.length;
-    // The cheap count is of UTF-16 units, which never exceeds the bytes; finish() counts those exactly.
+    // The cheap count is of UTF-16 units, which never exceeds the bytes; finish() counts those
+    // exactly.
     if (this.written > this.limits.outputBytes) this.tooMuchOutput();
     this.step(1 + (text.length >> 6));
   }

@@ -1,4 +1,5 @@
-// Calling what a template calls: our own callables, and functions the host put into the globals or the data.
+// Calling what a template calls: our own callables, and functions the host put into the globals or
+// the data.
 
 import type { Budget } from './budget.ts';
 import { NeedsOwnData, TemplateError, TemplateRuntimeError, typeError } from './errors.ts';
@@ -17,7 +18,9 @@ import {
 } from './values/types.ts';
 import { Undefined } from './values/undefined.ts';
 
-/** A function of the host: gets plain JavaScript values, keyword arguments as an object at the end. */
+/**
+ * A function of the host: gets plain JavaScript values, keyword arguments as an object at the end.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: hosts write functions with the parameters they need
 export type HostFunction = (...args: any[]) => unknown;
 

@@ -1,5 +1,6 @@
-// What compiled code runs against: the names a template sees, its blocks, its escaping mode, and the budget they share.
-// Made by Template for every render, include and import; passed to filters, tests and functions.
+// What compiled code runs against: the names a template sees, its blocks, its escaping mode, and
+// the budget they share. Made by Template for every render, include and import; passed to filters,
+// tests and functions.
 import type { Budget } from './budget.ts';
 import type { Blocks, Context, Engine, EvalContext, Lookup, Modules } from './running.ts';
 import { attributeOf, subscript } from './values/access.ts';
@@ -73,7 +74,10 @@ export class RunningContext implements Context {
     return this.parent.get(name);
   }
 
-  /** Everything visible now, plus `locals`, for what ends before any of it can change: an include, a scoped block. */
+  /**
+   * Everything visible now, plus `locals`, for what ends before any of it can change: an include, a
+   * scoped block.
+   */
   seenWith(locals: Lookup): Lookup {
     return new Layer(locals, new Layer(this.vars, this.parent));
   }

@@ -1,4 +1,5 @@
-// The environment: configuration, loader, and the templates compiled so far. What a program makes first.
+// The environment: configuration, loader, and the templates compiled so far. What a program makes
+// first.
 import { Budget, defaultLimits, type Limits } from './budget.ts';
 import { type HostFunction, hostFilter } from './calls.ts';
 import { RunningContext } from './context.ts';
@@ -148,7 +149,10 @@ export class Environment implements Engine {
     return template;
   }
 
-  /** The template of an include: one name, or the first of several that exists; null when missing ones are ignored. */
+  /**
+   * The template of an include: one name, or the first of several that exists; null when missing
+   * ones are ignored.
+   */
   includeFor(
     ctx: Context,
     wanted: Value,

@@ -1,4 +1,5 @@
-// Every error the engine throws. Raised below (lexer, parser, runtime), located by compile/, shown by the caller of Template.render.
+// Every error the engine throws. Raised below (lexer, parser, runtime), located by compile/, shown
+// by the caller of Template.render.
 
 /** Where in a template something went wrong; lines and columns count from 1. */
 export interface Location {
@@ -38,7 +39,10 @@ export class TemplateSyntaxError extends TemplateError {
   }
 }
 
-/** A fault found while compiling that is not one of syntax: an unknown filter, a block defined twice. */
+/**
+ * A fault found while compiling that is not one of syntax: an unknown filter, a block defined
+ * twice.
+ */
 export class TemplateAssertionError extends TemplateSyntaxError {
   constructor(message: string) {
     super(message, 'TemplateAssertionError');
@@ -53,7 +57,10 @@ export class TemplateNotFound extends TemplateError {
   }
 }
 
-/** Anything that goes wrong while rendering; Python's own exceptions (TypeError, ValueError …) come as this class too. */
+/**
+ * Anything that goes wrong while rendering; Python's own exceptions (TypeError, ValueError …) come
+ * as this class too.
+ */
 export class TemplateRuntimeError extends TemplateError {
   constructor(message: string, typeName = 'TemplateRuntimeError', cause?: unknown) {
     super(typeName, message, cause);
@@ -99,13 +106,17 @@ export const filterArgumentError = (message: string) =>
 export const tooDeep = (what: string) =>
   new LimitExceeded('depth', `maximum recursion depth exceeded (${what})`);
 
-/** Thrown when a template is about to change data it was given: the render starts again on a copy of that data. */
+/**
+ * Thrown when a template is about to change data it was given: the render starts again on a copy of
+ * that data.
+ */
 export class NeedsOwnData extends Error {}
 
 /** Gives an error its place, once: the innermost expression that failed wins. */
 export function locate(error: unknown, at: Location): unknown {
   let found = error;
-  // V8 reports an exhausted stack as a RangeError; for us it is one more way to exceed the depth limit.
+  // V8 reports an exhausted stack as a RangeError; for us it is one more way to exceed the depth
+  // limit.
   if (error instanceof RangeError && /call stack/i.test(error.message)) found = tooDeep('stack');
   else if (
     error instanceof Error &&

@@ -1,4 +1,5 @@
-// Reading JSON the way Python does: 1 is an int and 1.0 a float, integers of any size, keys in their order.
+// Reading JSON the way Python does: 1 is an int and 1.0 a float, integers of any size, keys in
+// their order.
 import { tooDeep, valueError } from './errors.ts';
 import { Dict } from './values/dict.ts';
 import { int } from './values/numbers.ts';

@@ -1,4 +1,5 @@
-// The lipsum() global: paragraphs of placeholder text, made as Jinja2 makes them. Random, so no two calls agree.
+// The lipsum() global: paragraphs of placeholder text, made as Jinja2 makes them. Random, so no two
+// calls agree.
 
 import { valueError } from './errors.ts';
 import type { Context } from './running.ts';

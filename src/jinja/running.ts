@@ -1,17 +1,19 @@
-// The words that all files of the engine speak, and that speak of each other: values, running code, what it sees and what it
-// may ask for. Types only, so that nothing has to know the classes behind them: context.ts, environment.ts, template.ts.
+// The words that all files of the engine speak, and that speak of each other: values, running code,
+// what it sees and what it may ask for. Types only, so that nothing has to know the classes behind
+// them: context.ts, environment.ts, template.ts.
 import type { Budget, Limits } from './budget.ts';
 
 /**
- * None is null, int is a safe-integer number or a bigint, float is any other number or a Float, str is a string,
- * list is an array, dict is a Dict or a plain object. JavaScript's undefined means "missing" and is never a value.
+ * None is null, int is a safe-integer number or a bigint, float is any other number or a Float, str
+ * is a string, list is an array, dict is a Dict or a plain object. JavaScript's undefined means
+ * "missing" and is never a value.
  */
 export type Value = unknown;
 export type Kwargs = Map<string, Value>;
 
 export type UndefinedKind = 'default' | 'chainable' | 'strict' | 'debug';
 
-// ---- What runs ------------------------------------------------------------------------------------------------------
+// ---- What runs ----------------------------------------------------------------------------------
 
 export interface CompiledTemplate {
   readonly root: (ctx: Context) => void;
@@ -27,7 +29,10 @@ export type Blocks = Map<string, BlockCode[]>;
 // biome-ignore lint/suspicious/noExplicitAny: arguments were bound by `params`, each implementation names what it gets
 export type Run = (ctx: Context, self: any, ...args: any[]) => Value;
 
-/** A function, method, filter or test of the engine's own; methods/signature.ts makes and calls them. */
+/**
+ * A function, method, filter or test of the engine's own; methods/signature.ts makes and calls
+ * them.
+ */
 export interface Native {
   readonly params: readonly string[];
   /** How many of `params` must be given. */
@@ -37,9 +42,15 @@ export interface Native {
   readonly positional: boolean;
   /** Takes any arguments: run(ctx, self, args, kwargs). */
   readonly rest: boolean;
-  /** For what Jinja2 writes in Python: the name there, and how many arguments come before the ones in `params`. */
+  /**
+   * For what Jinja2 writes in Python: the name there, and how many arguments come before the ones
+   * in `params`.
+   */
   readonly python?: { readonly name: string; readonly hidden: number };
-  /** For functions of Python's own that are written in C: the name there, with its module where complaints show it. */
+  /**
+   * For functions of Python's own that are written in C: the name there, with its module where
+   * complaints show it.
+   */
   readonly builtin?: { readonly name: string; readonly module?: string };
   /** A method Markup inherits from str unchanged. */
   readonly shared?: boolean;
@@ -51,9 +62,12 @@ export interface Registered {
   readonly usesContext: boolean;
 }
 
-// ---- What running code sees -----------------------------------------------------------------------------------------
+// ---- What running code sees ---------------------------------------------------------------------
 
-/** Names below the ones a template sets itself: the caller's data, the globals, what an include inherits. */
+/**
+ * Names below the ones a template sets itself: the caller's data, the globals, what an include
+ * inherits.
+ */
 export interface Lookup {
   get(name: string): Value | undefined;
 }
@@ -63,7 +77,10 @@ export interface EvalContext {
   autoescape: boolean;
 }
 
-/** What compiled code runs against, one for every render, include and import; passed to filters, tests and functions. */
+/**
+ * What compiled code runs against, one for every render, include and import; passed to filters,
+ * tests and functions.
+ */
 export interface Context {
   readonly env: Engine;
   readonly budget: Budget;
@@ -77,7 +94,10 @@ export interface Context {
   readonly exported: Set<string>;
   /** The value of a name, or undefined when nothing has it. */
   resolve(name: string): Value | undefined;
-  /** Everything visible now, plus `locals`, for what ends before any of it can change: an include, a scoped block. */
+  /**
+   * Everything visible now, plus `locals`, for what ends before any of it can change: an include, a
+   * scoped block.
+   */
   seenWith(locals: Lookup): Lookup;
   /** The same as it is now: an imported module keeps it, its macros look at it later. */
   snapshotWith(locals: Map<string, Value>): Lookup;
@@ -97,7 +117,7 @@ export interface Modules {
   readonly globals: ReadonlyMap<string, Value>;
 }
 
-// ---- What it may ask for --------------------------------------------------------------------------------------------
+// ---- What it may ask for ------------------------------------------------------------------------
 
 /** What templates ask of their environment, while they are compiled and while they run. */
 export interface Engine {
@@ -110,7 +130,10 @@ export interface Engine {
   autoescapeFor(name: string | null): boolean;
   /** The template a running one asks for; the same name is the same template for a whole render. */
   templateFor(ctx: Context, wanted: Value): LoadedTemplate;
-  /** The template of an include: one name, or the first of several that exists; null when missing ones are ignored. */
+  /**
+   * The template of an include: one name, or the first of several that exists; null when missing
+   * ones are ignored.
+   */
   includeFor(
     ctx: Context,
     wanted: Value,

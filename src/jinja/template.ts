@@ -29,7 +29,10 @@ export class Template implements LoadedTemplate {
   readonly source: string;
   readonly compiled: CompiledTemplate;
   private readonly env: Engine;
-  /** Learned from a render that had to start again: this template changes data, so it gets its own copy at once. */
+  /**
+   * Learned from a render that had to start again: this template changes data, so it gets its own
+   * copy at once.
+   */
   private changesData = false;
 
   constructor(env: Home, text: string, name: string | null) {
@@ -44,7 +47,10 @@ export class Template implements LoadedTemplate {
     }
   }
 
-  /** Renders the template with `data`: a plain object, or a Dict (as parseJson gives) where key order and floats matter. */
+  /**
+   * Renders the template with `data`: a plain object, or a Dict (as parseJson gives) where key
+   * order and floats matter.
+   */
   render(
     data: Record<string, Value> | Dict = {},
     options: { limits?: Partial<Limits>; globals?: Record<string, Value> } = {},

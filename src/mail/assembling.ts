@@ -1,6 +1,6 @@
-// A copy assembled from plain data: tracking put in, MIME around it, the body hashed for its signatures. Before: making.ts says
-// what belongs into it. After: making.ts signs it. Needs nothing but its order, so that large ones are assembled in a thread:
-// 25 MB take a second.
+// A copy assembled from plain data: tracking put in, MIME around it, the body hashed for its
+// signatures. Before: making.ts says what belongs into it. After: making.ts signs it. Needs nothing
+// but its order, so that large ones are assembled in a thread: 25 MB take a second.
 import { type TrackedMail, type Tracker, trackHtml } from '../tracking/apply.ts';
 import { type ComposedMail, composeMail, type OutgoingMail } from './compose.ts';
 import { hashBody } from './dkim.ts';

@@ -1,5 +1,6 @@
-// A mail as bytes: header lines and MIME body. Before: attempt.ts with the stored content and vetted headers.
-// After: dkim.ts signs what this returns, relay.ts hands it over. The same mail always gives the same bytes.
+// A mail as bytes: header lines and MIME body. Before: attempt.ts with the stored content and
+// vetted headers. After: dkim.ts signs what this returns, relay.ts hands it over. The same mail
+// always gives the same bytes.
 import type { Mailbox } from '../addresses.ts';
 import { asSevenBit, base64Lines, encodeText } from './mime-body.ts';
 import { addressHeader, legacyParameter, parameter, textHeader } from './mime-headers.ts';
@@ -67,7 +68,8 @@ export function composeMail(mail: OutgoingMail): ComposedMail {
   head += textHeader('Subject', mail.subject);
   head += `Message-ID: ${mail.messageId}\r\nDate: ${mailDate(mail.date)}\r\n`;
   for (const [name, value] of mail.ownHeaders) head += textHeader(name, value);
-  // Blanks mean nothing in a header that is not the subject, and References or the like must not end as encoded words.
+  // Blanks mean nothing in a header that is not the subject, and References or the like must not
+  // end as encoded words.
   for (const [name, value] of mail.headers)
     head += textHeader(name, value.trim().replace(/[ \t]+/g, ' '));
   head += `MIME-Version: 1.0\r\n${content.head}`;
@@ -81,7 +83,10 @@ export function mailChunks(mail: ComposedMail, signatures = ''): Buffer[] {
   return [Buffer.from(`${signatures}${mail.head}\r\n`), ...mail.body];
 }
 
-/** mixed(alternative(text, related(html, images), invitation), files), with only those levels that are needed. */
+/**
+ * mixed(alternative(text, related(html, images), invitation), files), with only those levels that
+ * are needed.
+ */
 function contentOf(mail: OutgoingMail): Entity {
   const images = mail.attachments.filter(({ contentId }) => contentId !== undefined);
   const invitations = mail.attachments.filter(isInvitation);
@@ -103,7 +108,10 @@ function contentOf(mail: OutgoingMail): Entity {
   return parts[0]!.isMultipart ? parts[0]! : endedByLineBreak(parts[0]!);
 }
 
-/** RFC 6047: an invitation is another form of the same mail. Gmail and Outlook show its buttons only there. */
+/**
+ * RFC 6047: an invitation is another form of the same mail. Gmail and Outlook show its buttons only
+ * there.
+ */
 const isInvitation = ({ contentType, contentId }: OutgoingAttachment): boolean =>
   contentId === undefined && /^\s*text\/calendar\s*;.*\bmethod\s*=/i.test(contentType);
 
@@ -128,7 +136,8 @@ function textPart(subtype: 'plain' | 'html', content: Buffer | string): Entity {
 function attachmentPart(attachment: OutgoingAttachment): Entity {
   const { filename, contentType, content, contentId, inline } = attachment;
   const composite = /^\s*(?:message|multipart)\//i.test(contentType);
-  // RFC 2046 5.2.1: a message may not be base64. One that is plain text goes as it is, everything else of the kind as a file.
+  // RFC 2046 5.2.1: a message may not be base64. One that is plain text goes as it is, everything
+  // else of the kind as a file.
   const sevenBit = /^\s*message\//i.test(contentType) ? asSevenBit(content) : undefined;
   const usable = MEDIA_TYPE.test(contentType) && (!composite || sevenBit !== undefined);
   const type = usable ? contentType : 'application/octet-stream';
@@ -163,7 +172,10 @@ function multipart(kind: MultipartKind, messageId: string, parts: Entity[]): Ent
   return { head, body, verbatim, isMultipart: true };
 }
 
-/** "=_" cannot occur in quoted-printable or base64 (RFC 2045 6.7), so only verbatim text needs a look. */
+/**
+ * "=_" cannot occur in quoted-printable or base64 (RFC 2045 6.7), so only verbatim text needs a
+ * look.
+ */
 function freeBoundary(kind: string, messageId: string, verbatim: readonly Buffer[]): string {
   const name = messageId.replace(/[^\w.-]/g, '').slice(0, 48);
   for (let turn = 0; ; turn++) {

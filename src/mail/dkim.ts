@@ -1,5 +1,6 @@
-// DKIM signatures (RFC 6376, RFC 8463), relaxed/relaxed. Before: compose.ts made head and body. After: mailChunks puts the
-// returned header lines on top. The body is hashed once for all keys; RSA runs in the thread pool (600 µs a signature).
+// DKIM signatures (RFC 6376, RFC 8463), relaxed/relaxed. Before: compose.ts made head and body.
+// After: mailChunks puts the returned header lines on top. The body is hashed once for all keys;
+// RSA runs in the thread pool (600 µs a signature).
 import { createHash, type Hash, type KeyObject, sign } from 'node:crypto';
 
 export interface DkimKey {
@@ -67,7 +68,8 @@ export function hashBody(body: readonly Buffer[]): string {
   for (const chunk of body) {
     if (!hashAsItIs(state, chunk)) hashRelaxed(state, chunk);
   }
-  // Empty lines at the end do not count; what remains ends with one CRLF. An empty body stays empty.
+  // Empty lines at the end do not count; what remains ends with one CRLF. An empty body stays
+  // empty.
   if (state.content) state.hash.update(CRLF);
   return state.hash.digest('base64');
 }
@@ -99,9 +101,12 @@ function hashAsItIs(state: BodyState, chunk: Buffer): boolean {
   return true;
 }
 
-/** Line ends are CRLF throughout (compose.ts), so LF is the line end and CR before it is nothing. */
+/**
+ * Line ends are CRLF throughout (compose.ts), so LF is the line end and CR before it is nothing.
+ */
 function hashRelaxed(state: BodyState, chunk: Buffer): void {
-  // Every byte may bring one space, and every line end before the first byte has to be written first.
+  // Every byte may bring one space, and every line end before the first byte has to be written
+  // first.
   const out = Buffer.allocUnsafe(chunk.length + 2 * state.breaks + 2);
   let to = 0;
   let { breaks, blank } = state;
@@ -133,7 +138,10 @@ function hashRelaxed(state: BodyState, chunk: Buffer): void {
   state.blank = blank;
 }
 
-/** The fields to sign, from the last to the first: that is the order in which a verifier finds repeated ones (RFC 6376 5.4.2). */
+/**
+ * The fields to sign, from the last to the first: that is the order in which a verifier finds
+ * repeated ones (RFC 6376 5.4.2).
+ */
 function signedHeaders(head: string): { names: string[]; canonical: string } {
   const names: string[] = [];
   let canonical = '';
@@ -160,7 +168,8 @@ function relaxed(field: string): string {
 }
 
 function signatureOf(key: DkimKey, data: Buffer): Promise<string> | string {
-  // RFC 8463 3: Ed25519 signs the hash. It takes 40 µs, less than a trip to the thread pool and back saves.
+  // RFC 8463 3: Ed25519 signs the hash. It takes 40 µs, less than a trip to the thread pool and
+  // back saves.
   if (key.algorithm === 'ed25519-sha256') {
     return sign(null, createHash('sha256').update(data).digest(), key.privateKey).toString(
       'base64',

@@ -1,5 +1,5 @@
-// Making a mail: from what is stored to the bytes that go over the wire. Before: stored-mail.ts loaded it. After: attempt.ts
-// hands the copies over, and people look at the source of one.
+// Making a mail: from what is stored to the bytes that go over the wire. Before: stored-mail.ts
+// loaded it. After: attempt.ts hands the copies over, and people look at the source of one.
 import type { Mailbox } from '../addresses.ts';
 import { copyToken } from '../feedback/return-path.ts';
 import { idTimeMs, showId } from '../ids.ts';
@@ -23,7 +23,10 @@ export interface MakingDeps {
   returnPathKey: Buffer;
   senders: Senders;
   tracker: Tracker;
-  /** False while nobody said under which address recipients reach us: then mails to the real relay are not tracked. */
+  /**
+   * False while nobody said under which address recipients reach us: then mails to the real relay
+   * are not tracked.
+   */
   isPublic: boolean;
   /** Large copies, where they hold up nobody. */
   assembleLarge: (order: CopyOrder) => Promise<AssembledLarge>;
@@ -43,8 +46,9 @@ export interface MadeCopy {
 }
 
 /**
- * One for each recipient, with a return path, a token and links of its own: what comes back names the person it is about,
- * and nobody can speak for another. With one copy for all, whoever got it could bounce everybody else.
+ * One for each recipient, with a return path, a token and links of its own: what comes back names
+ * the person it is about, and nobody can speak for another. With one copy for all, whoever got it
+ * could bounce everybody else.
  */
 export function copiesFor(
   deps: MakingDeps,
@@ -76,7 +80,9 @@ export async function makeCopy(
   return { chunks: mailChunks(assembled, signatures), smtputf8: assembled.smtputf8 };
 }
 
-/** From here on a thread is worth the way there and back. Assembling takes up to 5 ms for 100 KB. */
+/**
+ * From here on a thread is worth the way there and back. Assembling takes up to 5 ms for 100 KB.
+ */
 const LARGE_BYTES = 256 * 1024;
 
 const isLarge = ({ html, text, attachments }: StoredMail): boolean =>
@@ -107,7 +113,8 @@ function orderOf(deps: MakingDeps, mail: StoredMail, copy: Copy): CopyOrder {
       subject: mail.subject,
       text,
       html,
-      // Reports about the mail are matched by the first two when the return path is lost on the way.
+      // Reports about the mail are matched by the first two when the return path is lost on the
+      // way.
       ownHeaders: [
         ['X-SM-Message-Id', id],
         ['X-SM-Token', copyToken(deps.returnPathKey, mail, copy.place)],

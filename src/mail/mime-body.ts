@@ -1,5 +1,6 @@
-// Bodies in transfer encoding: one scan decides between 7bit, quoted-printable and base64, one pass writes the bytes.
-// Before: text, html and attachments as stored. After: compose.ts puts the encoded parts between boundaries.
+// Bodies in transfer encoding: one scan decides between 7bit, quoted-printable and base64, one pass
+// writes the bytes. Before: text, html and attachments as stored. After: compose.ts puts the
+// encoded parts between boundaries.
 
 export type TransferEncoding = '7bit' | 'quoted-printable' | 'base64';
 
@@ -40,7 +41,10 @@ export function asSevenBit(bytes: Buffer): Buffer | undefined {
   return withCrlf(bytes, found.bareBreaks);
 }
 
-/** Base64 in lines of 76. One copy: the text is written to the end of the result and its lines move forward from there. */
+/**
+ * Base64 in lines of 76. One copy: the text is written to the end of the result and its lines move
+ * forward from there.
+ */
 export function base64Lines(content: Buffer): Buffer {
   const length = Math.ceil(content.length / 3) * 4;
   const lines = Math.ceil(content.length / BASE64_LINE_SOURCE);
@@ -66,7 +70,10 @@ interface Scan {
   escapes: number;
   /** CR without LF and LF without CR. */
   bareBreaks: number;
-  /** Lines whose last byte is a space or a tab, which quoted-printable must escape (RFC 2045 6.7 (3)). */
+  /**
+   * Lines whose last byte is a space or a tab, which quoted-printable must escape (RFC 2045 6.7
+   * (3)).
+   */
   blanksAtLineEnd: number;
 }
 
@@ -131,7 +138,8 @@ function quotedPrintable(bytes: Buffer, { escapes, bareBreaks, blanksAtLineEnd }
     const lineEnds = next === undefined || next === LF || next === CR;
     const plain = (byte > SPACE && byte < 127 && byte !== EQUALS) || (isBlank(byte) && !lineEnds);
     const width = plain ? 1 : 3;
-    // The last place of a line belongs to the "=" of a soft break, unless the line ends here anyway.
+    // The last place of a line belongs to the "=" of a soft break, unless the line ends here
+    // anyway.
     if (column + width > (lineEnds ? QP_LINE : QP_LINE - 1)) {
       out[to++] = EQUALS;
       out[to++] = CR;

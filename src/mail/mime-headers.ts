@@ -1,9 +1,10 @@
-// Header lines: folding, RFC 2047 encoded words, address lists, RFC 2231 parameters. Before: vetted names and values.
-// After: compose.ts strings them together. Every function returns whole lines that end with CRLF, or a parameter's text.
+// Header lines: folding, RFC 2047 encoded words, address lists, RFC 2231 parameters. Before: vetted
+// names and values. After: compose.ts strings them together. Every function returns whole lines
+// that end with CRLF, or a parameter's text.
 import { type Mailbox, quoteName } from '../addresses.ts';
 
-// RFC 5322 2.1.1: 78 is preferred, 998 is the law. RFC 2047 2: 75 for an encoded word, 76 for a line that holds one,
-// so 76 serves both.
+// RFC 5322 2.1.1: 78 is preferred, 998 is the law. RFC 2047 2: 75 for an encoded word, 76 for a
+// line that holds one, so 76 serves both.
 const PREFERRED_LINE = 76;
 const LONGEST_LINE = 998;
 const LONGEST_WORD = 75;
@@ -11,13 +12,14 @@ const LONGEST_WORD = 75;
 const LONGEST_NAME_WORD = 60;
 const WORD_FRAME = '=?UTF-8?Q??='.length;
 
-// What may stand in a header as it is: words of printable ASCII with one space between them and nothing that a reader
-// would take for an encoded word.
+// What may stand in a header as it is: words of printable ASCII with one space between them and
+// nothing that a reader would take for an encoded word.
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 // A URL may hold "=?" and must stay as it is.
 const ENCODED_WORD = /=\?[^ ?]+\?[BQ]\?/i;
 const MOST_PLAIN_WORD = 900;
-// RFC 2047 5 (3): the only characters that may stay in a Q word inside a display name. We keep to them everywhere.
+// RFC 2047 5 (3): the only characters that may stay in a Q word inside a display name. We keep to
+// them everywhere.
 const Q_SAFE = table('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/');
 // RFC 2231 7: attribute-char.
 const PARAMETER_SAFE = table(
@@ -27,7 +29,10 @@ const HEX = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).toUpperCase().padStart(2, '0'),
 );
 
-/** A header whose value is free text: as it is where that reads back the same, otherwise as encoded words. */
+/**
+ * A header whose value is free text: as it is where that reads back the same, otherwise as encoded
+ * words.
+ */
 export function textHeader(name: string, value: string): string {
   const text = /[\r\n\0]/.test(value) ? value.replace(/[\r\n\0]+/g, ' ') : value;
   if (isPlain(text)) {
@@ -50,7 +55,10 @@ export function addressHeader(name: string, mailboxes: readonly Mailbox[]): stri
   return foldedHeader(name, words);
 }
 
-/** `name="value"`, or RFC 2231's percent form in as many numbered pieces as its length needs; each on a line of its own. */
+/**
+ * `name="value"`, or RFC 2231's percent form in as many numbered pieces as its length needs; each
+ * on a line of its own.
+ */
 export function parameter(name: string, value: string): string {
   if (isPlainParameter(value)) return `;\r\n ${name}="${value}"`;
   const room = PREFERRED_LINE - name.length - ' *00*=;'.length;
@@ -73,15 +81,18 @@ export function parameter(name: string, value: string): string {
 }
 
 /**
- * `name="…"` with encoded words inside the quotes: RFC 2047 5 forbids it, yet it is the form that readers without RFC 2231
- * understand. Only beside the proper form, never instead of it.
+ * `name="…"` with encoded words inside the quotes: RFC 2047 5 forbids it, yet it is the form that
+ * readers without RFC 2231 understand. Only beside the proper form, never instead of it.
  */
 export function legacyParameter(name: string, value: string): string {
   if (isPlainParameter(value)) return `;\r\n ${name}="${value}"`;
   return `;\r\n ${name}="${encodedWords(value, LONGEST_NAME_WORD, LONGEST_NAME_WORD).join('\r\n ')}"`;
 }
 
-/** Splits text into encoded words (RFC 2047), never inside a character; Q or B, whichever is shorter. */
+/**
+ * Splits text into encoded words (RFC 2047), never inside a character; Q or B, whichever is
+ * shorter.
+ */
 export function encodedWords(text: string, firstLength: number, length: number): string[] {
   const bytes = Buffer.from(text);
   let unsafe = 0;
@@ -117,7 +128,8 @@ function foldedHeader(name: string, words: readonly string[]): string {
   let line = `${name}:`;
   let empty = true;
   for (const word of words) {
-    // The first word stays beside the name even when it is long: a first line without a value confuses some readers.
+    // The first word stays beside the name even when it is long: a first line without a value
+    // confuses some readers.
     const limit = empty ? LONGEST_LINE : PREFERRED_LINE;
     if (line.length + 1 + word.length > limit) {
       lines += `${line}\r\n`;

@@ -1,5 +1,6 @@
-// How mails of a domain go out: signed with which keys, with which return path. Asked by attempt.ts for every mail.
-// Keys are opened once and kept as KeyObjects, until the account changes (its version comes with every loaded mail).
+// How mails of a domain go out: signed with which keys, with which return path. Asked by attempt.ts
+// for every mail. Keys are opened once and kept as KeyObjects, until the account changes (its
+// version comes with every loaded mail).
 import { openDomainKey } from '../accounts/domain-keys.ts';
 import { returnPathHost, selectorsOf } from '../accounts/domain-records.ts';
 import { Problem } from '../errors.ts';
@@ -10,12 +11,17 @@ import type { DkimKey } from './dkim.ts';
 export interface Sender {
   /** Both algorithms, or none where the account has no keys for the domain. */
   keys: DkimKey[];
-  /** The domain's own where its CNAME leads to us (SPF then aligns for DMARC), else BOUNCE_DOMAIN. */
+  /**
+   * The domain's own where its CNAME leads to us (SPF then aligns for DMARC), else BOUNCE_DOMAIN.
+   */
   returnPathDomain: string;
 }
 
 export interface Senders {
-  /** Rejects when the keys cannot be opened: a mail that should be signed waits rather than going out without. */
+  /**
+   * Rejects when the keys cannot be opened: a mail that should be signed waits rather than going
+   * out without.
+   */
   of(account: { id: number; version: number }, domain: string): Promise<Sender>;
   /** BOUNCE_DOMAIN. */
   bounceDomain: string;

@@ -1,4 +1,5 @@
-// Loading claimed mails: message and content of a group in one round trip, a large one piece by piece, so that it holds up nobody.
+// Loading claimed mails: message and content of a group in one round trip, a large one piece by
+// piece, so that it holds up nobody.
 import type { UnknownOutcome } from '../accounts/accounts.ts';
 import { bytesToUuid, uuidToBytes } from '../ids.ts';
 import type { Door } from '../messages/door.ts';
@@ -38,7 +39,10 @@ export interface UnreadableMail {
 type Wanted = Pick<ClaimedMessage, 'accountId' | 'messageId'> &
   Partial<Pick<ClaimedMessage, 'size'>>;
 
-/** By uuid. A mail whose content was pruned is not among them; one that cannot be read says so by itself. */
+/**
+ * By uuid. A mail whose content was pruned is not among them; one that cannot be read says so by
+ * itself.
+ */
 export async function loadMails(
   database: Database,
   wanted: readonly Wanted[],
@@ -86,7 +90,10 @@ async function loadRows<Row extends Omit<MailRow, Body>>(
 
 type Body = 'html' | 'text' | 'attachments';
 
-/** What is asked for at a time. It comes as hexadecimal text, and reading 25 MB of that in one go blocks for 250 ms. */
+/**
+ * What is asked for at a time. It comes as hexadecimal text, and reading 25 MB of that in one go
+ * blocks for 250 ms.
+ */
 const PIECE_BYTES = 1024 * 1024;
 
 /** None when its content is gone. */

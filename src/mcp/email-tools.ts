@@ -1,5 +1,5 @@
-// What agents see of the contract's four operations beyond what REST shows: protection against repeats, strangers' text
-// marked, and advice after a refusal.
+// What agents see of the contract's four operations beyond what REST shows: protection against
+// repeats, strangers' text marked, and advice after a refusal.
 import { z } from 'zod';
 import type { TimelineEvent } from '../events/timeline.ts';
 import { getMessage, timelineOutput } from '../operations/get-message.ts';

@@ -1,5 +1,6 @@
-// The MCP door over HTTP: who may ask from where is settled here, before any protocol. Mounted by main.ts at /mcp and
-// /v1/mcp on the service's port, and at /mcp on a port of its own where MCP_PORT is set. After it: server.ts.
+// The MCP door over HTTP: who may ask from where is settled here, before any protocol. Mounted by
+// main.ts at /mcp and /v1/mcp on the service's port, and at /mcp on a port of its own where
+// MCP_PORT is set. After it: server.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';

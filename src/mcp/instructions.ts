@@ -1,4 +1,5 @@
-// What an agent is told when it connects: how to choose a template, fill it, send, and read what became of it.
+// What an agent is told when it connects: how to choose a template, fill it, send, and read what
+// became of it.
 import type { Caller } from '../accounts/directory.ts';
 
 export const instructionsFor = (caller: Caller): string =>

@@ -12,8 +12,8 @@ export function success(content: Record<string, unknown>): CallToolResult {
 }
 
 /**
- * A refusal: the same status and detail as REST, and what to do next. Only as text: clients check structured content
- * against the tool's output schema, also that of an error.
+ * A refusal: the same status and detail as REST, and what to do next. Only as text: clients check
+ * structured content against the tool's output schema, also that of an error.
  */
 export function refusal(
   { status, headers, body }: Refusal,

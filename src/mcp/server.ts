@@ -1,5 +1,6 @@
-// The MCP server of one request: the tools a key may call, in both eras of the protocol. Before: http.ts knows the caller.
-// Stateless: every request brings its key, so nothing is remembered between two of them.
+// The MCP server of one request: the tools a key may call, in both eras of the protocol. Before:
+// http.ts knows the caller. Stateless: every request brings its key, so nothing is remembered
+// between two of them.
 import { randomUUID } from 'node:crypto';
 import {
   type CallToolResult,
@@ -29,7 +30,10 @@ export interface McpDeps extends OperationDeps {
 }
 
 export interface McpServer {
-  /** Answers one HTTP request; the caller is in authInfo, what was parsed from the body in parsedBody. */
+  /**
+   * Answers one HTTP request; the caller is in authInfo, what was parsed from the body in
+   * parsedBody.
+   */
   fetch(request: Request, options?: McpHandlerRequestOptions): Promise<Response>;
   /** The same for a call that was read already; undefined when there is no such tool. */
   answerCall(caller: Caller, call: ToolCall): Promise<string> | undefined;
@@ -87,11 +91,15 @@ export function createMcpServer(deps: McpDeps): McpServer {
     onerror: (error) => deps.log.debug({ err: error }, 'mcp request'),
   });
 
-  /** The package's own fallback answers 2025-era requests as event streams; this one answers them as JSON. */
+  /**
+   * The package's own fallback answers 2025-era requests as event streams; this one answers them as
+   * JSON.
+   */
   async function answerLegacy(caller: Caller, request: Request, body: unknown): Promise<Response> {
     if (request.method !== 'POST') return methodNotAllowed();
-    // Optional, and nothing is ever logged to clients: those that set a level get an answer instead of an error.
-    // The conformance suite's logging-set-level asks for it. 2026-07-28 has deprecated it.
+    // Optional, and nothing is ever logged to clients: those that set a level get an answer instead
+    // of an error. The conformance suite's logging-set-level asks for it. 2026-07-28 has deprecated
+    // it.
     const server = serverFor(caller, { logging: {} });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
@@ -121,8 +129,8 @@ export function createMcpServer(deps: McpDeps): McpServer {
 }
 
 /**
- * Clients that ask for prompts and resources all the same get empty lists, not errors. The conformance suite's scenario
- * `caching` asks for these lists too.
+ * Clients that ask for prompts and resources all the same get empty lists, not errors. The
+ * conformance suite's scenario `caching` asks for these lists too.
  */
 function answerThatThereAreNone(server: Server): void {
   server.setRequestHandler('prompts/list', () => ({ prompts: [] }));
@@ -162,7 +170,8 @@ async function call(
   }
 }
 
-// The caller travels through the package in the field it passes on untouched. The key itself does not.
+// The caller travels through the package in the field it passes on untouched. The key itself does
+// not.
 export const authInfoOf = (caller: Caller) => ({
   token: '',
   clientId: caller.keyId ?? '',

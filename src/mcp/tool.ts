@@ -1,4 +1,5 @@
-// A tool: an operation as an agent sees it. Everything about it comes from the operation's definition.
+// A tool: an operation as an agent sees it. Everything about it comes from the operation's
+// definition.
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
@@ -75,7 +76,10 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ObjectSchema {
   }) as ObjectSchema;
 }
 
-/** Makes schemas that every client understands: `example` is OpenAPI's word, and some take `{}` for a fault. */
+/**
+ * Makes schemas that every client understands: `example` is OpenAPI's word, and some take `{}` for
+ * a fault.
+ */
 function override({ jsonSchema: made }: { jsonSchema: Record<string, unknown> }): void {
   if ('example' in made) {
     made.examples = [made.example];

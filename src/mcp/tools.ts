@@ -3,7 +3,9 @@ import { OPERATIONS } from '../operations/all.ts';
 import { EMAIL_TOOLS } from './email-tools.ts';
 import { type Tool, toolOf } from './tool.ts';
 
-/** Agents read from the top: first what there is to send, then sending it, then what became of it. */
+/**
+ * Agents read from the top: first what there is to send, then sending it, then what became of it.
+ */
 const FIRST = ['list_templates', 'get_template', 'send_email', 'get_email_status'];
 
 const special = new Map(EMAIL_TOOLS.map((tool) => [tool.operation.name, tool]));

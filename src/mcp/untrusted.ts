@@ -1,5 +1,6 @@
-// Text that strangers wrote: what mail servers answered and mail programs call themselves. An agent must be able to tell it
-// from what the service says, so tool results bound it and name the fields that hold it.
+// Text that strangers wrote: what mail servers answered and mail programs call themselves. An agent
+// must be able to tell it from what the service says, so tool results bound it and name the fields
+// that hold it.
 import { z } from 'zod';
 import type { TimelineEvent } from '../events/timeline.ts';
 
@@ -41,7 +42,9 @@ export interface MarkedTimeline {
   events_left_out?: number;
 }
 
-/** The events with strangers' text bounded and named, and not more of them than an agent can read. */
+/**
+ * The events with strangers' text bounded and named, and not more of them than an agent can read.
+ */
 export function markTimeline(all: readonly TimelineEvent[]): MarkedTimeline {
   const leftOut = Math.max(0, all.length - 2 * MOST_EVENTS_AT_EACH_END);
   const shown =

@@ -1,4 +1,5 @@
-// Messages: reading one account's messages. Written by sending (accepted) and events (status), never here.
+// Messages: reading one account's messages. Written by sending (accepted) and events (status),
+// never here.
 
 import { showUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';

@@ -1,5 +1,6 @@
-// The search index of a day: made on its partition when the day is over, so that no send ever pays for it. search.ts uses it.
-// Called by maintenance in every process; who comes second finds it done or under way.
+// The search index of a day: made on its partition when the day is over, so that no send ever pays
+// for it. search.ts uses it. Called by maintenance in every process; who comes second finds it done
+// or under way.
 import type { Log } from '../log.ts';
 import type { Database } from '../store/pool.ts';
 
@@ -39,7 +40,8 @@ export async function indexFinishedDays(deps: {
       await database.query(`ANALYZE ${table}`);
       log.info({ table }, 'indexed a finished day for searching');
     } catch (error) {
-      // The day may just have been dropped, or another process began at the same moment. The next run looks again.
+      // The day may just have been dropped, or another process began at the same moment. The next
+      // run looks again.
       log.warn({ err: error, table }, 'could not index a finished day for searching');
     }
   }

@@ -1,8 +1,11 @@
-// Searching an account's messages, newest first, within bounds: whatever is asked, one call reads a limited number of rows
-// and says how far it came. Before it: operations/messages.ts. What is rare has an index to jump by, the rest is read in order:
+// Searching an account's messages, newest first, within bounds: whatever is asked, one call reads a
+// limited number of rows and says how far it came. Before it: operations/messages.ts. What is rare
+// has an index to jump by, the rest is read in order:
 // - clicked, bounced, complained: the few events of that kind; queued: the due rows;
-// - an exact recipient or tag: the index that a day gets when it is over (search-index.ts); days without it are read;
-// - anything else: the account's rows backwards along the primary key, which is time, so only the days asked for are opened.
+// - an exact recipient or tag: the index that a day gets when it is over (search-index.ts); days
+//   without it are read;
+// - anything else: the account's rows backwards along the primary key, which is time, so only the
+//   days asked for are opened.
 import { addressKey } from '../addresses.ts';
 import { firstUuidAt, idTimeMs, uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
@@ -142,7 +145,7 @@ async function takeStep(
   return await readInOrder(search, before, limit, ROWS_A_STEP);
 }
 
-// ---- Reading in order ---------------------------------------------------------------------------------------------
+// ---- Reading in order ---------------------------------------------------------------------------
 
 const ALL_IDS = 'SELECT id FROM messages WHERE account_id = $1 AND id < $2 AND id >= $3';
 
@@ -185,7 +188,7 @@ async function readInOrder(
 const withoutWords = ({ words, values }: Search): unknown[] =>
   words === null ? values : values.slice(0, -1);
 
-// ---- Jumping by the index -----------------------------------------------------------------------------------------
+// ---- Jumping by the index -----------------------------------------------------------------------
 
 async function jumpByIndex(
   search: Search,
@@ -195,7 +198,8 @@ async function jumpByIndex(
 ): Promise<Found> {
   const floor = firstUuidAt((dayBefore(before) - days + 1) * DAY_MS);
   const oldest = inOrder(floor, search.oldest)[1];
-  // Materialised, or the planner hopes to fill the page early and computes the tokens of every row on its way.
+  // Materialised, or the planner hopes to fill the page early and computes the tokens of every row
+  // on its way.
   const rows = await search.database.query<MessageRow>(
     `WITH found AS MATERIALIZED (
        SELECT * FROM messages WHERE account_id = $1 AND id < $2 AND id >= $3

@@ -1,5 +1,5 @@
-// Statistics: an account's messages over some days, hour by hour or day by day, and what became of them.
-// Before it: operations/usage.ts. After it: volume.ts counts.
+// Statistics: an account's messages over some days, hour by hour or day by day, and what became of
+// them. Before it: operations/usage.ts. After it: volume.ts counts.
 import type { Database } from '../store/pool.ts';
 import { readVolume, type StatusCounts } from './volume.ts';
 

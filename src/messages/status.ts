@@ -1,4 +1,5 @@
-// The status of a message: the one place where rank lives. The SQL type message_status is declared in the same order.
+// The status of a message: the one place where rank lives. The SQL type message_status is declared
+// in the same order.
 import type { EventKindName } from '../events/kinds.ts';
 
 export const STATUSES = [

@@ -1,12 +1,16 @@
-// Volume: how many messages an account sent in each hour and what became of them, for charts. Counted when somebody looks and
-// kept (message_hours): the longer ago an hour is, the less often it is counted again. Sending never writes here.
+// Volume: how many messages an account sent in each hour and what became of them, for charts.
+// Counted when somebody looks and kept (message_hours): the longer ago an hour is, the less often
+// it is counted again. Sending never writes here.
 import { firstUuidAt } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import { type MessageStatus, STATUSES } from './status.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Counting a day of a million messages takes about a second; what is not done by then is done when somebody looks again. */
+/**
+ * Counting a day of a million messages takes about a second; what is not done by then is done when
+ * somebody looks again.
+ */
 const ENOUGH_MS = 1500;
 const COUNTED_AGAIN_AFTER_MS = 10_000;
 /** …or when this share of its age has passed since the last count: late opens are few. */

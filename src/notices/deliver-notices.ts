@@ -1,5 +1,6 @@
-// Mails the notices that the service owes its people (accounts/notices.ts): a sign-in from somewhere new, a new API key.
-// Runs beside the API; several processes share the work. Without a sender that may write, a notice is dropped.
+// Mails the notices that the service owes its people (accounts/notices.ts): a sign-in from
+// somewhere new, a new API key. Runs beside the API; several processes share the work. Without a
+// sender that may write, a notice is dropped.
 import { claimNotices, finishNotice, type Notice } from '../accounts/notices.ts';
 import { Problem, type ProblemCode } from '../errors.ts';
 import { listOwnAccounts } from '../people/sessions.ts';

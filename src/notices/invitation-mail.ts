@@ -1,4 +1,5 @@
-// The mail that invites somebody. Its link makes a login for their address, so only they get to see it: who invites does not.
+// The mail that invites somebody. Its link makes a login for their address, so only they get to see
+// it: who invites does not.
 import type { MemberRole } from '../accounts/scopes.ts';
 import { Problem } from '../errors.ts';
 import {

@@ -1,5 +1,6 @@
-// Mails of the service itself to its people: invitations, links for a new password, notices. From SYSTEM_SENDER, else from an account of
-// theirs. Always by the catalogue's own template: one that an account changed could carry the link to somebody else.
+// Mails of the service itself to its people: invitations, links for a new password, notices. From
+// SYSTEM_SENDER, else from an account of theirs. Always by the catalogue's own template: one that
+// an account changed could carry the link to somebody else.
 import { findSandboxSender } from '../accounts/identities.ts';
 import { formatMailbox, type Mailbox } from '../addresses.ts';
 

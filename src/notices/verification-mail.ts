@@ -1,5 +1,6 @@
-// The mail that proves an address: a one-time link, sent through our own path by the account that SYSTEM_SENDER belongs to.
-// Asked for by the CLI and the dashboard when an address is added; inbound/verify.ts is where the link leads.
+// The mail that proves an address: a one-time link, sent through our own path by the account that
+// SYSTEM_SENDER belongs to. Asked for by the CLI and the dashboard when an address is added;
+// inbound/verify.ts is where the link leads.
 import { makeAddressToken, VERIFY_PATH } from '../accounts/address-verification.ts';
 import { findSandboxSender, normaliseIdentity } from '../accounts/identities.ts';
 import { addressKey, formatMailbox, type Mailbox } from '../addresses.ts';
@@ -56,8 +57,8 @@ async function chooseSender(deps: VerificationDeps, accountId: number): Promise<
 }
 
 /**
- * The account that sends what SYSTEM_SENDER writes; also asked for invitations. Several can share a domain: then it is the one
- * that asks, so that its mails do not stand in the lists of another.
+ * The account that sends what SYSTEM_SENDER writes; also asked for invitations. Several can share a
+ * domain: then it is the one that asks, so that its mails do not stand in the lists of another.
  */
 export async function accountOfSender(
   database: Database,

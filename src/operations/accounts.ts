@@ -1,4 +1,5 @@
-// All accounts, for operators of the service: made, changed, paused, suspended and resumed. No key of an account reaches these.
+// All accounts, for operators of the service: made, changed, paused, suspended and resumed. No key
+// of an account reaches these.
 import { z } from 'zod';
 import {
   type Account,

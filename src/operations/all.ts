@@ -1,4 +1,5 @@
-// All operations, in the order in which documents list them. A new one is added to the list of its resource, or here.
+// All operations, in the order in which documents list them. A new one is added to the list of its
+// resource, or here.
 import { accountOperations } from './account.ts';
 import { accountsOperations } from './accounts.ts';
 import { addressOperations } from './addresses.ts';

@@ -40,6 +40,8 @@ export interface OperationDeps extends AcceptDeps {
   relayIsDown: () => boolean;
   /** Under which address people reach the service. */
   baseUrl: () => string;
-  /** A message as it goes or went over the wire; undefined: there is none, or its content is gone. */
+  /**
+   * A message as it goes or went over the wire; undefined: there is none, or its content is gone.
+   */
   sourceOf: (accountId: number, uuid: string) => Promise<Buffer | undefined>;
 }

@@ -1,4 +1,5 @@
-// Nobody gives away more than they have: what is asked of who makes a key, invites somebody or changes a role.
+// Nobody gives away more than they have: what is asked of who makes a key, invites somebody or
+// changes a role.
 import type { Caller } from '../accounts/directory.ts';
 import { getKey } from '../accounts/keys.ts';
 import { beyond, type Scope } from '../accounts/scopes.ts';
@@ -25,7 +26,10 @@ export async function requireToHave(
   if (caller.keyId !== null) await requireUnbounded(database, caller.accountId, caller.keyId);
 }
 
-/** Else a key for the sandbox, for one network or for a day could make one for everything, everywhere, for ever. */
+/**
+ * Else a key for the sandbox, for one network or for a day could make one for everything,
+ * everywhere, for ever.
+ */
 async function requireUnbounded(
   database: Queryable,
   accountId: number,

@@ -1,5 +1,6 @@
-// Hints: the operation that helps on after a refusal, in the words of the door that tells it. A problem only names it (`see`):
-// a path for programs, a tool for agents, a page for people. Commands have their own words: cli/hints.ts.
+// Hints: the operation that helps on after a refusal, in the words of the door that tells it. A
+// problem only names it (`see`): a path for programs, a tool for agents, a page for people.
+// Commands have their own words: cli/hints.ts.
 import type { Problem } from '../errors.ts';
 import { OPERATIONS } from './all.ts';
 import type { Operation } from './operation.ts';

@@ -1,4 +1,5 @@
-// Lists: every list is read page by page in the same way, `limit` and `cursor` in, `{data, has_more, next}` out.
+// Lists: every list is read page by page in the same way, `limit` and `cursor` in, `{data,
+// has_more, next}` out.
 import { z } from 'zod';
 
 /** The input fields of every list. */

@@ -1,4 +1,5 @@
-// What a message holds: bodies, headers, files, its source; and sending it once more. Kept for a limited time.
+// What a message holds: bodies, headers, files, its source; and sending it once more. Kept for a
+// limited time.
 import { z } from 'zod';
 import { formatMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';

@@ -45,8 +45,9 @@ export async function requireOpen(
 }
 
 /**
- * Mails of the service itself carry links that act for their reader: join, verify, choose a password. They stand in the
- * lists of the account that sent them, but its people and programs must not read them: only operators, who could do as much.
+ * Mails of the service itself carry links that act for their reader: join, verify, choose a
+ * password. They stand in the lists of the account that sent them, but its people and programs must
+ * not read them: only operators, who could do as much.
  */
 export const isSealed = (door: string, { person, door: through }: Pick<Via, 'person' | 'door'>) =>
   door === 'system' && through !== 'cli' && person?.operator !== true;

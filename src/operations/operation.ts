@@ -1,5 +1,6 @@
-// An operation: one thing callers can do, defined once. REST routes, OpenAPI, MCP tools, the typed client, the dashboard's
-// calls and the tables in docs/api.md come out of these definitions (all.ts lists them); perform.ts runs them for every door.
+// An operation: one thing callers can do, defined once. REST routes, OpenAPI, MCP tools, the typed
+// client, the dashboard's calls and the tables in docs/api.md come out of these definitions (all.ts
+// lists them); perform.ts runs them for every door.
 import type { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import type { Scope } from '../accounts/scopes.ts';
@@ -12,7 +13,8 @@ import type { OperationDeps } from './deps.ts';
  * What running it does to the world:
  * - `reads` changes nothing.
  * - `changes` is one transaction, and its audit row is part of it.
- * - `talks` also speaks with others (DNS, a receiver of webhooks, people by mail): no transaction stays open over that,
+ * - `talks` also speaks with others (DNS, a receiver of webhooks, people by mail): no transaction
+ *   stays open over that,
  *   so the audit row follows at its end.
  * - `sends` queues mail; the message is its own record.
  */
@@ -38,7 +40,10 @@ export interface Operation<
   client: string;
   /** How agents see it; absent: they do not. */
   tool?: ToolShape;
-  /** What may take long and needs nothing of the database: done before the transaction of `changes` is opened. */
+  /**
+   * What may take long and needs nothing of the database: done before the transaction of `changes`
+   * is opened.
+   */
   before?(deps: OperationDeps, caller: Caller, input: z.output<Input>): Promise<void>;
   run(
     deps: OperationDeps,
@@ -50,21 +55,28 @@ export interface Operation<
 
 export interface RestShape {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** In OpenAPI's notation; each `{name}` is a field of the input. Other fields come by query (GET, DELETE) or body. */
+  /**
+   * In OpenAPI's notation; each `{name}` is a field of the input. Other fields come by query (GET,
+   * DELETE) or body.
+   */
   path: string;
   /** Default 200. */
   status?: number;
   /**
-   * Where two people may edit one thing: the output's `version` becomes the ETag, and If-Match this field of the input.
-   * A base that is not the newest any more is a Problem `stale`, which tells what the other changed.
+   * Where two people may edit one thing: the output's `version` becomes the ETag, and If-Match this
+   * field of the input. A base that is not the newest any more is a Problem `stale`, which tells
+   * what the other changed.
    */
   ifMatch?: string;
   /**
-   * Which fields of the body belong together, by name, in the words of JSON Schema. Not part of `input`, because programs
-   * of agents refuse tools that have it at the top.
+   * Which fields of the body belong together, by name, in the words of JSON Schema. Not part of
+   * `input`, because programs of agents refuse tools that have it at the top.
    */
   oneOf?: Record<string, Record<string, unknown>>;
-  /** The output is `{filename, content_type, content_base64}`: who accepts application/octet-stream gets its bytes. */
+  /**
+   * The output is `{filename, content_type, content_base64}`: who accepts application/octet-stream
+   * gets its bytes.
+   */
   file?: true;
 }
 
@@ -97,7 +109,10 @@ export interface Person {
   operator: boolean;
 }
 
-/** For the types: what goes in and comes out is checked against the schemas right where it is written. */
+/**
+ * For the types: what goes in and comes out is checked against the schemas right where it is
+ * written.
+ */
 export const operation = <Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: Operation<Input, Output>,
 ): Operation<Input, Output> => definition;

@@ -1,5 +1,5 @@
-// Performing an operation: rights, input, the work, the audit. Every door goes through here; what differs between doors is
-// only how a call comes in and how its answer is written.
+// Performing an operation: rights, input, the work, the audit. Every door goes through here; what
+// differs between doors is only how a call comes in and how its answer is written.
 import type { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { isOperators } from '../accounts/scopes.ts';
@@ -52,7 +52,10 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
   return output;
 }
 
-/** Who has a key was asked at the door whether the account pays and is not suspended; people and commands are asked here. */
+/**
+ * Who has a key was asked at the door whether the account pays and is not suspended; people and
+ * commands are asked here.
+ */
 async function activeMember({ directory }: OperationDeps, caller: Caller): Promise<Caller> {
   const { paused } = await directory.member(caller.accountId);
   return { ...caller, paused };
@@ -61,7 +64,10 @@ async function activeMember({ directory }: OperationDeps, caller: Caller): Promi
 export const changes = ({ effect }: Pick<Operation, 'effect'>): boolean =>
   effect === 'changes' || effect === 'talks';
 
-/** This very process knows at once what it changed, such as a revoked key; others find out within a second. */
+/**
+ * This very process knows at once what it changed, such as a revoked key; others find out within a
+ * second.
+ */
 function forgetChanged(
   { directory }: OperationDeps,
   caller: Caller,

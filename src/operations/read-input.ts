@@ -1,10 +1,14 @@
-// Reading a caller's input: absent, null and "" are one; what does not fit is named in a sentence that says what to do.
+// Reading a caller's input: absent, null and "" are one; what does not fit is named in a sentence
+// that says what to do.
 import type { z } from 'zod';
 import { type Fault, Problem } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 
 const MOST_FAULTS_SHOWN = 5;
-/** Of fields, of what a list or an object in one of them holds, and of the fields of objects in a list. */
+/**
+ * Of fields, of what a list or an object in one of them holds, and of the fields of objects in a
+ * list.
+ */
 const MOST_ENTRIES = 2000;
 const LONGEST_QUOTE = 100;
 
@@ -122,7 +126,10 @@ const article = (expected: string): string => {
   return /^[aeiou]/.test(expected) ? `an ${expected}` : `a ${expected}`;
 };
 
-/** The fields that were possible where the unknown one stood: at the top, or inside a list of objects. */
+/**
+ * The fields that were possible where the unknown one stood: at the top, or inside a list of
+ * objects.
+ */
 function shapeAt(schema: z.ZodType, path: PropertyKey[]): Record<string, unknown> {
   let at: unknown = schema;
   for (const part of path) {

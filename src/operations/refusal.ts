@@ -1,5 +1,6 @@
-// A refusal: what a caller is told when it does not get what it asked for. The one place where status, headers, body, log
-// line and metric of a refusal are made; doors only write it in their protocol.
+// A refusal: what a caller is told when it does not get what it asked for. The one place where
+// status, headers, body, log line and metric of a refusal are made; doors only write it in their
+// protocol.
 import { problemOf } from '../connection-fault.ts';
 import type { Fault, LimitState, Problem, ProblemCode } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -48,7 +49,9 @@ export interface About {
   operation?: string | undefined;
 }
 
-/** Logs and counts it, and tells what to answer. `known` says what an error of a framework means. */
+/**
+ * Logs and counts it, and tells what to answer. `known` says what an error of a framework means.
+ */
 export function refuse(
   { log, metrics }: RefusalDeps,
   about: About,

@@ -1,4 +1,5 @@
-// The sandbox: what was captured of the account's mail instead of being delivered, and which addresses play which part.
+// The sandbox: what was captured of the account's mail instead of being delivered, and which
+// addresses play which part.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import { readUuid } from '../ids.ts';

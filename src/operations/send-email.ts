@@ -1,4 +1,5 @@
-// send-email: queue one mail. REST answers it off the hot path's own door (rest/send-door.ts), by this definition.
+// send-email: queue one mail. REST answers it off the hot path's own door (rest/send-door.ts), by
+// this definition.
 import { acceptSend } from '../sending/accept.ts';
 import { EITHER_BODY, sendAnswer, sendRequest } from '../sending/request.ts';
 import { operation } from './operation.ts';

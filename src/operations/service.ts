@@ -1,4 +1,5 @@
-// The service itself, for operators: which processes run, and mails that were set aside and wait for a person.
+// The service itself, for operators: which processes run, and mails that were set aside and wait
+// for a person.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import { readUuid } from '../ids.ts';

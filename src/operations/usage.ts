@@ -1,4 +1,5 @@
-// Usage and statistics: how today's quota stands, whether the account is ready to send, and what became of its messages.
+// Usage and statistics: how today's quota stands, whether the account is ready to send, and what
+// became of its messages.
 import { z } from 'zod';
 import { getAccount } from '../accounts/accounts.ts';
 import { listKeys } from '../accounts/keys.ts';

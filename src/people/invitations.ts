@@ -1,5 +1,6 @@
-// Invitations: one-time links by which somebody becomes a member of an account. Before it: an owner invites.
-// After it: users.ts has the member. Only a hash of the link is kept; it works once, for a week.
+// Invitations: one-time links by which somebody becomes a member of an account. Before it: an owner
+// invites. After it: users.ts has the member. Only a hash of the link is kept; it works once, for a
+// week.
 
 import { lockAccount } from '../accounts/accounts.ts';
 import { makeToken, readToken } from '../accounts/one-time-token.ts';

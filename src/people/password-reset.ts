@@ -1,5 +1,6 @@
-// A new password for who forgot the old one, by a link that is mailed. Nothing is kept: the link names the user and its hour and
-// is signed together with the password's hash, so it is void as soon as there is another password, and works once.
+// A new password for who forgot the old one, by a link that is mailed. Nothing is kept: the link
+// names the user and its hour and is signed together with the password's hash, so it is void as
+// soon as there is another password, and works once.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
@@ -45,7 +46,10 @@ export async function findReset(
   );
 }
 
-/** Uses the link up. One wins, also when it is used twice at once. Sessions are the caller's business. */
+/**
+ * Uses the link up. One wins, also when it is used twice at once. Sessions are the caller's
+ * business.
+ */
 export async function resetPassword(
   deps: ResetDeps,
   answer: { token: string; password: string },

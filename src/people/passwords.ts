@@ -1,5 +1,6 @@
-// Passwords: kept as scrypt with the parameters it was made with, so that they can rise later. Used by users.ts.
-// scrypt and not argon2id: it is in node:crypto, works in the thread pool, and needs no binary of somebody else.
+// Passwords: kept as scrypt with the parameters it was made with, so that they can rise later. Used
+// by users.ts. scrypt and not argon2id: it is in node:crypto, works in the thread pool, and needs
+// no binary of somebody else.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { createByteBudget } from '../byte-budget.ts';
 import { Problem } from '../errors.ts';
@@ -10,7 +11,10 @@ interface Cost {
   p: number;
 }
 
-/** OWASP's figures for 32 MiB; some 300 ms of one core. Equal in strength to N = 2^17, p = 1, which takes 128 MiB. */
+/**
+ * OWASP's figures for 32 MiB; some 300 ms of one core. Equal in strength to N = 2^17, p = 1, which
+ * takes 128 MiB.
+ */
 const COST: Cost = { N: 2 ** 15, r: 8, p: 3 };
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
@@ -20,7 +24,9 @@ const LONGEST = 200;
 
 const memoryOf = ({ N, r }: Cost): number => 128 * N * r;
 
-/** Two at a time in the process: its thread pool has four threads, and signing mail needs some too. */
+/**
+ * Two at a time in the process: its thread pool has four threads, and signing mail needs some too.
+ */
 const budget = createByteBudget(2 * memoryOf(COST));
 
 export async function hashPassword(password: string): Promise<string> {

@@ -1,5 +1,6 @@
-// Sessions: who is signed in, by a cookie of which only the hash is kept. Before it: users.ts checked a password.
-// The cookie changes every hour and when rights change; the one before stays good for a minute, for requests under way.
+// Sessions: who is signed in, by a cookie of which only the hash is kept. Before it: users.ts
+// checked a password. The cookie changes every hour and when rights change; the one before stays
+// good for a minute, for requests under way.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Plan } from '../accounts/plans.ts';
 import type { MemberRole } from '../accounts/scopes.ts';
@@ -96,7 +97,10 @@ export async function isOpen(
   return rows.length > 0;
 }
 
-/** Two requests may come to change the same cookie: the first does, the other goes on with what it has. */
+/**
+ * Two requests may come to change the same cookie: the first does, the other goes on with what it
+ * has.
+ */
 async function rotate(database: Queryable, hash: Buffer): Promise<string | undefined> {
   const token = newToken();
   const rows = await database.query(

@@ -1,5 +1,6 @@
-// Where people sign in from: network and device. Before it: a password or a link was right. Somewhere new is told to the person
-// (notices.ts); a known network is not held back when others guess at the address (sign-in-throttle.ts).
+// Where people sign in from: network and device. Before it: a password or a link was right.
+// Somewhere new is told to the person (notices.ts); a known network is not held back when others
+// guess at the address (sign-in-throttle.ts).
 import { readUuid } from '../ids.ts';
 import { networkOf } from '../networks.ts';
 import type { Database, Queryable } from '../store/pool.ts';
@@ -10,7 +11,10 @@ export interface SignInPlace {
   userAgent: string;
 }
 
-/** Remembers the place, and owes a notice when it is new. The very first needs none: that is how a login is made. */
+/**
+ * Remembers the place, and owes a notice when it is new. The very first needs none: that is how a
+ * login is made.
+ */
 export async function noteSignIn(
   database: Queryable,
   userId: string,

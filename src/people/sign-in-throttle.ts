@@ -1,7 +1,8 @@
-// Throttling of tries to sign in and of links for a new password, counted in PostgreSQL so that it is exact across processes.
-// Each rule gives some tries for nothing and then makes every further one wait twice as long. What counts is the address together
-// with the network: whoever tries somebody else's address elsewhere keeps nobody out at home.
-// A try counts before the password is looked at: many at once cannot slip through while the first is being checked.
+// Throttling of tries to sign in and of links for a new password, counted in PostgreSQL so that it
+// is exact across processes. Each rule gives some tries for nothing and then makes every further
+// one wait twice as long. What counts is the address together with the network: whoever tries
+// somebody else's address elsewhere keeps nobody out at home. A try counts before the password is
+// looked at: many at once cannot slip through while the first is being checked.
 import { addressKey } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import { networkOf } from '../networks.ts';
@@ -29,7 +30,10 @@ const RULES = {
   address: { free: 100, firstWait: 2, longestWait: MINUTE, forgottenAfter: DAY },
   'reset-place': { free: 5, firstWait: MINUTE, longestWait: 15 * MINUTE, forgottenAfter: HOUR },
   'reset-client': { free: 20, firstWait: MINUTE, longestWait: 15 * MINUTE, forgottenAfter: HOUR },
-  /** Mails to one address. Their links are good for an hour: one is in the mailbox whenever another is held back. */
+  /**
+   * Mails to one address. Their links are good for an hour: one is in the mailbox whenever another
+   * is held back.
+   */
   'reset-mail': { free: 6, firstWait: 5 * MINUTE, longestWait: 30 * MINUTE, forgottenAfter: DAY },
 } as const satisfies Record<string, Rule>;
 
@@ -105,7 +109,10 @@ async function mustBeFree(database: Database, kind: Kind, name: string): Promise
   );
 }
 
-/** Seconds to wait; 0: it counted. A try that comes too early counts for nothing and makes nobody wait longer. */
+/**
+ * Seconds to wait; 0: it counted. A try that comes too early counts for nothing and makes nobody
+ * wait longer.
+ */
 async function count(database: Database, kind: Kind, name: string): Promise<number> {
   const { free, firstWait, longestWait, forgottenAfter }: Rule = RULES[kind];
   const subject = `${kind} ${name}`;

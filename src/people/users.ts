@@ -1,5 +1,5 @@
-// Users: people with a password, and the accounts they are members of. Made by set-up, invitations and the CLI;
-// sessions.ts knows them by a cookie.
+// Users: people with a password, and the accounts they are members of. Made by set-up, invitations
+// and the CLI; sessions.ts knows them by a cookie.
 
 import { lockAccount } from '../accounts/accounts.ts';
 import { MEMBER_ROLES, type MemberRole } from '../accounts/scopes.ts';
@@ -51,7 +51,9 @@ export function readEmail(text: string): string {
   return addressKey(read.address);
 }
 
-/** Takes its time (scrypt), so call it before a transaction begins and hand the answer to `addUser`. */
+/**
+ * Takes its time (scrypt), so call it before a transaction begins and hand the answer to `addUser`.
+ */
 export async function prepareUser(wish: NewUser): Promise<NewUser> {
   const email = readEmail(wish.email);
   const name = wish.name.trim();
@@ -150,7 +152,7 @@ export async function removeUser(database: Queryable, user: Pick<User, 'id'>): P
   await database.query('DELETE FROM users WHERE id = $1', [uuidOf(user.id)]);
 }
 
-// ---- Members ----------------------------------------------------------------------------------------------------
+// ---- Members ------------------------------------------------------------------------------------
 
 export interface MemberUser extends User {
   role: MemberRole;
@@ -291,7 +293,9 @@ async function keepAnOwner(
   );
 }
 
-/** The next request of each session gets another cookie, and the one before stops working at once. */
+/**
+ * The next request of each session gets another cookie, and the one before stops working at once.
+ */
 async function expireCookies(client: Queryable, userUuid: string): Promise<void> {
   await client.query(
     `UPDATE sessions SET rotated_at = '-infinity', previous_hash = NULL, previous_until = NULL WHERE user_id = $1`,

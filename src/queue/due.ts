@@ -1,5 +1,7 @@
-// Due rows: claiming them, and how many there are. Before: sending/batch.ts wrote them. After: delivery/outcomes.ts records what
-// became of them. Claim → commit → talk → record: no transaction is open while a worker talks to the network.
+// Due rows: claiming them, and how many there are. Before: sending/batch.ts wrote them. After:
+// delivery/outcomes.ts records what
+// became of them. Claim → commit → talk → record: no transaction is open while a worker talks to
+// the network.
 import { bytesToUuid, uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import type { MailClass } from './lanes.ts';
@@ -50,7 +52,10 @@ interface ClaimedRow extends Omit<ClaimedMessage, 'messageId' | 'class'> {
   lastLane: number;
 }
 
-/** One round over the lanes. Undefined: nothing is ready. After `doneBy`, by the database's clock, nothing is claimed any more. */
+/**
+ * One round over the lanes. Undefined: nothing is ready. After `doneBy`, by the database's clock,
+ * nothing is claimed any more.
+ */
 export async function claimDue(
   database: Database,
   lease: Lease,
@@ -80,8 +85,9 @@ export async function claimDue(
 }
 
 /**
- * Puts back what is in hand under a lease and not among what its process knows of: it was claimed by a statement whose answer
- * was lost, and would stay in hand for as long as the process lives. Answers how many.
+ * Puts back what is in hand under a lease and not among what its process knows of: it was claimed
+ * by a statement whose answer was lost, and would stay in hand for as long as the process lives.
+ * Answers how many.
  */
 export async function giveBackStrays(
   database: Database,

@@ -1,16 +1,21 @@
-// The lease of a delivery process: while it holds, what the process has in hand is its own. Before: main.ts starts the process.
-// After: worker.ts claims under it, and asks whether it still holds before each mail begins.
+// The lease of a delivery process: while it holds, what the process has in hand is its own. Before:
+// main.ts starts the process. After: worker.ts claims under it, and asks whether it still holds
+// before each mail begins.
 //
-// The database's clock decides when a lease is over; the process itself only measures how long ago it asked. A process that was
-// frozen finds on waking that too much time has passed, and begins nothing more. What it had in hand went to others, and the
-// outcomes it still has are compared by the number of the claim (`claims`, see outcomes.ts).
+// The database's clock decides when a lease is over; the process itself only measures how long ago
+// it asked. A process that was frozen finds on waking that too much time has passed, and begins
+// nothing more. What it had in hand went to others, and the outcomes it still has are compared by
+// the number of the claim (`claims`, see outcomes.ts).
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 
 const TEND_EVERY_MS = 1000;
-/** The part of a lease within which a mail may still begin; the rest is for the first words to the relay. */
+/**
+ * The part of a lease within which a mail may still begin; the rest is for the first words to the
+ * relay.
+ */
 const SURE = 0.75;
 
 export interface Lease {
@@ -31,7 +36,10 @@ export interface LeaseDeps {
   database: Database;
   log: Log;
   leaseMs: number;
-  /** This process runs the embedded database, as only one can: leases of such processes before it are over. */
+  /**
+   * This process runs the embedded database, as only one can: leases of such processes before it
+   * are over.
+   */
   embedded: boolean;
 }
 
@@ -40,7 +48,8 @@ export async function openLeases(deps: LeaseDeps): Promise<Leases> {
   const couldNotTend = recurringFault(log, 'warn', 'could not renew the lease on mails in hand');
   if (deps.embedded) await database.query('DELETE FROM delivery_leases WHERE embedded');
   let lease = await takeLease();
-  // After an outage everybody's lease may have run out: those who live get a moment to renew theirs.
+  // After an outage everybody's lease may have run out: those who live get a moment to renew
+  // theirs.
   let mayFree = false;
   let timer: NodeJS.Timeout | undefined;
   let tending: Promise<void> = Promise.resolve();

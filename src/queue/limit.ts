@@ -1,5 +1,6 @@
-// The ceiling on the queue: how many mails wait and how many bytes they have, looked at now and then. Past the limit, sends
-// are refused: a full disk would stop everything, and for longer. Before: main.ts; asked by sending/batch.ts for every batch.
+// The ceiling on the queue: how many mails wait and how many bytes they have, looked at now and
+// then. Past the limit, sends are refused: a full disk would stop everything, and for longer.
+// Before: main.ts; asked by sending/batch.ts for every batch.
 import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { createNap } from '../nap.ts';
@@ -7,7 +8,10 @@ import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 
 const LOOK_EVERY_MS = 1000;
-/** Counting a million rows takes the server 0.1 s: it may spend this share of its time on it, and no more. */
+/**
+ * Counting a million rows takes the server 0.1 s: it may spend this share of its time on it, and no
+ * more.
+ */
 const MOST_OF_THE_TIME = 0.02;
 
 export interface QueueSize {

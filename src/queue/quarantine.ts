@@ -1,5 +1,6 @@
-// Quarantine: mails that were set aside because they could not be read, made or recorded. Before: delivery/worker.ts or
-// tend_queue set them aside. After: a person mended the cause and releases them, or resolves them (delivery/resolve.ts).
+// Quarantine: mails that were set aside because they could not be read, made or recorded. Before:
+// delivery/worker.ts or tend_queue set them aside. After: a person mended the cause and releases
+// them, or resolves them (delivery/resolve.ts).
 import { Problem } from '../errors.ts';
 import { readUuid, showUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';

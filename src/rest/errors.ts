@@ -4,7 +4,10 @@ import type { Socket } from 'node:net';
 import { problemOf } from '../connection-fault.ts';
 import { Problem, type ProblemCode } from '../errors.ts';
 
-/** Also what Fastify itself refuses, in the contract's words and statuses; undefined: the fault is ours. */
+/**
+ * Also what Fastify itself refuses, in the contract's words and statuses; undefined: the fault is
+ * ours.
+ */
 export function asProblem(error: unknown): Problem | undefined {
   const known = problemOf(error);
   if (known !== undefined) return known;

@@ -1,5 +1,5 @@
-// Health and metrics of a process, whatever its roles: /healthz, /readyz and /metrics. The API answers them on its port
-// (server.ts), and METRICS_PORT serves them for every role.
+// Health and metrics of a process, whatever its roles: /healthz, /readyz and /metrics. The API
+// answers them on its port (server.ts), and METRICS_PORT serves them for every role.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,10 @@ import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** Something a role needs to do its work; a rejection says what is wrong, and a Problem says it to everybody. */
+/**
+ * Something a role needs to do its work; a rejection says what is wrong, and a Problem says it to
+ * everybody.
+ */
 export interface ReadyCheck {
   name: string;
   check: () => Promise<unknown>;
@@ -70,7 +73,9 @@ async function answerReady(
 const reasonOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? `${message} (${cause.message})` : message;
 
-/** What others say, such as the database, names hosts, users and files: it is not for the network. */
+/**
+ * What others say, such as the database, names hosts, users and files: it is not for the network.
+ */
 const publicReasonOf = (error: Error): string =>
   error instanceof Problem
     ? error.detail

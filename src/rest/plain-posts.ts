@@ -1,7 +1,8 @@
-// Plain POSTs, read straight off the socket: HTTP/1.1 as nearly every client speaks it, with a Content-Length, a small body and
-// nothing unusual in the head. Measured: node:http takes 70 µs of CPU to read and answer a send, this 35.
-// Whatever is not exactly so goes on to node:http with every byte of it, and its connection stays there: node:http knows all of
-// HTTP, this only has to know what it does not know. tests/rest/plain-posts.test.ts compares the two.
+// Plain POSTs, read straight off the socket: HTTP/1.1 as nearly every client speaks it, with a
+// Content-Length, a small body and nothing unusual in the head. Measured: node:http takes 70 µs of
+// CPU to read and answer a send, this 35. Whatever is not exactly so goes on to node:http with
+// every byte of it, and its connection stays there: node:http knows all of HTTP, this only has to
+// know what it does not know. tests/rest/plain-posts.test.ts compares the two.
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpServer } from '../http/server.ts';
@@ -9,7 +10,10 @@ import type { HttpServer } from '../http/server.ts';
 const HEAD_END = '\r\n\r\n';
 const MOST_HEAD_BYTES = 8 * 1024;
 const MOST_BODY_BYTES = 64 * 1024;
-/** A request that comes in more pieces than this is left to node:http, which has a clock for slow clients. */
+/**
+ * A request that comes in more pieces than this is left to node:http, which has a clock for slow
+ * clients.
+ */
 const MOST_PIECES = 16;
 
 export interface PlainPost {
@@ -26,7 +30,9 @@ export interface HttpAnswer {
   json: string;
 }
 
-/** Takes plain POSTs to `path` from the server, which must not listen yet. `answer` never rejects. */
+/**
+ * Takes plain POSTs to `path` from the server, which must not listen yet. `answer` never rejects.
+ */
 export function takePlainPosts(
   { server, limits, prove }: Pick<HttpServer, 'server' | 'limits' | 'prove'>,
   path: string,
@@ -38,9 +44,15 @@ export function takePlainPosts(
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${server.keepAliveTimeout / 1000}\r\n`;
 
   function attend(socket: Socket): void {
-    /** The part of a request that has arrived. What follows a whole one stays in the socket until that is answered. */
+    /**
+     * The part of a request that has arrived. What follows a whole one stays in the socket until
+     * that is answered.
+     */
     let held: Buffer | undefined;
-    /** Since when the rest of a request is waited for. Who has said nothing yet is only idle: clients open some ahead. */
+    /**
+     * Since when the rest of a request is waited for. Who has said nothing yet is only idle:
+     * clients open some ahead.
+     */
     let waitingSince: number | undefined;
     let pieces = 0;
     let answering = false;
@@ -165,7 +177,10 @@ function refuseHalf(server: Server, socket: Socket, code: string): void {
   if (!told) socket.end(`HTTP/1.1 400 Bad Request\r\n${CLOSE}\r\n`);
 }
 
-/** Name, colon, blanks, value, CRLF, in the characters that RFC 9110 allows, without blanks at the end. */
+/**
+ * Name, colon, blanks, value, CRLF, in the characters that RFC 9110 allows, without blanks at the
+ * end.
+ */
 const FIELD =
   /([!#$%&'*+.^_`|~\w-]+): *((?:[\x21-\x7e\x80-\xff]+(?:[\t ]+[\x21-\x7e\x80-\xff]+)*)?)\r\n/y;
 /** Fields that change how a message or its connection is read. */

@@ -1,4 +1,5 @@
-// A query string as the input of an operation: its texts become numbers, booleans and lists where the schema wants them.
+// A query string as the input of an operation: its texts become numbers, booleans and lists where
+// the schema wants them.
 import type { z } from 'zod';
 
 type Values = Record<string, string | string[]>;

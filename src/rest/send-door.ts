@@ -1,5 +1,6 @@
-// POST /v1/send: the one hot route, without the framework's routing, hooks and serialising, and mostly without node:http.
-// Measured: the framework took half of the process' time for a send. What is done is the same operation as everywhere.
+// POST /v1/send: the one hot route, without the framework's routing, hooks and serialising, and
+// mostly without node:http. Measured: the framework took half of the process' time for a send. What
+// is done is the same operation as everywhere.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';

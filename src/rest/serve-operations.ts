@@ -1,4 +1,5 @@
-// Every operation as a REST route, by its own definition: method, path, status, ETag. What it does is in the operation.
+// Every operation as a REST route, by its own definition: method, path, status, ETag. What it does
+// is in the operation.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Caller, Directory } from '../accounts/directory.ts';
@@ -19,7 +20,9 @@ export interface Admitted {
   person: Person | null;
 }
 
-/** The person behind a request that comes from the dashboard's own pages; undefined: it does not. */
+/**
+ * The person behind a request that comes from the dashboard's own pages; undefined: it does not.
+ */
 export type AdmitPerson = (
   request: FastifyRequest,
   reply: FastifyReply,

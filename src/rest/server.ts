@@ -1,4 +1,5 @@
-// The REST door: keys, bodies and errors as HTTP; what is done is in the operations. Also health, metrics and /openapi.json.
+// The REST door: keys, bodies and errors as HTTP; what is done is in the operations. Also health,
+// metrics and /openapi.json.
 import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
@@ -39,7 +40,8 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
     // A request that was begun before the stop is answered like any other.
     return503OnClosing: false,
     clientErrorHandler: answerNoRequest,
-    // No error handler is asked about paths that cannot be routed: badly encoded ones, and ids that are much too long.
+    // No error handler is asked about paths that cannot be routed: badly encoded ones, and ids that
+    // are much too long.
     frameworkErrors: (error, request, reply) =>
       void sendRefusal(
         reply,
@@ -71,7 +73,10 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
   return server;
 }
 
-/** Before a byte of the body is read. No id, slug or search has a NUL in it, and PostgreSQL takes none. */
+/**
+ * Before a byte of the body is read. No id, slug or search has a NUL in it, and PostgreSQL takes
+ * none.
+ */
 function refuseNowhere(server: FastifyInstance): void {
   server.addHook('onRequest', async (request) => {
     const [path, query] = request.url.split('?', 2);

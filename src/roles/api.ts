@@ -1,4 +1,5 @@
-// The role that people, programs and recipients talk to: REST, MCP, the dashboard and inbound HTTP, on one port.
+// The role that people, programs and recipients talk to: REST, MCP, the dashboard and inbound HTTP,
+// on one port.
 import type { AddressInfo } from 'node:net';
 import { openDirectory } from '../accounts/directory.ts';
 import { watchRates } from '../accounts/pause.ts';
@@ -94,7 +95,10 @@ export async function startApi(
   };
 }
 
-/** What takes accepted mails into the database, as long as the queue has room and the relay is there. */
+/**
+ * What takes accepted mails into the database, as long as the queue has room and the relay is
+ * there.
+ */
 async function openAccepting(
   shared: Shared,
   relayWatch: RelayWatch,

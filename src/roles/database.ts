@@ -1,5 +1,5 @@
-// The database of a process: the server that comes along or the one of DATABASE_URL, its clock, two pools, the schema.
-// Before: shared.ts. After: every role works with it.
+// The database of a process: the server that comes along or the one of DATABASE_URL, its clock, two
+// pools, the schema. Before: shared.ts. After: every role works with it.
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';

@@ -1,5 +1,6 @@
-// How a process is: what must hold for it to be ready, and the gauges that are read when metrics are asked for. Roles add
-// their own checks. Answered by rest/health.ts, on the API's port and on METRICS_PORT.
+// How a process is: what must hold for it to be ready, and the gauges that are read when metrics
+// are asked for. Roles add their own checks. Answered by rest/health.ts, on the API's port and on
+// METRICS_PORT.
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';

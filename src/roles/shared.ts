@@ -1,5 +1,5 @@
-// What the roles of a process share: database, clock, secret, threads, guards and caches, each opened once.
-// Before: main.ts. After: each role takes what it needs from here.
+// What the roles of a process share: database, clock, secret, threads, guards and caches, each
+// opened once. Before: main.ts. After: each role takes what it needs from here.
 import type { Agent } from 'undici';
 import { createDns, type Dns } from '../accounts/dns.ts';
 import type { Clock } from '../clock.ts';
@@ -108,7 +108,10 @@ export async function openShared(
   };
 }
 
-/** Such a mail waits as long as it has to: nobody waits for it at a door, and it must not be given up. */
+/**
+ * Such a mail waits as long as it has to: nobody waits for it at a door, and it must not be given
+ * up.
+ */
 const openLargeMails = (log: Log, metrics: Metrics): Pool<LargeMailJobs> =>
   openPool<LargeMailJobs>({
     ...{ file: LARGE_MAILS_FILE, threads: 2, startAhead: false, log, metrics },

@@ -1,5 +1,6 @@
-// The part of the sandbox's inbox that belongs to one account: the mails whose envelope names one of its messages.
-// Before it: operations/sandbox.ts. The inbox itself knows no accounts, as no relay does.
+// The part of the sandbox's inbox that belongs to one account: the mails whose envelope names one
+// of its messages. Before it: operations/sandbox.ts. The inbox itself knows no accounts, as no
+// relay does.
 import { Problem } from '../errors.ts';
 import { readUuid, showUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';

@@ -1,4 +1,5 @@
-// A complaint (RFC 5965) as a mailbox provider's feedback loop sends it: a note, the report, the mail's headers.
+// A complaint (RFC 5965) as a mailbox provider's feedback loop sends it: a note, the report, the
+// mail's headers.
 import { randomBytes } from 'node:crypto';
 import { headersOf } from './dsn.ts';
 

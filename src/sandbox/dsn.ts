@@ -1,4 +1,5 @@
-// A delivery status notification (RFC 3464) as a real relay writes it: a note for people, the status per recipient, the returned headers.
+// A delivery status notification (RFC 3464) as a real relay writes it: a note for people, the
+// status per recipient, the returned headers.
 import { randomBytes } from 'node:crypto';
 
 export interface DsnRecipient {

@@ -1,5 +1,5 @@
-// The sandbox's inbox: every mail that was handed to it, kept for people to look at. The newest 1,000, and those still being
-// played (player.ts); the rest is pruned.
+// The sandbox's inbox: every mail that was handed to it, kept for people to look at. The newest
+// 1,000, and those still being played (player.ts); the rest is pruned.
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import { arrayLiteral } from '../store/binary.ts';

@@ -1,5 +1,6 @@
-// The simulator's player: works off what is still to be played for captured mails. A step that fails is tried again later, and
-// what was begun survives a restart, for the steps stand in the database (sandbox_acts) since the mail was captured.
+// The simulator's player: works off what is still to be played for captured mails. A step that
+// fails is tried again later, and what was begun survives a restart, for the steps stand in the
+// database (sandbox_acts) since the mail was captured.
 
 import { createGroupCommit } from '../group-commit.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';

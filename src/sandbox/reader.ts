@@ -1,5 +1,6 @@
-// The sandbox as a reader: loads the pixel and follows the first link of a mail over HTTP, as a person's program would.
-// Only addresses of our own tracking are visited, never what a sender linked to.
+// The sandbox as a reader: loads the pixel and follows the first link of a mail over HTTP, as a
+// person's program would. Only addresses of our own tracking are visited, never what a sender
+// linked to.
 import { partText, readMail } from '../feedback/mime.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
 
@@ -29,7 +30,9 @@ export async function visit(
   return true;
 }
 
-/** The first address in the mail's HTML that begins so; tokens are base64url, so their end is clear. */
+/**
+ * The first address in the mail's HTML that begins so; tokens are base64url, so their end is clear.
+ */
 function findUrl(raw: Buffer, beginning: string): string | undefined {
   for (const part of readMail(raw).parts) {
     if (part.type !== 'text/html') continue;

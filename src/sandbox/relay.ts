@@ -1,5 +1,6 @@
-// The sandbox relay: a real SMTP server that delivers nowhere. It captures every mail, and what becomes of it is played by
-// script (scripts.ts, player.ts) through the same protocols as in production: DSNs and complaints by SMTP, opens by HTTP.
+// The sandbox relay: a real SMTP server that delivers nowhere. It captures every mail, and what
+// becomes of it is played by script (scripts.ts, player.ts) through the same protocols as in
+// production: DSNs and complaints by SMTP, opens by HTTP.
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
@@ -134,7 +135,10 @@ async function take(
 
 const BLOCK_BYTES = 64 * 1024;
 
-/** A mail whose every line begins with a dot comes in millions of pieces, each with a price in memory: they are put together early. */
+/**
+ * A mail whose every line begins with a dot comes in millions of pieces, each with a price in
+ * memory: they are put together early.
+ */
 async function collect(stream: SMTPServerDataStream): Promise<Buffer> {
   const blocks: Buffer[] = [];
   let pieces: Buffer[] = [];

@@ -1,5 +1,6 @@
-// The simulator's scripts: what the sandbox plays for which address at simulator.test. docs/sandbox.md shows the timelines.
-// relay.ts asks how to take a mail, player.ts what to do after.
+// The simulator's scripts: what the sandbox plays for which address at simulator.test.
+// docs/sandbox.md shows the timelines. relay.ts asks how to take a mail, player.ts what to do
+// after.
 
 export const SIMULATOR_DOMAIN = 'simulator.test';
 

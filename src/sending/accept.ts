@@ -1,5 +1,6 @@
-// Accepting a send: from a well-formed request to a mail on disk. Doors call it through operations/send-email.ts;
-// after it, delivery/attempt.ts finds the due row. The order of the steps is the contract's order of checks.
+// Accepting a send: from a well-formed request to a mail on disk. Doors call it through
+// operations/send-email.ts; after it, delivery/attempt.ts finds the due row. The order of the steps
+// is the contract's order of checks.
 import { checkLimits, overCap } from '../accounts/agent-limits.ts';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import { pausedProblem } from '../accounts/pause.ts';
@@ -27,14 +28,19 @@ export interface AcceptDeps {
   batcher: Batcher;
   /** Seconds until the relay is tried again, for the answer while its circuit is open. */
   relayRetryAfterSeconds: () => number;
-  /** Headers by which relays take orders and which the operator allows all the same, in lower case. */
+  /**
+   * Headers by which relays take orders and which the operator allows all the same, in lower case.
+   */
   allowedHeaders: ReadonlySet<string>;
 }
 
 export interface SendVia {
   door: PackedSend['door'];
   idempotencyKey?: string | undefined;
-  /** Take an identical send through the same key within a minute for a repeat, when there is no idempotency key. */
+  /**
+   * Take an identical send through the same key within a minute for a repeat, when there is no
+   * idempotency key.
+   */
   guardRepeats?: boolean;
 }
 
@@ -164,8 +170,9 @@ const isAboutAccess = (via: SendVia, { category }: Content): boolean =>
   via.door === 'system' || ABOUT_ACCESS.includes(category ?? '');
 
 /**
- * Links that log in, reset or alarm: people are taught to look where they go, and a redirect would teach them not to. Those of
- * the service itself act for who follows them: they belong in no timeline.
+ * Links that log in, reset or alarm: people are taught to look where they go, and a redirect would
+ * teach them not to. Those of the service itself act for who follows them: they belong in no
+ * timeline.
  */
 const keepsLinks = isAboutAccess;
 

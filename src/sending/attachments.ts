@@ -1,4 +1,5 @@
-// Attachments: strict base64 → bytes, with names and media types that every mail program understands.
+// Attachments: strict base64 → bytes, with names and media types that every mail program
+// understands.
 import { Problem } from '../errors.ts';
 import type { AttachmentRequest } from './request.ts';
 
@@ -26,7 +27,10 @@ export function readAttachments(attachments: AttachmentRequest[] | undefined): A
   }));
 }
 
-/** What can stand between the angle brackets of a Content-ID and behind `cid:` without being encoded. */
+/**
+ * What can stand between the angle brackets of a Content-ID and behind `cid:` without being
+ * encoded.
+ */
 const CONTENT_ID = /^[\w.+@$!*-]{1,200}$/;
 
 function readPlace(
@@ -69,7 +73,10 @@ function readMediaType(index: number, type: string): string {
   return type;
 }
 
-/** Node decodes leniently; a length other than the text promises, or the URL alphabet, gives a fault away without a second pass in JavaScript. */
+/**
+ * Node decodes leniently; a length other than the text promises, or the URL alphabet, gives a fault
+ * away without a second pass in JavaScript.
+ */
 function readBase64(index: number, text: string): Buffer {
   const bytes = Buffer.from(text, 'base64');
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;

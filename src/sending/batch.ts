@@ -1,5 +1,6 @@
-// Group commit: what arrived while the last commit was in flight goes to PostgreSQL in one statement.
-// Before it: accept.ts has checked and packed a send. After it: the send is on disk, or it has a verdict why not.
+// Group commit: what arrived while the last commit was in flight goes to PostgreSQL in one
+// statement. Before it: accept.ts has checked and packed a send. After it: the send is on disk, or
+// it has a verdict why not.
 
 import { PLANS } from '../accounts/plans.ts';
 import { problemOf } from '../connection-fault.ts';
@@ -80,8 +81,9 @@ const LARGE_BYTES = 1024 * 1024;
 const isAccepted = ({ kind }: Verdict): boolean => kind === 'accepted' || kind === 'repeated';
 
 /**
- * A server that was frozen, or whose packets were held up, reads a batch, or goes on with it, long after its callers were told
- * 503 and have sent again. It must not accept it then. What was frozen while it was written to disk cannot be called back.
+ * A server that was frozen, or whose packets were held up, reads a batch, or goes on with it, long
+ * after its callers were told 503 and have sent again. It must not accept it then. What was frozen
+ * while it was written to disk cannot be called back.
  */
 const DONE_WITHIN_MS = 5000;
 
@@ -114,7 +116,8 @@ async function acceptSends(
     PLANS.paid.ratePerSecond,
     doneBy,
   ]);
-  // Every batch asks for an account's allowance or finds a key used before: no row means that it came too late.
+  // Every batch asks for an account's allowance or finds a key used before: no row means that it
+  // came too late.
   if (rows.length === 0) throw databaseAway('the batch reached the database too late');
   const allowances = new Map<number, Allowance>();
   const verdicts = new Map<number, VerdictRow>();

@@ -1,4 +1,5 @@
-// The content of a mail: inline, or rendered from a template. What comes out is exactly what will be sent.
+// The content of a mail: inline, or rendered from a template. What comes out is exactly what will
+// be sent.
 import { Problem } from '../errors.ts';
 import type { RenderTemplate } from '../templates/rendering.ts';
 import type { SendRequest } from './request.ts';
@@ -79,7 +80,10 @@ async function encodeLong(
   return inline(subject, html && (await encodeInTurns(html)), text && (await encodeInTurns(text)));
 }
 
-/** Characters that become bytes between two turns of the event loop: 25 MB of Japanese in one go took 110 ms. */
+/**
+ * Characters that become bytes between two turns of the event loop: 25 MB of Japanese in one go
+ * took 110 ms.
+ */
 const PIECE = 1024 * 1024;
 
 async function encodeInTurns(text: string): Promise<Buffer> {

@@ -1,5 +1,6 @@
-// Header names that a sender may not choose: those that structure a mail or vouch for it, and those by which relays take orders.
-// Asked by headers.ts for every mail; operators may allow single names of the second kind (ALLOWED_HEADERS).
+// Header names that a sender may not choose: those that structure a mail or vouch for it, and those
+// by which relays take orders. Asked by headers.ts for every mail; operators may allow single names
+// of the second kind (ALLOWED_HEADERS).
 
 /** What the service writes itself. Nobody can allow these. */
 const OWN = new Set([
@@ -19,7 +20,10 @@ const OWN = new Set([
 ]);
 const OWN_FAMILIES = ['content-', 'dkim-', 'arc-', 'x-sm-', 'resent-'];
 
-/** By which a relay takes recipients, templates, tracking or routing: with them a sender would get round our own checks. */
+/**
+ * By which a relay takes recipients, templates, tracking or routing: with them a sender would get
+ * round our own checks.
+ */
 const RELAY_FAMILIES = [
   'x-smtpapi', // SendGrid: recipients, templates, schedules, as JSON
   'x-sg-', // SendGrid
@@ -40,7 +44,10 @@ const RELAY_FAMILIES = [
   'x-ms-exchange-', // Exchange: routing, spam verdicts and journals within an organisation
 ];
 
-/** By which any mail server can be made to write to others, or to refuse the mail as one that goes in circles. */
+/**
+ * By which any mail server can be made to write to others, or to refuse the mail as one that goes
+ * in circles.
+ */
 const RELAY_NAMES = new Set([
   'apparently-to',
   'delivered-to',

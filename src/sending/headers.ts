@@ -1,4 +1,5 @@
-// Sender-controlled headers and tags: metadata only. What structures a mail, routes it or vouches for it is ours to write.
+// Sender-controlled headers and tags: metadata only. What structures a mail, routes it or vouches
+// for it is ours to write.
 import { Problem } from '../errors.ts';
 import { commandsRelay, isWrittenByUs } from './header-names.ts';
 
@@ -7,7 +8,8 @@ const MOST_BYTES = 8 * 1024;
 const MOST_TAGS = 20;
 const LONGEST_TAG = 128;
 
-// RFC 5322 3.6.8: printable ASCII except the colon. Narrowed to the token characters every mail program reads.
+// RFC 5322 3.6.8: printable ASCII except the colon. Narrowed to the token characters every mail
+// program reads.
 const NAME = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]{1,76}$/;
 const LINE_BREAK = /[\r\n\0]/;
 

@@ -1,5 +1,6 @@
-// Idempotency: a key the caller chooses makes a repeated send answer as the first did, for 24 hours.
-// Without one, an agent's identical send within a minute is taken for a repeat: agents retry what they did already.
+// Idempotency: a key the caller chooses makes a repeated send answer as the first did, for 24
+// hours. Without one, an agent's identical send within a minute is taken for a repeat: agents retry
+// what they did already.
 import { hash } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import type { SendRequest } from './request.ts';
@@ -38,11 +39,17 @@ export function guardAgainstRepeat(keyId: string, request: SendRequest): Idempot
   };
 }
 
-/** Of the parsed request, in the schema's order of fields: white space and field order make no other request. */
+/**
+ * Of the parsed request, in the schema's order of fields: white space and field order make no other
+ * request.
+ */
 const hashOf = (request: SendRequest, keyId = ''): Buffer =>
   hash('sha256', `${keyId}${asJson(withHashes(request))}`, 'buffer');
 
-/** Integers of any size may stand in variables, and JSON.stringify does not take those that are bigints. */
+/**
+ * Integers of any size may stand in variables, and JSON.stringify does not take those that are
+ * bigints.
+ */
 function asJson(request: object): string {
   try {
     return JSON.stringify(request);
@@ -53,7 +60,10 @@ function asJson(request: object): string {
 
 const LONG = 64 * 1024;
 
-/** Long texts stand for themselves by their hash: 25 MB of them take JSON.stringify 100 ms, and hashing 30. */
+/**
+ * Long texts stand for themselves by their hash: 25 MB of them take JSON.stringify 100 ms, and
+ * hashing 30.
+ */
 function withHashes(request: SendRequest): object {
   const { html, text, attachments } = request;
   if (!isLong(html) && !isLong(text) && !attachments?.some((it) => isLong(it.content_base64))) {

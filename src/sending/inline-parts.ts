@@ -1,9 +1,13 @@
-// Images inside of a mail: each `cid:` in the HTML needs its part, and each inline part its `cid:`. Before: the content is
-// rendered. After: mail/compose.ts puts the parts beside the HTML. Nothing is ever fetched.
+// Images inside of a mail: each `cid:` in the HTML needs its part, and each inline part its `cid:`.
+// Before: the content is rendered. After: mail/compose.ts puts the parts beside the HTML. Nothing
+// is ever fetched.
 import { Problem } from '../errors.ts';
 import type { Attachment } from './attachments.ts';
 
-/** In an attribute, or in the url() of a style; also in comments, where Outlook looks for its backgrounds. */
+/**
+ * In an attribute, or in the url() of a style; also in comments, where Outlook looks for its
+ * backgrounds.
+ */
 const REFERENCE = /(?:=\s{0,20}["']?|url\(\s{0,20}["']?)cid:([^"'\s>)]{1,250})/g;
 
 export function checkInlineParts(

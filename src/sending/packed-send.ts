@@ -1,4 +1,5 @@
-// A send as it is written: what accept.ts packs, and the columns in which batch.ts hands many of them to accept_sends.
+// A send as it is written: what accept.ts packs, and the columns in which batch.ts hands many of
+// them to accept_sends.
 import { uuidToBytes } from '../ids.ts';
 import type { Door } from '../messages/door.ts';
 import { CLASSES, type MailClass } from '../queue/lanes.ts';
@@ -32,7 +33,10 @@ export interface PackedSend {
   keyCap: number | null;
 }
 
-/** The ONE list of what accept_sends is told of a send; tests/store/columns.test.ts holds it against the function. */
+/**
+ * The ONE list of what accept_sends is told of a send; tests/store/columns.test.ts holds it against
+ * the function.
+ */
 export const SEND_COLUMNS = columnList<PackedSend>({
   id: { type: 'uuid', of: (send) => send.id },
   account_id: { type: 'bigint', of: (send) => send.accountId },

@@ -1,4 +1,5 @@
-// Recipients: to, cc and bcc as written → mailboxes for the headers and one envelope in which each address stands once.
+// Recipients: to, cc and bcc as written → mailboxes for the headers and one envelope in which each
+// address stands once.
 import { addressKey, type Mailbox, parseMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import type { SendRequest } from './request.ts';

@@ -1,4 +1,5 @@
-// The send request: the one schema of what POST /v1/send and send_email take. It feeds validation, OpenAPI and the MCP tool.
+// The send request: the one schema of what POST /v1/send and send_email take. It feeds validation,
+// OpenAPI and the MCP tool.
 import { z } from 'zod';
 import { variableValues } from '../templates/variables.ts';
 
@@ -92,8 +93,8 @@ const given = { type: 'string' };
 const withoutTemplate = { template: false, variables: { type: 'object', maxProperties: 0 } };
 
 /**
- * Which fields belong together: an inline body, or a template. In the words of JSON Schema; content.ts says it to whoever
- * gives neither or both.
+ * Which fields belong together: an inline body, or a template. In the words of JSON Schema;
+ * content.ts says it to whoever gives neither or both.
  */
 export const EITHER_BODY = {
   HtmlBody: {

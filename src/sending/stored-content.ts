@@ -1,4 +1,5 @@
-// Reading back what was accepted, for people: bodies, headers and attachments of one message. Written by batch.ts.
+// Reading back what was accepted, for people: bodies, headers and attachments of one message.
+// Written by batch.ts.
 import { formatMailbox } from '../addresses.ts';
 import type { Database } from '../store/pool.ts';
 import type { SendRequest } from './request.ts';
@@ -58,7 +59,9 @@ export function hiddenRecipients(head: StoredHead, envelope: readonly string[]):
   return envelope.filter((address) => !shown.has(address.toLowerCase()));
 }
 
-/** The request that makes the same mail once more. What a template rendered then is sent as it was. */
+/**
+ * The request that makes the same mail once more. What a template rendered then is sent as it was.
+ */
 export async function requestAgain(
   database: Database,
   message: {

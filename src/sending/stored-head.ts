@@ -1,4 +1,5 @@
-// The stored head of a mail: what sending writes beside the bodies and delivery reads back to compose the MIME.
+// The stored head of a mail: what sending writes beside the bodies and delivery reads back to
+// compose the MIME.
 import type { Mailbox } from '../addresses.ts';
 
 export interface StoredHead {
@@ -11,7 +12,9 @@ export interface StoredHead {
   attachments: StoredAttachment[];
   /** Goes to the sandbox relay, whatever relay is configured: its API key is sandbox only. */
   sandbox?: true;
-  /** Its links are led through no redirect: people must see where a link about their account goes. */
+  /**
+   * Its links are led through no redirect: people must see where a link about their account goes.
+   */
   keepLinks?: true;
 }
 
@@ -25,7 +28,8 @@ export interface StoredAttachment {
 
 // What was ever written, and is read for ever (tests/fixtures/stored-heads.json has one of each):
 //   1  the StoredHead itself as JSON, without a version
-//   2  what is empty or follows from the rest is left out, without a version: a third of the time and of the bytes
+//   2  what is empty or follows from the rest is left out, without a version: a third of the time
+//      and of the bytes
 //   3  the same with its version
 //   4  the same, where an attachment stands inside of the HTML or is shown below the text
 // Whoever changes the form raises the version, keeps the older readers and adds a fixture.

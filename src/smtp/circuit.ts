@@ -1,5 +1,6 @@
-// The relay's circuit: a state machine that only counts; relay-health.ts feeds it, makes the probes and tells of changes.
-// After: the worker claims nothing and sending/accept answers 502 while it is not closed.
+// The relay's circuit: a state machine that only counts; relay-health.ts feeds it, makes the probes
+// and tells of changes. After: the worker claims nothing and sending/accept answers 502 while it is
+// not closed.
 //
 //                3 faults or 3 hangs in a row, or silence
 //     closed ─────────────────────────────────────────────▶ open ◀──── the probe failed ────┐
@@ -8,14 +9,17 @@
 //      │                                                                          (one probe under way)
 //      └──────────────────────────── reached or worked ─────────────────────────────────────┘
 //
-// What opened because mails hung is on trial after a greeting: few mails at a time, and one more hang opens it again.
-// Only a mail that the relay answered to its end (worked) ends the trial and the longer waits.
+// What opened because mails hung is on trial after a greeting: few mails at a time, and one more
+// hang opens it again. Only a mail that the relay answered to its end (worked) ends the trial and
+// the longer waits.
 
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 export interface Circuit {
   state(): CircuitState;
-  /** Sends should be refused. True while half-open too: nothing has shown yet that the relay works. */
+  /**
+   * Sends should be refused. True while half-open too: nothing has shown yet that the relay works.
+   */
   isOpen(): boolean;
   /** Closed, but the last thing that was tried failed: worth a probe soon. */
   isInDoubt(): boolean;
@@ -48,7 +52,9 @@ export interface CircuitOptions {
   hangsToOpen?: number;
   /** From one probe's start to the next; doubles with every failed one. Default 0.5 s. */
   firstWaitMs?: number;
-  /** Default 3 s: a relay that is back is seen within 5 s, also when the jitter is at its longest. */
+  /**
+   * Default 3 s: a relay that is back is seen within 5 s, also when the jitter is at its longest.
+   */
   longestWaitMs?: number;
 }
 
@@ -100,7 +106,8 @@ export function createCircuit(options: CircuitOptions = {}): Circuit {
       hangs = 0;
       close();
     },
-    // What was under way when it opened fails too and says nothing new: faults and hangs count while closed.
+    // What was under way when it opened fails too and says nothing new: faults and hangs count
+    // while closed.
     fault() {
       if (state === 'closed' && ++faults >= faultsToOpen) open(now());
     },

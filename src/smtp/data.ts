@@ -1,6 +1,7 @@
-// The mail as it goes over the wire after DATA: dots doubled at line starts, the final dot (RFC 5321 4.5.2). Before: chunks
-// from compose.ts. After: transaction.ts writes them. Piece by piece, as the socket takes them: a mail of 25 MB, be it all dots,
-// holds up nobody. Nothing is copied but pieces with a dot to double.
+// The mail as it goes over the wire after DATA: dots doubled at line starts, the final dot (RFC
+// 5321 4.5.2). Before: chunks from compose.ts. After: transaction.ts writes them. Piece by piece,
+// as the socket takes them: a mail of 25 MB, be it all dots, holds up nobody. Nothing is copied but
+// pieces with a dot to double.
 
 const CR = 13;
 const LF = 10;

@@ -1,5 +1,6 @@
-// The envelope as SMTP commands: MAIL and RCPT with the parameters that the relay understands. Before: attempt.ts says who
-// and relay.ts what the relay offers. After: transaction.ts writes the lines.
+// The envelope as SMTP commands: MAIL and RCPT with the parameters that the relay understands.
+// Before: attempt.ts says who and relay.ts what the relay offers. After: transaction.ts writes the
+// lines.
 
 export interface Envelope {
   /** Return path. */
@@ -8,7 +9,10 @@ export interface Envelope {
   recipients: readonly string[];
   /** Comes back in the relay's reports (RFC 3461 4.4). */
   envelopeId: string;
-  /** The mail's header holds raw UTF-8. A recipient that needs SMTPUTF8 is seen here without being told. */
+  /**
+   * The mail's header holds raw UTF-8. A recipient that needs SMTPUTF8 is seen here without being
+   * told.
+   */
   smtputf8: boolean;
 }
 
@@ -37,7 +41,10 @@ export function needsUtf8(address: string): boolean {
   return /[^\x00-\x7f]/.test(address);
 }
 
-/** RFC 3461 4.2 for ASCII; RFC 6533 3 (utf-8-addr-xtext, the form that is safe everywhere) for the rest. */
+/**
+ * RFC 3461 4.2 for ASCII; RFC 6533 3 (utf-8-addr-xtext, the form that is safe everywhere) for the
+ * rest.
+ */
 function originalRecipient(recipient: string): string {
   if (!needsUtf8(recipient)) return `rfc822;${xtext(recipient)}`;
   const escaped = recipient.replace(

@@ -1,9 +1,10 @@
-// How long a relay may be silent before that means something: learned from the relay itself, counted in beats. Before:
-// relay.ts and relay-health.ts count the silent beats of each dialogue. After: relay-health.ts doubts, then the circuit opens.
+// How long a relay may be silent before that means something: learned from the relay itself,
+// counted in beats. Before: relay.ts and relay-health.ts count the silent beats of each dialogue.
+// After: relay-health.ts doubts, then the circuit opens.
 
 /**
- * Silence is counted in beats, not read off a clock: a process that was frozen or busy for seconds counts one beat, for
- * the answers may all be there and only unread.
+ * Silence is counted in beats, not read off a clock: a process that was frozen or busy for seconds
+ * counts one beat, for the answers may all be there and only unread.
  */
 export const BEAT_MS = 100;
 
@@ -22,8 +23,9 @@ export interface Patience {
 }
 
 /**
- * A relay gets three times what it usually needs, 1 s at least and 15 s at most. Usual is what it needed twice in a
- * row (or the first time): a relay that makes everybody wait is not taken for dead, and one long outage teaches nothing.
+ * A relay gets three times what it usually needs, 1 s at least and 15 s at most. Usual is what it
+ * needed twice in a row (or the first time): a relay that makes everybody wait is not taken for
+ * dead, and one long outage teaches nothing.
  */
 export function createPatience(): Patience {
   let last: number | undefined;

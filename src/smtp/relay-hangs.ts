@@ -1,5 +1,6 @@
-// Silence in a pool's dialogues: sessions that hang lose their place, and the relay's health is told. Before: relay.ts has
-// sessions that talk and connections that open. After: it gives the freed places to mails that wait.
+// Silence in a pool's dialogues: sessions that hang lose their place, and the relay's health is
+// told. Before: relay.ts has sessions that talk and connections that open. After: it gives the
+// freed places to mails that wait.
 
 import type { Envelope } from './envelope.ts';
 import { BEAT_MS } from './patience.ts';
@@ -131,7 +132,10 @@ export function watchForHangs(
     longest?.session.wire.destroy();
     return longest !== undefined;
   }
-  /** The relay cannot have a mail whose content it was not sent: that one is tried again without a doubt. */
+  /**
+   * The relay cannot have a mail whose content it was not sent: that one is tried again without a
+   * doubt.
+   */
   function cutUnlessBegun({ session }: Line): void {
     if (!session.bodyBegun) session.wire.destroy();
   }
@@ -177,7 +181,9 @@ export function watchForHangs(
       answeredToldOf = answered;
       for (const line of lines) if (line.silent > 0) line.counted = true;
     },
-    /** Where mails of one destination hang, it has half of the places until one of them is answered. */
+    /**
+     * Where mails of one destination hang, it has half of the places until one of them is answered.
+     */
     whoFits(): (job: Job) => boolean {
       const talks = new Map<string, number>();
       for (const { job, hung } of lines) {

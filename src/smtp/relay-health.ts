@@ -1,10 +1,12 @@
-// How one relay is: its circuit, the probes, what is said of it in the log, in metrics and to the other processes. Before:
-// the pool (relay.ts) tells what it reaches and what fails or hangs. After: the worker claims nothing while the circuit is
-// open, and sending/accept refuses (relay-state.ts).
+// How one relay is: its circuit, the probes, what is said of it in the log, in metrics and to the
+// other processes. Before: the pool (relay.ts) tells what it reaches and what fails or hangs.
+// After: the worker claims nothing while the circuit is open, and sending/accept refuses
+// (relay-state.ts).
 //
-// Refused, closed or a bad greeting: three in a row, the second and third by the probe. No greeting: silence of 1 s on
-// a probe or connection while nothing else works. Hanging later: three mails, while none comes to its end. When no mail
-// proves the relay, a probe does every five seconds, and at once when something is odd.
+// Refused, closed or a bad greeting: three in a row, the second and third by the probe. No
+// greeting: silence of 1 s on a probe or connection while nothing else works. Hanging later: three
+// mails, while none comes to its end. When no mail proves the relay, a probe does every five
+// seconds, and at once when something is odd.
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createNap } from '../nap.ts';
@@ -20,7 +22,10 @@ const PROVED_EVERY_MS = 5_000;
 const CONFIRMED_AFTER_MS = 150;
 /** Something is odd, and for so long nothing has shown that all is well. */
 const DOUBT_MS = 300;
-/** While open a probe is given up for the next one after so long, lest one that got lost keeps us from seeing the relay. */
+/**
+ * While open a probe is given up for the next one after so long, lest one that got lost keeps us
+ * from seeing the relay.
+ */
 const OPEN_PROBE_BEATS = 30;
 const GAUGE: Record<CircuitState, number> = { closed: 0, 'half-open': 1, open: 2 };
 
@@ -46,7 +51,9 @@ export interface RelayPulse {
 }
 
 export interface RelayHealth extends RelayPulse {
-  /** The first look at the relay comes before the first claim, so that the API knows from the start. */
+  /**
+   * The first look at the relay comes before the first claim, so that the API knows from the start.
+   */
   start(): Promise<void>;
   close(): Promise<void>;
 }
@@ -150,8 +157,9 @@ export function createRelayHealth(deps: {
   }
 
   /**
-   * Connects, greets, logs in and says goodbye; answers when that is done or takes too long. One probe that took too
-   * long is left listening: the relay may have become slow, and is believed when it greets at last.
+   * Connects, greets, logs in and says goodbye; answers when that is done or takes too long. One
+   * probe that took too long is left listening: the relay may have become slow, and is believed
+   * when it greets at last.
    */
   async function probe(): Promise<void> {
     probedAt = performance.now();

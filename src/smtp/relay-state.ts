@@ -1,5 +1,6 @@
-// What the processes know of the relay: each delivery process says how it finds it, and every API process reads that.
-// The relay counts as down when all delivery processes that were seen lately found it so.
+// What the processes know of the relay: each delivery process says how it finds it, and every API
+// process reads that. The relay counts as down when all delivery processes that were seen lately
+// found it so.
 import type { Clock } from '../clock.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import type { Log } from '../log.ts';
@@ -17,7 +18,10 @@ export interface RelayFinding {
   detail: string | null;
 }
 
-/** The delivery side: tells how this process finds the relay, at once when that changes and every second as a sign of life. */
+/**
+ * The delivery side: tells how this process finds the relay, at once when that changes and every
+ * second as a sign of life.
+ */
 export function openRelayReporting(deps: { database: Database; clock: Clock; log: Log }) {
   const couldNotTell = recurringFault(deps.log, 'warn', 'could not tell how the relay is');
   const id = bytesToUuid(newIdBytes(deps.clock.nowMs()));
@@ -25,7 +29,9 @@ export function openRelayReporting(deps: { database: Database; clock: Clock; log
   let telling: Promise<void> | undefined;
   let isNews = false;
 
-  /** One word at a time, and always the newest: a database that is slow is not told what is over. */
+  /**
+   * One word at a time, and always the newest: a database that is slow is not told what is over.
+   */
   function tell(report: RelayFinding): Promise<void> {
     last = report;
     isNews = true;

@@ -1,11 +1,13 @@
-// RELAY_URL, read. Before: config.ts has the text. After: session.ts opens sessions to what it names.
+// RELAY_URL, read. Before: config.ts has the text. After: session.ts opens sessions to what it
+// names.
 import { isIP } from 'node:net';
 import type { RelayEndpoint } from './session.ts';
 
 /**
- * `smtp://user:password@host:port?tls=required|opportunistic|off&insecure`, or `smtps://` for TLS from the first byte.
- * Ports default to 465 (smtps), 587 (smtp with a login) and 25. TLS is required where a login goes to another machine,
- * else used when offered. `insecure` takes any certificate and lets the login go without TLS.
+ * `smtp://user:password@host:port?tls=required|opportunistic|off&insecure`, or `smtps://` for TLS
+ * from the first byte. Ports default to 465 (smtps), 587 (smtp with a login) and 25. TLS is
+ * required where a login goes to another machine, else used when offered. `insecure` takes any
+ * certificate and lets the login go without TLS.
  */
 export function parseRelayUrl(text: string): RelayEndpoint {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -36,7 +38,8 @@ export function parseRelayUrl(text: string): RelayEndpoint {
     port: url.port === '' ? usualPort : Number(url.port),
     implicitTls,
     tls,
-    // Without the demand for TLS anybody in between could remove it, so a check of the certificate would protect nothing.
+    // Without the demand for TLS anybody in between could remove it, so a check of the certificate
+    // would protect nothing.
     verify: !insecure && (implicitTls || tls === 'required'),
     credentials,
     plaintextAuth: loopback || insecure,

@@ -1,8 +1,10 @@
-// The relay: a pool of SMTP sessions that takes one mail after another. Before: attempt.ts composed and signed a mail.
-// After: the outcome of each recipient, as a value. relay-health.ts is told what is reached, fails and hangs, and decides.
+// The relay: a pool of SMTP sessions that takes one mail after another. Before: attempt.ts composed
+// and signed a mail. After: the outcome of each recipient, as a value. relay-health.ts is told what
+// is reached, fails and hangs, and decides.
 //
-// A session that is silent for a second keeps its mail (the relay may be about to take it: RFC 5321 4.5.3.2 gives it
-// ten minutes) but no longer a place: the next mail gets a new connection. Sockets are at most four times the places.
+// A session that is silent for a second keeps its mail (the relay may be about to take it: RFC 5321
+// 4.5.3.2 gives it ten minutes) but no longer a place: the next mail gets a new connection. Sockets
+// are at most four times the places.
 
 import type { Envelope } from './envelope.ts';
 import { type Job, type Line, newLine, type Opening, watchForHangs } from './relay-hangs.ts';
@@ -22,7 +24,9 @@ export interface RelayConfig {
   name: string;
   /** Default 10. */
   maxConnections?: number;
-  /** Default 1000; then a fresh connection, so that load balancers and certificates get their turn. */
+  /**
+   * Default 1000; then a fresh connection, so that load balancers and certificates get their turn.
+   */
   maxMailsPerConnection?: number;
   /** Default 30 s. */
   idleMs?: number;
@@ -33,8 +37,9 @@ export interface RelayConfig {
 
 export interface Relay {
   /**
-   * Hands one mail over. Never rejects because of the relay; a fault is an outcome. `stillWanted` is asked when a session takes
-   * the mail, right before MAIL: false drops it, and it was as if nobody had asked.
+   * Hands one mail over. Never rejects because of the relay; a fault is an outcome. `stillWanted`
+   * is asked when a session takes the mail, right before MAIL: false drops it, and it was as if
+   * nobody had asked.
    */
   hand(
     envelope: Envelope,
@@ -51,7 +56,8 @@ export interface Relay {
   close(graceMs?: number): Promise<void>;
 }
 
-// A relay that refuses one connection more while others work has a limit: ask again after this, not at every mail.
+// A relay that refuses one connection more while others work has a limit: ask again after this, not
+// at every mail.
 const LIMIT_HOLD_MS = 5_000;
 /** Mails at a time while the relay is on trial. */
 const TRIAL_MAILS = 3;
@@ -139,7 +145,10 @@ export function createRelay(config: RelayConfig): Relay {
     pump();
   }
 
-  /** As long as one session works the mails wait for it. Otherwise every further try would fail like this one. */
+  /**
+   * As long as one session works the mails wait for it. Otherwise every further try would fail like
+   * this one.
+   */
   function noteFailure(fault: SmtpFault): void {
     if (hangs.anyWorks()) {
       holdUntil = performance.now() + LIMIT_HOLD_MS;
@@ -159,7 +168,8 @@ export function createRelay(config: RelayConfig): Relay {
     hangs.forget();
     for (const { abort } of openings) abort.abort();
     for (const job of waiting.splice(0)) job.settle(unreachable(job.envelope, fault));
-    // Where it no longer greets either, an old session has nothing to wait for. Where only mails hang, it may be slow.
+    // Where it no longer greets either, an old session has nothing to wait for. Where only mails
+    // hang, it may be slow.
     if (!health?.isOnTrial()) hangs.cutUnbegun();
   }
 

@@ -1,5 +1,5 @@
-// SMTP replies (RFC 5321 4.2) out of a stream of bytes, however they are cut. Before: wire.ts with what the socket gave.
-// After: the dialogue in session.ts and transaction.ts decides by the code.
+// SMTP replies (RFC 5321 4.2) out of a stream of bytes, however they are cut. Before: wire.ts with
+// what the socket gave. After: the dialogue in session.ts and transaction.ts decides by the code.
 
 export interface SmtpReply {
   code: number;

@@ -1,5 +1,5 @@
-// A session with the relay up to the point where mail can be sent: greeting, EHLO, STARTTLS, AUTH. Before: relay.ts needs a
-// connection. After: transaction.ts sends one mail after another over it.
+// A session with the relay up to the point where mail can be sent: greeting, EHLO, STARTTLS, AUTH.
+// Before: relay.ts needs a connection. After: transaction.ts sends one mail after another over it.
 import type { SmtpReply } from './reply.ts';
 import { openWire, SmtpFault, type SmtpStage, type Wire } from './wire.ts';
 
@@ -16,7 +16,9 @@ export interface RelayEndpoint {
   plaintextAuth: boolean;
 }
 
-/** RFC 5321 4.5.3.2, except that a relay of one's own which needs minutes to greet counts as down. */
+/**
+ * RFC 5321 4.5.3.2, except that a relay of one's own which needs minutes to greet counts as down.
+ */
 export interface SmtpTimeouts {
   connectMs: number;
   /** Greeting, EHLO, STARTTLS, AUTH: each. */
@@ -48,11 +50,17 @@ export interface SmtpSession {
   mails: number;
   /** The last transaction was left half-way, so the next one starts with RSET. */
   needsReset: boolean;
-  /** The mail in hand is being written or was: the relay may have it. Before that it can be given up without a doubt. */
+  /**
+   * The mail in hand is being written or was: the relay may have it. Before that it can be given up
+   * without a doubt.
+   */
   bodyBegun: boolean;
 }
 
-/** Opens a session or throws an SmtpFault whose stage is before `mail`. `signal` ends it, also later. */
+/**
+ * Opens a session or throws an SmtpFault whose stage is before `mail`. `signal` ends it, also
+ * later.
+ */
 export async function openSession(
   endpoint: RelayEndpoint,
   name: string,

@@ -1,5 +1,6 @@
-// One mail over one session: MAIL, RCPT for each recipient, DATA, the mail, the final reply. Before: relay.ts picked a session.
-// After: attempt.ts reads the outcome of each recipient. Outcomes are values; only bugs throw.
+// One mail over one session: MAIL, RCPT for each recipient, DATA, the mail, the final reply.
+// Before: relay.ts picked a session. After: attempt.ts reads the outcome of each recipient.
+// Outcomes are values; only bugs throw.
 import { dataPieces } from './data.ts';
 import { type Envelope, mailCommand, needsUtf8, rcptCommand } from './envelope.ts';
 import { ownReply, type SmtpReply } from './reply.ts';
@@ -8,7 +9,10 @@ import { SmtpFault, type SmtpStage } from './wire.ts';
 
 export interface RecipientOutcome {
   recipient: string;
-  /** accepted: the relay has it. deferred: try again later. refused: never. unknown: the final dot was sent and no reply came. */
+  /**
+   * accepted: the relay has it. deferred: try again later. refused: never. unknown: the final dot
+   * was sent and no reply came.
+   */
   result: 'accepted' | 'deferred' | 'refused' | 'unknown';
   code: number;
   enhanced: string;
@@ -22,8 +26,8 @@ type Said = SmtpReply & { stage?: SmtpStage };
 
 export interface HandOver {
   /**
-   * ok: the dialogue ran to its end. unreachable: it never got as far as MAIL (connect, TLS, greeting, EHLO, AUTH), which is
-   * what the circuit counts. lost: it broke off in the middle.
+   * ok: the dialogue ran to its end. unreachable: it never got as far as MAIL (connect, TLS,
+   * greeting, EHLO, AUTH), which is what the circuit counts. lost: it broke off in the middle.
    */
   connection: 'ok' | 'unreachable' | 'lost';
   /** Where and why, unless ok. */
@@ -40,7 +44,10 @@ export interface HandOver {
 
 export interface Transaction {
   handOver: HandOver;
-  /** The connection was dead before it said anything: nothing happened, so the mail may go over another one at once. */
+  /**
+   * The connection was dead before it said anything: nothing happened, so the mail may go over
+   * another one at once.
+   */
   stale: boolean;
 }
 
@@ -142,7 +149,9 @@ export async function sendMail(
   }
 }
 
-/** The outcome when the dialogue broke off or never began: whoever has no verdict yet is deferred. */
+/**
+ * The outcome when the dialogue broke off or never began: whoever has no verdict yet is deferred.
+ */
 export function brokenOff(
   connection: 'unreachable' | 'lost',
   envelope: Envelope,
@@ -150,7 +159,8 @@ export function brokenOff(
   fault: SmtpFault,
   unconfirmed: boolean,
 ): HandOver {
-  // RFC 3463: 4.4.1 no answer from host, 4.4.2 bad connection. A 5xx at the greeting or login is about us, not the recipient.
+  // RFC 3463: 4.4.1 no answer from host, 4.4.2 bad connection. A 5xx at the greeting or login is
+  // about us, not the recipient.
   const told: Said | undefined =
     fault.reply !== undefined && fault.reply.code < 500 ? fault.reply : undefined;
   const own =

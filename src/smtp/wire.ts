@@ -1,5 +1,6 @@
-// One socket to the relay: bytes out, replies in, TLS in between, a limit on every wait. Before: session.ts opens it.
-// After: transaction.ts talks over it. Whatever goes wrong is an SmtpFault that knows the stage.
+// One socket to the relay: bytes out, replies in, TLS in between, a limit on every wait. Before:
+// session.ts opens it. After: transaction.ts talks over it. Whatever goes wrong is an SmtpFault
+// that knows the stage.
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createReplyReader, type SmtpReply } from './reply.ts';
@@ -15,7 +16,9 @@ export type SmtpStage =
   | 'data'
   | 'body';
 
-/** The dialogue cannot go on: no connection, no answer in time, nonsense, or a reply that ends it. */
+/**
+ * The dialogue cannot go on: no connection, no answer in time, nonsense, or a reply that ends it.
+ */
 export class SmtpFault extends Error {
   readonly stage: SmtpStage;
   /** The reply that ended the dialogue, if it was one. */
@@ -51,15 +54,20 @@ export interface WireAddress {
 export interface Wire {
   write(data: string | Buffer): void;
   /**
-   * Writes pieces as the system takes them, with turns for everybody else in between; true when it has all of them, false when
-   * a reply came before that, a fault when nothing moves for `stallMs`.
+   * Writes pieces as the system takes them, with turns for everybody else in between; true when it
+   * has all of them, false when a reply came before that, a fault when nothing moves for `stallMs`.
    */
   writeAll(pieces: Iterable<Buffer>, stage: SmtpStage, stallMs: number): Promise<boolean>;
   reply(stage: SmtpStage, timeoutMs: number): Promise<SmtpReply>;
   startTls(timeoutMs: number): Promise<void>;
-  /** Called once when the relay says something unasked or the connection ends while nobody waits. */
+  /**
+   * Called once when the relay says something unasked or the connection ends while nobody waits.
+   */
   onDisturbed: (() => void) | undefined;
-  /** How many replies came so far, and how many bytes of large mails the system has taken: whether anything moves. */
+  /**
+   * How many replies came so far, and how many bytes of large mails the system has taken: whether
+   * anything moves.
+   */
   replies(): number;
   taken(): number;
   /** Alive, and no reply is half-read or waits unasked. */
@@ -154,7 +162,8 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
     async writeAll(pieces, stage, stallMs) {
       let flushed = false;
       const isAnswered = () => received.length > 0;
-      // RFC 5321 4.5.3.2.5 limits the wait for each block, not for the whole: Node restarts this timer as bytes move.
+      // RFC 5321 4.5.3.2.5 limits the wait for each block, not for the whole: Node restarts this
+      // timer as bytes move.
       const stalled = () => fail(`the relay took no data for ${stallMs / 1000} s`);
       socket.setTimeout(stallMs, stalled);
       for (const piece of pieces) {
@@ -181,7 +190,8 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       return received.shift()!;
     },
     async startTls(timeoutMs) {
-      // Bytes that came in the clear after the 220 would be read as if they had come through TLS (CVE-2011-0411).
+      // Bytes that came in the clear after the 220 would be read as if they had come through TLS
+      // (CVE-2011-0411).
       if (received.length > 0 || !reader.isEmpty()) {
         fail('plaintext after STARTTLS');
         throw new SmtpFault(

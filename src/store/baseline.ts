@@ -1,5 +1,6 @@
-// Databases of before the first release: their schema came in many small migrations, which are one baseline now. What such a
-// database still lacks of it is made up for; migrate.ts asks before it looks what is missing.
+// Databases of before the first release: their schema came in many small migrations, which are one
+// baseline now. What such a database still lacks of it is made up for; migrate.ts asks before it
+// looks what is missing.
 import { Problem } from '../errors.ts';
 import type { Queryable } from './pool.ts';
 

@@ -1,5 +1,6 @@
-// Columns of a batch: one list says what a statement's parameters are called, of which type they are, and what a row puts
-// into each. Batches go to PostgreSQL as one array per column (binary.ts); nobody counts parameters by hand.
+// Columns of a batch: one list says what a statement's parameters are called, of which type they
+// are, and what a row puts into each. Batches go to PostgreSQL as one array per column (binary.ts);
+// nobody counts parameters by hand.
 import { type ElementName, type ElementValue, encodeArray } from './binary.ts';
 
 /** One column: its type, and its value of a row. */
@@ -16,7 +17,10 @@ export interface ColumnList<Row> {
   length: number;
   /** Name and type of each, in their order. */
   types: readonly (readonly [name: string, type: ElementName])[];
-  /** For a call of a function: `p_id => $1::uuid[], …`. By name, whatever order the function declares them in. */
+  /**
+   * For a call of a function: `p_id => $1::uuid[], …`. By name, whatever order the function
+   * declares them in.
+   */
   asArguments(first?: number): string;
   /** For a statement: `unnest($1::uuid[], …) AS alias (id, …)`. */
   asRows(alias: string, first?: number): string;

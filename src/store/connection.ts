@@ -1,12 +1,12 @@
-// One connection to PostgreSQL: to which server, with which settings, and how long it may leave a statement unanswered.
-// Before: servers.ts says which server; after: pool.ts lends connections out.
+// One connection to PostgreSQL: to which server, with which settings, and how long it may leave a
+// statement unanswered. Before: servers.ts says which server; after: pool.ts lends connections out.
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Server, Servers } from './servers.ts';
 
 /**
- * How long things may take. The server ends its own slow statements and waits for locks; `answerMs` is for the server that
- * says nothing at all: one that was frozen, or whose packets go nowhere.
+ * How long things may take. The server ends its own slow statements and waits for locks; `answerMs`
+ * is for the server that says nothing at all: one that was frozen, or whose packets go nowhere.
  */
 export interface Patience {
   connectMs: number;
@@ -20,7 +20,10 @@ export interface Patience {
 /** Zero means no limit to PostgreSQL. */
 const NO_LIMIT = 0;
 
-/** By who asks. All of them are given up at once when the heartbeat stops: these are for what hangs alone. */
+/**
+ * By who asks. All of them are given up at once when the heartbeat stops: these are for what hangs
+ * alone.
+ */
 export const PATIENCE = {
   /** Somebody waits at a door. */
   calls: { connectMs: 5000, waitMs: 10_000, statementMs: 8000, lockMs: 5000, answerMs: 10_000 },
@@ -56,7 +59,10 @@ export interface Connection extends pg.Client {
   ): Promise<pg.QueryResult<Row>>;
   /** Connections that were opened later go elsewhere, or this one has been silent. */
   isStale(): boolean;
-  /** Looks whether an answer is overdue. Then the connection is given up, and `ended` told which process of the server it had. */
+  /**
+   * Looks whether an answer is overdue. Then the connection is given up, and `ended` told which
+   * process of the server it had.
+   */
   watch(ended: (serverPid: number) => void): void;
   /** Without a goodbye, which would never be read. Statements under way fail with the reason. */
   giveUp(reason: Error): void;
@@ -100,7 +106,8 @@ class ServerConnection extends pg.Client implements Connection {
     this.#plan = plan;
     this.#server = server;
     this.#generation = plan.servers.generation();
-    // Broken between two statements of a transaction, a connection tells nobody but its listeners; the next statement fails.
+    // Broken between two statements of a transaction, a connection tells nobody but its listeners;
+    // the next statement fails.
     this.on('error', () => undefined);
   }
 
@@ -126,7 +133,10 @@ class ServerConnection extends pg.Client implements Connection {
     return this.#generation !== this.#plan.servers.generation();
   }
 
-  /** Settings by statement, not by start-up options: those are lost behind a pooler, or where the URL has its own. */
+  /**
+   * Settings by statement, not by start-up options: those are lost behind a pooler, or where the
+   * URL has its own.
+   */
   async begin(): Promise<void> {
     if (this.#serverPid !== undefined) return;
     const { statementMs, lockMs } = this.#plan.patience;
@@ -189,10 +199,12 @@ class ServerConnection extends pg.Client implements Connection {
 /**
  * What we answer with 202 must be on disk, whatever the server's default is.
  *
- * Plans are made for the values at hand and not kept: a kept one is often made while the queue is empty, and stays when it has
- * grown. Claiming 128 of 50,000 due rows with such a plan took 28 s, else 12 ms. Planning is a fifth of a millisecond a group.
+ * Plans are made for the values at hand and not kept: a kept one is often made while the queue is
+ * empty, and stays when it has grown. Claiming 128 of 50,000 due rows with such a plan took 28 s,
+ * else 12 ms. Planning is a fifth of a millisecond a group.
  *
- * No JIT: where it is on, as in Debian's servers, a plan that looks dear is compiled: 551 ms for what takes 0.04 ms.
+ * No JIT: where it is on, as in Debian's servers, a plan that looks dear is compiled: 551 ms for
+ * what takes 0.04 ms.
  */
 const SETTINGS = {
   synchronous_commit: 'on',
@@ -207,6 +219,9 @@ const SETTINGS = {
 export const isOutOfConnections = (error: unknown): boolean =>
   (error as { code?: unknown }).code === '53300';
 
-/** An error that everybody takes for what it is (connection-fault.ts): SQLSTATE 08006, connection failure. */
+/**
+ * An error that everybody takes for what it is (connection-fault.ts): SQLSTATE 08006, connection
+ * failure.
+ */
 export const databaseAway = (text: string): Error =>
   Object.assign(new Error(text), { code: '08006' });

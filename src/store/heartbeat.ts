@@ -1,8 +1,10 @@
-// The heartbeat: once a second PostgreSQL is asked for its time, on a connection of its own. While no answer comes, everybody
-// else's statements fail at once instead of hanging; when one comes, they go on. Before: main.ts; beside: the pools.
+// The heartbeat: once a second PostgreSQL is asked for its time, on a connection of its own. While
+// no answer comes, everybody else's statements fail at once instead of hanging; when one comes,
+// they go on. Before: main.ts; beside: the pools.
 //
-// Its answers make the service's clock: the database's, carried on by this machine's monotonic one. So processes whose clocks
-// differ agree on what is due, what is over and into which day's partition a message goes.
+// Its answers make the service's clock: the database's, carried on by this machine's monotonic one.
+// So processes whose clocks differ agree on what is due, what is over and into which day's
+// partition a message goes.
 import type { Clock } from '../clock.ts';
 import { databaseFault } from '../connection-fault.ts';
 import type { Log } from '../log.ts';
@@ -51,7 +53,8 @@ export async function startHeartbeat(deps: { servers: Servers; log: Log }): Prom
   }
 
   function noAnswer(error: unknown): void {
-    // An error from the server is an answer, too: it may be out of connections while ours still work.
+    // An error from the server is an answer, too: it may be out of connections while ours still
+    // work.
     if (databaseFault(error) !== 'away' || isOutOfConnections(error)) {
       log.warn({ err: error }, 'the heartbeat of the database failed');
       return;
@@ -88,8 +91,9 @@ export async function startHeartbeat(deps: { servers: Servers; log: Log }): Prom
 }
 
 /**
- * Another clock's time, carried on by ours. What the asking took leaves doubt about it; it is moved no further than it must be,
- * so that a busy machine, where asking takes long, does not set it back: ids would come out of their order.
+ * Another clock's time, carried on by ours. What the asking took leaves doubt about it; it is moved
+ * no further than it must be, so that a busy machine, where asking takes long, does not set it
+ * back: ids would come out of their order.
  */
 function createCarriedClock() {
   let offsetMs = Number.NaN;

@@ -1,11 +1,13 @@
-// The installation's secret: SECRET_KEY, or one made once and kept in the database so that all processes share it.
-// Keys for separate purposes are derived from it, so that a token of one kind is never valid as another.
+// The installation's secret: SECRET_KEY, or one made once and kept in the database so that all
+// processes share it. Keys for separate purposes are derived from it, so that a token of one kind
+// is never valid as another.
 //
 //              SECRET_KEY set the first time: all is resealed          `secret rotate`: all is resealed
 //   its own ──────────────────────────────────────────────▶ SECRET_KEY ─────────────────────────────────▶ another
 //
-// The table knows which secret is in force by a verifier. A process with another one does not start; one that runs
-// while the secret changes seals nothing more (vault.ts) and is told to end (watchSecret).
+// The table knows which secret is in force by a verifier. A process with another one does not
+// start; one that runs while the secret changes seals nothing more (vault.ts) and is told to end
+// (watchSecret).
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import { seal, unseal } from '../sealing.ts';
@@ -45,10 +47,16 @@ interface InForce {
 
 type KeptTokenKeys = Record<TokenPurpose, string>;
 
-/** `start`: a SECRET_KEY that is set the first time comes into force. `join`: a command must not end what runs. */
+/**
+ * `start`: a SECRET_KEY that is set the first time comes into force. `join`: a command must not end
+ * what runs.
+ */
 export type Opening = 'start' | 'join';
 
-/** Opens the secret in force, after making it so where that is due. Processes that start at once wait for each other. */
+/**
+ * Opens the secret in force, after making it so where that is due. Processes that start at once
+ * wait for each other.
+ */
 export async function openSecret(
   database: Database,
   secretKey: string | undefined,
@@ -143,7 +151,10 @@ export async function rotateSecret(
   });
 }
 
-/** The row is written first: it is locked then, and who is about to seal with the old secret waits, and is refused. */
+/**
+ * The row is written first: it is locked then, and who is about to seal with the old secret waits,
+ * and is refused.
+ */
 async function replace(
   client: Queryable,
   columns: readonly SealedColumn[],
@@ -280,7 +291,7 @@ async function putInForce(client: Queryable, { secret, verifier }: InForce): Pro
   );
 }
 
-// ---- What is said when it does not fit --------------------------------------------------------------------------------
+// ---- What is said when it does not fit ----------------------------------------------------------
 
 const IF_LOST =
   'If it is lost, "sandmartin secret rotate --lost" goes on with a new one: DKIM keys and webhook secrets must then be made anew.';

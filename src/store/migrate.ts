@@ -1,9 +1,11 @@
-// The schema: numbered migrations, forward only, each a transaction of its own, then the functions, each replaced when its
-// text changed. Before: the database is reachable. After: every folder above finds the tables it knows.
+// The schema: numbered migrations, forward only, each a transaction of its own, then the functions,
+// each replaced when its text changed. Before: the database is reachable. After: every folder above
+// finds the tables it knows.
 //
-// Ten processes may start at once: an advisory lock lets one work at a time, the rest find it done. Processes of the previous
-// version go on sending meanwhile, so a migration never stands in line for a table: everybody who comes after it would wait
-// too, for as long as the backup takes that it waits for. It steps aside and comes again.
+// Ten processes may start at once: an advisory lock lets one work at a time, the rest find it done.
+// Processes of the previous version go on sending meanwhile, so a migration never stands in line
+// for a table: everybody who comes after it would wait too, for as long as the backup takes that it
+// waits for. It steps aside and comes again.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,7 +19,10 @@ const MIGRATION_LOCK = 7_263_001;
 export interface MigrationPatience {
   /** How long a migration, and with it everybody behind it, waits for a table. */
   lockMs: number;
-  /** How long those behind it have the tables for themselves before it comes again; longer each time. */
+  /**
+   * How long those behind it have the tables for themselves before it comes again; longer each
+   * time.
+   */
   pauseMs: number;
   /** After so long somebody has to be told. */
   giveUpMs: number;
@@ -98,7 +103,10 @@ async function comingAgain<Result>(
   }
 }
 
-/** lock_not_available: lock_timeout is over; deadlock_detected: the others and it waited for each other. */
+/**
+ * lock_not_available: lock_timeout is over; deadlock_detected: the others and it waited for each
+ * other.
+ */
 const isInTheWay = (error: unknown): boolean =>
   ['55P03', '40P01'].includes((error as { code?: string }).code ?? '');
 
@@ -110,8 +118,9 @@ const stillLocked = (giveUpMs: number, cause: unknown): Problem =>
   );
 
 /**
- * A function lives in one file, so that a change of it is a change of that file. A new list of arguments makes a function
- * beside the old one: processes of the previous version go on calling theirs.
+ * A function lives in one file, so that a change of it is a change of that file. A new list of
+ * arguments makes a function beside the old one: processes of the previous version go on calling
+ * theirs.
  */
 async function replaceFunctions(client: Queryable): Promise<void> {
   await client.query(

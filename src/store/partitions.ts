@@ -1,6 +1,7 @@
-// Partitions: one a day for messages, contents, events and webhook deliveries, made ahead and dropped when their days are over.
-// Called at start and by the maintenance task; dropping a partition is how old data goes, without a DELETE. A row whose day
-// has none, because maintenance failed for a week or a clock jumped, has it made on the spot.
+// Partitions: one a day for messages, contents, events and webhook deliveries, made ahead and
+// dropped when their days are over. Called at start and by the maintenance task; dropping a
+// partition is how old data goes, without a DELETE. A row whose day has none, because maintenance
+// failed for a week or a clock jumped, has it made on the spot.
 import { firstUuidAt, idTimeMs, uuidToBytes } from '../ids.ts';
 import type { Database, Queryable } from './pool.ts';
 
@@ -9,7 +10,10 @@ const DAY_MS = 86_400_000;
 /** A start that finds no maintenance for a week still has somewhere to put today's mail. */
 const DAYS_AHEAD = 7;
 
-/** Small rows that are updated leave room for it on their page; payloads of up to 8 KB stay in the row, which saves a TOAST insert. */
+/**
+ * Small rows that are updated leave room for it on their page; payloads of up to 8 KB stay in the
+ * row, which saves a TOAST insert.
+ */
 const tables = [
   { name: 'messages', settings: 'fillfactor = 80' },
   { name: 'contents', settings: 'toast_tuple_target = 8160' },
@@ -46,13 +50,19 @@ async function makeDays(database: Database, from: number, to: number): Promise<v
   });
 }
 
-/** One process at a time. What waits for a table, behind a backup perhaps, holds up everybody else: it comes again later. */
+/**
+ * One process at a time. What waits for a table, behind a backup perhaps, holds up everybody else:
+ * it comes again later.
+ */
 async function lock(client: Queryable): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
   await client.query(`SET LOCAL lock_timeout = '2s'`);
 }
 
-/** The same database, for which no day lacks its partition: the statement failed as a whole, so it can be asked again. */
+/**
+ * The same database, for which no day lacks its partition: the statement failed as a whole, so it
+ * can be asked again.
+ */
 export function withPartitions(database: Database): Database {
   async function again<Result>(ask: () => Promise<Result>): Promise<Result> {
     try {
@@ -72,7 +82,10 @@ export function withPartitions(database: Database): Database {
   };
 }
 
-/** PostgreSQL says which row found no partition: `Partition key of the failing row contains (id) = (0198…).` */
+/**
+ * PostgreSQL says which row found no partition: `Partition key of the failing row contains (id) =
+ * (0198…).`
+ */
 function missingDay(error: unknown): number | undefined {
   const { code, message = '', detail = '' } = error as Record<string, string | undefined>;
   if (code !== '23514' || !message.startsWith('no partition of relation')) return undefined;

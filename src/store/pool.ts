@@ -1,5 +1,6 @@
-// The database as everything above sees it: plain SQL over a pool of connections, and transactions. Before: servers.ts and
-// connection.ts; beside it heartbeat.ts, which says when the server stops answering.
+// The database as everything above sees it: plain SQL over a pool of connections, and transactions.
+// Before: servers.ts and connection.ts; beside it heartbeat.ts, which says when the server stops
+// answering.
 import pg from 'pg';
 import { isConnectionFault } from '../connection-fault.ts';
 import { type Connection, connectionClass, PATIENCE, type Patience } from './connection.ts';
@@ -13,12 +14,16 @@ export interface Database {
     text: string,
     values: unknown[],
   ): Promise<Row[]>;
-  /** What `work` does outside of the database may be done twice: partitions.ts has it begin again. */
+  /**
+   * What `work` does outside of the database may be done twice: partitions.ts has it begin again.
+   */
   transaction<Result>(work: (client: Queryable) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
-/** The same transaction for code that opens one of its own: that becomes a savepoint of this one. */
+/**
+ * The same transaction for code that opens one of its own: that becomes a savepoint of this one.
+ */
 export const joined = (client: Queryable): Database => ({
   ...client,
   async transaction(work) {
@@ -122,7 +127,10 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
     }
   }
 
-  /** One that waits for a standby, say, holds its place at the server for ever, and the next one takes another. */
+  /**
+   * One that waits for a standby, say, holds its place at the server for ever, and the next one
+   * takes another.
+   */
   function endAtServer(serverPid: number): void {
     once({ text: 'SELECT pg_terminate_backend($1)', values: [serverPid] }).catch(() => undefined);
   }

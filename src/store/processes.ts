@@ -1,5 +1,5 @@
-// Signs of life: each process tells its roles every few seconds, so that `doctor` and the dashboard know what runs.
-// The times are the database's, whatever the clocks of the processes say.
+// Signs of life: each process tells its roles every few seconds, so that `doctor` and the dashboard
+// know what runs. The times are the database's, whatever the clocks of the processes say.
 import { hostname } from 'node:os';
 import { ROLES, type Role } from '../config.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';

@@ -1,5 +1,6 @@
-// Sealed columns: each folder says which of its columns hold sealed values (src/secrets.ts has them all), and this walks
-// over their rows: to seal them with another key, to seal what a migration left plain, to find what cannot be opened.
+// Sealed columns: each folder says which of its columns hold sealed values (src/secrets.ts has them
+// all), and this walks over their rows: to seal them with another key, to seal what a migration
+// left plain, to find what cannot be opened.
 import { PLAIN, seal, unseal } from '../sealing.ts';
 import type { Queryable } from './pool.ts';
 
@@ -18,7 +19,10 @@ export interface SealedColumn {
 
 const ROWS_AT_A_TIME = 500;
 
-/** Seals everything with `to`. What none of the keys opens stays as it is; answers its names and how many were sealed anew. */
+/**
+ * Seals everything with `to`. What none of the keys opens stays as it is; answers its names and how
+ * many were sealed anew.
+ */
 export async function resealAll(
   client: Queryable,
   columns: readonly SealedColumn[],
@@ -72,7 +76,10 @@ export async function findUnopenable(
   return { total, stranded };
 }
 
-/** A cursor: however many there are, few are in memory. It shows the rows as they were when it was opened. */
+/**
+ * A cursor: however many there are, few are in memory. It shows the rows as they were when it was
+ * opened.
+ */
 async function* rowsOf(
   client: Queryable,
   { table, column, key }: SealedColumn,

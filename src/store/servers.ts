@@ -1,5 +1,6 @@
-// The servers that DATABASE_URL names, and which of them is asked: the last that took writes. Before: main.ts and cli/ with
-// the URL; after: pool.ts opens every connection to `current()`, heartbeat.ts says when it stops answering.
+// The servers that DATABASE_URL names, and which of them is asked: the last that took writes.
+// Before: main.ts and cli/ with the URL; after: pool.ts opens every connection to `current()`,
+// heartbeat.ts says when it stops answering.
 import { urlsOf } from '../database-url.ts';
 
 export interface Server {
@@ -14,11 +15,17 @@ export interface Servers {
   current(): Server;
   /** Rises whenever connections that were opened before are to be replaced. */
   generation(): number;
-  /** This one cannot be reached or takes no writes: the next one is asked, if there is one, and connections are replaced. */
+  /**
+   * This one cannot be reached or takes no writes: the next one is asked, if there is one, and
+   * connections are replaced.
+   */
   failed(server: Server): void;
   /** Why nothing is asked at the moment; undefined: the server answers, as far as anybody knows. */
   silence(): Error | undefined;
-  /** Nobody answers: what waits for an answer is given up, and new statements fail at once until `answers`. */
+  /**
+   * Nobody answers: what waits for an answer is given up, and new statements fail at once until
+   * `answers`.
+   */
   silent(reason: Error): void;
   answers(): void;
   /** Told of every silence, to give up what is under way. Answers how to be told no more. */

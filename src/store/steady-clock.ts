@@ -1,8 +1,9 @@
-// Whether the clock can be trusted with what cannot be taken back: old data is dropped only after the clock, as maintenance
-// saw it run by run, has gone on for a week without a jump. Before: maintenance.ts and `sandmartin doctor` ask.
+// Whether the clock can be trusted with what cannot be taken back: old data is dropped only after
+// the clock, as maintenance saw it run by run, has gone on for a week without a jump. Before:
+// maintenance.ts and `sandmartin doctor` ask.
 //
-// A service that was off for long looks the same as a clock that was set ahead. Both wait the week: data that stays a little
-// longer can still be dropped, data that is gone is gone.
+// A service that was off for long looks the same as a clock that was set ahead. Both wait the week:
+// data that stays a little longer can still be dropped, data that is gone is gone.
 import type { Database } from './pool.ts';
 
 const MOST_AHEAD_HOURS = 48;
@@ -29,7 +30,10 @@ interface Row {
 const COLUMNS =
   'last_run_at AS "lastRunAt", steady_since AS "steadySince", jumped_from AS "jumpedFrom"';
 
-/** Notes a run and answers how the clock has gone since the runs before it, whichever process they were of. */
+/**
+ * Notes a run and answers how the clock has gone since the runs before it, whichever process they
+ * were of.
+ */
 export async function noteRun(database: Database, nowMs: number): Promise<ClockHistory> {
   const [row] = await database.query<Row>(
     `INSERT INTO maintenance_runs AS r (last_run_at, steady_since) VALUES ($1, $1)
@@ -74,7 +78,10 @@ export interface LeapWatch {
   isSteadyFor(ms: number, nowMs: number): boolean;
 }
 
-/** `leaptAtMs`: of a leap that was there before. A machine that slept looks the same: nothing is lost by waiting either. */
+/**
+ * `leaptAtMs`: of a leap that was there before. A machine that slept looks the same: nothing is
+ * lost by waiting either.
+ */
 export function watchForLeaps(
   leaptAtMs = Number.NEGATIVE_INFINITY,
   monotonicMs: () => number = () => performance.now(),

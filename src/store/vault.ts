@@ -1,10 +1,14 @@
-// The vault: seals what goes into the database and opens it again, with the key of the secret that is in force.
-// Before: installation.ts opened the secret. Used by accounts/ for DKIM keys and by webhooks/ for signing secrets.
+// The vault: seals what goes into the database and opens it again, with the key of the secret that
+// is in force. Before: installation.ts opened the secret. Used by accounts/ for DKIM keys and by
+// webhooks/ for signing secrets.
 import { Problem } from '../errors.ts';
 import { seal, unseal } from '../sealing.ts';
 import type { Queryable } from './pool.ts';
 
-/** Another secret is in force: nothing is wrong with the row or the mail, this process is out of date and about to end. */
+/**
+ * Another secret is in force: nothing is wrong with the row or the mail, this process is out of
+ * date and about to end.
+ */
 export class SecretChanged extends Problem {
   constructor() {
     super(
@@ -15,7 +19,10 @@ export class SecretChanged extends Problem {
 }
 
 export interface Vault {
-  /** Call it in the transaction that writes the row: nothing is sealed with a secret that is no longer in force. */
+  /**
+   * Call it in the transaction that writes the row: nothing is sealed with a secret that is no
+   * longer in force.
+   */
   seal(client: Queryable, label: string, plain: Buffer): Promise<Buffer>;
   /** Undefined: sealed with another secret, for another row, or changed since. */
   open(label: string, sealed: Buffer): Buffer | undefined;
@@ -28,7 +35,8 @@ const IN_FORCE = 'SELECT FROM installation WHERE only_one AND verifier = $1';
 export function createVault(key: Buffer, verifier: Buffer): Vault {
   return {
     async seal(client, label, plain) {
-      // The share lock makes a change of the secret wait until this is committed, so that it seals this row anew as well.
+      // The share lock makes a change of the secret wait until this is committed, so that it seals
+      // this row anew as well.
       const rows = await client.query(`${IN_FORCE} FOR SHARE`, [verifier]);
       if (rows.length === 0) throw new SecretChanged();
       return seal(key, label, plain);

@@ -1,5 +1,6 @@
-// Strikes: refusals that make an address doubtful, a day each. Three on different days within 30 days, with no delivery
-// between them, and the account writes there no more. Counted by feedback and delivery with the events that tell of them.
+// Strikes: refusals that make an address doubtful, a day each. Three on different days within 30
+// days, with no delivery between them, and the account writes there no more. Counted by feedback
+// and delivery with the events that tell of them.
 import { addressKey } from '../addresses.ts';
 import { bytesToUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
@@ -16,7 +17,10 @@ export interface Refusal {
   consequence: 'suppress' | 'strike';
 }
 
-/** Counts strikes and suppresses what is dead or struck out. Answers for each refusal whether its address is now suppressed. */
+/**
+ * Counts strikes and suppresses what is dead or struck out. Answers for each refusal whether its
+ * address is now suppressed.
+ */
 export async function judgeRefusals(
   client: Queryable,
   refusals: readonly Refusal[],

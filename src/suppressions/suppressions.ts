@@ -1,5 +1,5 @@
-// Suppressions: addresses an account must not write to any more. Asked by delivery when a mail is handed over; written by
-// feedback, unsubscribes and people.
+// Suppressions: addresses an account must not write to any more. Asked by delivery when a mail is
+// handed over; written by feedback, unsubscribes and people.
 import { addressKey, parseAddress } from '../addresses.ts';
 import { type Fault, Problem } from '../errors.ts';
 import { showUuid } from '../ids.ts';
@@ -37,7 +37,10 @@ export async function suppress(
   return added.map(({ address }) => address);
 }
 
-/** Which of the recipients are suppressed, as `account address` of their normalised form: see `suppressionKey`. */
+/**
+ * Which of the recipients are suppressed, as `account address` of their normalised form: see
+ * `suppressionKey`.
+ */
 export async function suppressedAmong(
   database: Database,
   recipients: readonly { accountId: number; address: string }[],
@@ -58,7 +61,7 @@ export async function suppressedAmong(
 export const suppressionKey = (accountId: number, address: string): string =>
   `${accountId} ${addressKey(address)}`;
 
-// ---- What the owner of an account sees and changes ------------------------------------------------------------------
+// ---- What the owner of an account sees and changes ----------------------------------------------
 
 export interface ListedSuppression {
   address: string;

@@ -1,5 +1,6 @@
-// The branding of an account as it is kept: every change is a new version. Before it: operations/branding.ts.
-// After it: resolution.ts hands the newest to every render, and each message records which version that was.
+// The branding of an account as it is kept: every change is a new version. Before it:
+// operations/branding.ts. After it: resolution.ts hands the newest to every render, and each
+// message records which version that was.
 import { lockAccount } from '../accounts/accounts.ts';
 import { Problem } from '../errors.ts';
 import type { Database, Queryable } from '../store/pool.ts';
@@ -25,8 +26,8 @@ export async function readBranding(
 }
 
 /**
- * Sets some fields; `null` and `''` take one back to its default. A Problem names the field at fault, or says that
- * somebody else changed the branding since `baseVersion`.
+ * Sets some fields; `null` and `''` take one back to its default. A Problem names the field at
+ * fault, or says that somebody else changed the branding since `baseVersion`.
  */
 export async function setBranding(
   database: Database,

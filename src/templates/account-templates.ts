@@ -1,5 +1,6 @@
-// Templates of an account's own: cloned or made from nothing, edited in versions, published, rolled back, archived.
-// Before it: operations/templates.ts. After it: resolution.ts finds the published version for a send.
+// Templates of an account's own: cloned or made from nothing, edited in versions, published, rolled
+// back, archived. Before it: operations/templates.ts. After it: resolution.ts finds the published
+// version for a send.
 import { isDeepStrictEqual } from 'node:util';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Problem } from '../errors.ts';
@@ -28,8 +29,9 @@ interface TemplateDeps {
 const EDITS_PER_SECOND = 100;
 
 /**
- * A copy of a template, published as it is: from now on the account's sends find the copy under its slug. Where the
- * account has a template of its own under the slug, that is copied, else the system's.
+ * A copy of a template, published as it is: from now on the account's sends find the copy under its
+ * slug. Where the account has a template of its own under the slug, that is copied, else the
+ * system's.
  */
 export async function cloneTemplate(
   deps: TemplateDeps,
@@ -59,8 +61,9 @@ export async function cloneTemplate(
 }
 
 /**
- * A Problem where what is given is no valid Jinja2. Asked before putTemplate and not by it: compiling may wait for its turn in
- * a thread, and no transaction with the account's lock waits with it. What is not given was checked when it was saved.
+ * A Problem where what is given is no valid Jinja2. Asked before putTemplate and not by it:
+ * compiling may wait for its turn in a thread, and no transaction with the account's lock waits
+ * with it. What is not given was checked when it was saved.
  */
 export async function checkSources(
   deps: Pick<TemplateDeps, 'catalog' | 'making'>,
@@ -75,9 +78,10 @@ export async function checkSources(
 }
 
 /**
- * Saves a new version, as a draft. What is not given stays as in the version `from` (the newest, unless told); a template
- * made from nothing needs at least a subject and HTML. What the newest version says already makes no new one.
- * `base`: the newest version that whoever changes it knows; a Problem tells what others changed since.
+ * Saves a new version, as a draft. What is not given stays as in the version `from` (the newest,
+ * unless told); a template made from nothing needs at least a subject and HTML. What the newest
+ * version says already makes no new one. `base`: the newest version that whoever changes it knows;
+ * a Problem tells what others changed since.
  */
 export async function putTemplate(
   deps: TemplateDeps,
@@ -112,7 +116,10 @@ export async function putTemplate(
   });
 }
 
-/** From now on sends use this version (the newest, unless told). Brings an archived template back. `base` as in putTemplate. */
+/**
+ * From now on sends use this version (the newest, unless told). Brings an archived template back.
+ * `base` as in putTemplate.
+ */
 export async function publishTemplate(
   database: Database,
   accountId: number,
@@ -128,7 +135,10 @@ export async function publishTemplate(
   });
 }
 
-/** Back to the version that was in use before the published one. A rolled-back version is kept and can be published again. */
+/**
+ * Back to the version that was in use before the published one. A rolled-back version is kept and
+ * can be published again.
+ */
 export async function rollBackTemplate(
   database: Database,
   accountId: number,
@@ -154,7 +164,10 @@ export async function rollBackTemplate(
   });
 }
 
-/** Out of use: sends find the system template of the slug again, or none. Nothing is lost; publishing brings it back. */
+/**
+ * Out of use: sends find the system template of the slug again, or none. Nothing is lost;
+ * publishing brings it back.
+ */
 export async function archiveTemplate(
   database: Database,
   accountId: number,
@@ -168,7 +181,7 @@ export async function archiveTemplate(
   return await readAccountTemplate(database, accountId, slug);
 }
 
-// ---- Steps ------------------------------------------------------------------------------------------------------
+// ---- Steps --------------------------------------------------------------------------------------
 
 async function draftToClone(
   client: Queryable,

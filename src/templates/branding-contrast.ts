@@ -1,4 +1,5 @@
-// How well an account's colours can be read, and what mails use instead. Before it: operations/branding.ts.
+// How well an account's colours can be read, and what mails use instead. Before it:
+// operations/branding.ts.
 import { brandingContext, contrast } from './branding.ts';
 import type { Branding } from './branding-fields.ts';
 

@@ -1,5 +1,5 @@
-// The branding fields: the ONE list, with what each is for. branding.ts checks what is put into them, operations take and
-// answer them, pages and templates show them.
+// The branding fields: the ONE list, with what each is for. branding.ts checks what is put into
+// them, operations take and answer them, pages and templates show them.
 import { z } from 'zod';
 
 export const BRANDING_FIELDS = {

@@ -1,5 +1,6 @@
-// Branding: the ten fields an account sets, checked, and the object `branding` that every template reads.
-// Before it: the dashboard or the CLI changes a field. After it: rendering.ts puts the context into every render.
+// Branding: the ten fields an account sets, checked, and the object `branding` that every template
+// reads. Before it: the dashboard or the CLI changes a field. After it: rendering.ts puts the
+// context into every render.
 import { parseMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import {
@@ -9,11 +10,16 @@ import {
   defaultBranding,
 } from './branding-fields.ts';
 
-/** `branding` as templates see it: the ten fields and colours derived from them, so that text stays readable. */
+/**
+ * `branding` as templates see it: the ten fields and colours derived from them, so that text stays
+ * readable.
+ */
 export type BrandingContext = Branding & DerivedColours;
 
 interface DerivedColours {
-  /** Text on `primary_color`: white, near-black or black, whichever first reaches WCAG AA (4.5:1). */
+  /**
+   * Text on `primary_color`: white, near-black or black, whichever first reaches WCAG AA (4.5:1).
+   */
   button_text_color: string;
   /** `primary_color`, or darker when a button would not stand out from the white card. */
   button_border_color: string;
@@ -95,7 +101,7 @@ export function brandingContext(branding: Branding): BrandingContext {
   };
 }
 
-// ---- The fields -------------------------------------------------------------------------------------------------
+// ---- The fields ---------------------------------------------------------------------------------
 
 function text(value: unknown): string {
   if (typeof value !== 'string') throw new Error('must be a text');
@@ -142,7 +148,7 @@ function radius(value: unknown): number {
   return pixels;
 }
 
-// ---- The colours (WCAG 2.2, relative luminance and contrast ratio) -----------------------------------------------
+// ---- The colours (WCAG 2.2, relative luminance and contrast ratio) ------------------------------
 
 type Rgb = readonly [number, number, number];
 
@@ -160,7 +166,10 @@ export function contrast(one: string, other: string): number {
   return ratio(rgb(one), rgb(other));
 }
 
-/** White where it is readable, else near-black; pure black for the narrow band of middle tones where neither is. */
+/**
+ * White where it is readable, else near-black; pure black for the narrow band of middle tones where
+ * neither is.
+ */
 function readableOn(ground: string): string {
   return (
     ['#ffffff', '#15181f'].find((candidate) => contrast(candidate, ground) >= textContrast) ??
@@ -169,8 +178,9 @@ function readableOn(ground: string): string {
 }
 
 /**
- * The colour itself if it stands out enough from the ground, else lighter or darker until it does. Only the lightness
- * (HSL) moves: mixing with white or black instead would wash the brand out to grey.
+ * The colour itself if it stands out enough from the ground, else lighter or darker until it does.
+ * Only the lightness (HSL) moves: mixing with white or black instead would wash the brand out to
+ * grey.
  */
 function shade(
   color: string,

@@ -1,5 +1,6 @@
 // The system catalogue: plain files under catalog/, read, checked and compiled once at start.
-// Before it: main.ts knows the folder. After it: list_templates shows it, rendering.ts sends from it, account templates extend it.
+// Before it: main.ts knows the folder. After it: list_templates shows it, rendering.ts sends from
+// it, account templates extend it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +28,10 @@ export interface SystemTemplate {
 export interface Catalog {
   /** By slug, in the order of the categories and then of the slugs. */
   templates: ReadonlyMap<string, SystemTemplate>;
-  /** Compiles templates that may extend and import `layout.html`, `macros.html` and every system template by its slug. */
+  /**
+   * Compiles templates that may extend and import `layout.html`, `macros.html` and every system
+   * template by its slug.
+   */
   environment: Environment;
 }
 

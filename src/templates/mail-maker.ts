@@ -1,5 +1,6 @@
-// The jobs on templates, as plain functions: a template and variables → subject, HTML and text; and whether a source is Jinja2.
-// Before it: making.ts gives an order. After it: the same, with bytes ready to be stored. Runs in a thread where a service runs.
+// The jobs on templates, as plain functions: a template and variables → subject, HTML and text; and
+// whether a source is Jinja2. Before it: making.ts gives an order. After it: the same, with bytes
+// ready to be stored. Runs in a thread where a service runs.
 import { type Fault, Problem } from '../errors.ts';
 import { htmlToPlainText } from '../html/plain-text.ts';
 import { Float, TemplateError } from '../jinja/index.ts';
@@ -42,8 +43,8 @@ export type MailMaker = ReturnType<typeof createMailMaker>;
 
 export function createMailMaker(catalog: Catalog) {
   const compiled = new WeakMap<TemplateSource, CompiledTemplate>();
-  // Texts of senders are compiled apart: however many there are, they crowd nothing out of the catalogue's cache.
-  // They see the template's variables, but no other template.
+  // Texts of senders are compiled apart: however many there are, they crowd nothing out of the
+  // catalogue's cache. They see the template's variables, but no other template.
   const senders = mailEnvironment(() => undefined);
 
   function templateOf({ slug, template }: MailOrder, thing: Thing): CompiledTemplate {
@@ -91,7 +92,10 @@ export function createMailMaker(catalog: Catalog) {
   };
 }
 
-/** Whole numbers that were written as floats (http/json-numbers.ts) are floats to templates: 10.0 stays 10.0. */
+/**
+ * Whole numbers that were written as floats (http/json-numbers.ts) are floats to templates: 10.0
+ * stays 10.0.
+ */
 function withFloats(variables: Record<string, unknown>): Record<string, unknown> {
   for (const name in variables) {
     const value = variables[name];

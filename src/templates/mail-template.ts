@@ -1,5 +1,6 @@
-// One mail template, compiled once and rendered many times: subject, preheader and HTML.
-// Before it: a source from the catalogue or of an account. After it: a mail with its subject and HTML; plain-text.ts makes the text.
+// One mail template, compiled once and rendered many times: subject, preheader and HTML. Before it:
+// a source from the catalogue or of an account. After it: a mail with its subject and HTML;
+// plain-text.ts makes the text.
 import { Problem } from '../errors.ts';
 import {
   Environment,
@@ -24,7 +25,9 @@ export interface MailTemplate {
   html: Template;
 }
 
-/** What mails are rendered in. The loader decides what a template may extend, include and import. */
+/**
+ * What mails are rendered in. The loader decides what a template may extend, include and import.
+ */
 export function mailEnvironment(loader: (name: string) => string | undefined): Environment {
   return new Environment({ loader, autoescape: (name) => !isText(name) });
 }
@@ -39,12 +42,17 @@ export function compileMail(environment: Environment, source: MailSource): MailT
   };
 }
 
-/** Compiles something that is text and not HTML, so nothing in it is escaped. `name` is `slug:part`. */
+/**
+ * Compiles something that is text and not HTML, so nothing in it is escaped. `name` is `slug:part`.
+ */
 export function compileText(environment: Environment, name: string, source: string): Template {
   return asProblem(() => environment.fromString(source, name));
 }
 
-/** The names a template may read: what the sender gave, and `branding`, which is always the account's. */
+/**
+ * The names a template may read: what the sender gave, and `branding`, which is always the
+ * account's.
+ */
 export function mailContext(
   variables: Record<string, unknown>,
   branding: BrandingContext,
@@ -106,7 +114,10 @@ function asProblem<Result>(work: () => Result): Result {
 
 const LONGEST_MESSAGE = 300;
 
-/** Messages of Python quote the value they are about, however long it is; people need its beginning, and what is said of it. */
+/**
+ * Messages of Python quote the value they are about, however long it is; people need its beginning,
+ * and what is said of it.
+ */
 export function brief(message: string): string {
   if (message.length <= LONGEST_MESSAGE) return message;
   const half = LONGEST_MESSAGE / 2;

@@ -1,5 +1,6 @@
-// Where mails are made: in threads that can be stopped, within the time each account has; or here, for a command of the operator's.
-// Before it: rendering.ts, previews, and whoever saves a template. After it: mail-maker.ts, in a thread.
+// Where mails are made: in threads that can be stopped, within the time each account has; or here,
+// for a command of the operator's. Before it: rendering.ts, previews, and whoever saves a template.
+// After it: mail-maker.ts, in a thread.
 import { Problem } from '../errors.ts';
 import { JobStopped } from '../job-stopped.ts';
 import type { BrandingContext } from './branding.ts';

@@ -1,5 +1,6 @@
 // The offering: every template an account can send, as list_templates and get_template show it.
-// Before it: operations/list-templates.ts and get-template.ts, which show it. After it: resolution and rendering.
+// Before it: operations/list-templates.ts and get-template.ts, which show it. After it: resolution
+// and rendering.
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 import type { Catalog } from './catalog.ts';
@@ -25,7 +26,10 @@ export function createOffering(deps: {
   resolve: Resolve;
   render: RenderTemplate;
 }) {
-  /** The system templates, but where the account has one of its own by that slug. By category, then slug. */
+  /**
+   * The system templates, but where the account has one of its own by that slug. By category, then
+   * slug.
+   */
   async function list(accountId: number, category?: string) {
     const offered = new Map<string, Offered>();
     for (const template of deps.catalog.templates.values()) offered.set(template.slug, template);
@@ -49,7 +53,9 @@ export function createOffering(deps: {
     return { ...summary, subject, sample, preview: await preview(accountId, slug, sample) };
   }
 
-  /** An account's own sample may lack what the template needs. Then that is what there is to see. */
+  /**
+   * An account's own sample may lack what the template needs. Then that is what there is to see.
+   */
   async function preview(
     accountId: number,
     slug: string,

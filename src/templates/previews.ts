@@ -1,5 +1,6 @@
-// Previews: a template as its editor has it, saved or not, rendered like a send renders it. Before it: the operations that
-// render and test templates and branding. What is wrong is a Problem with faults, for markers in the editor.
+// Previews: a template as its editor has it, saved or not, rendered like a send renders it. Before
+// it: the operations that render and test templates and branding. What is wrong is a Problem with
+// faults, for markers in the editor.
 import { type Fault, Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 import { readBranding } from './account-branding.ts';
@@ -41,7 +42,10 @@ export interface Preview {
   faults: Fault[];
 }
 
-/** More than people look at; they are not counted with the account's sends, which no viewer can hold up. */
+/**
+ * More than people look at; they are not counted with the account's sends, which no viewer can hold
+ * up.
+ */
 const PREVIEWS_PER_SECOND = 100;
 
 export async function renderPreview(
@@ -86,7 +90,10 @@ export async function renderEach(
   return previews;
 }
 
-/** The version asked for, else what a send would use, else the newest draft; nothing where the draft brings all. */
+/**
+ * The version asked for, else what a send would use, else the newest draft; nothing where the draft
+ * brings all.
+ */
 async function contentFor(
   { database, catalog }: PreviewDeps,
   accountId: number,

@@ -1,10 +1,14 @@
-// How much rendering an account may ask of this process: milliseconds of a thread, as a bucket that fills again. Asked before
-// anything is rendered; the exact count of calls is still taken at the commit. Before it: making.ts. After it: a thread, or 429.
+// How much rendering an account may ask of this process: milliseconds of a thread, as a bucket that
+// fills again. Asked before anything is rendered; the exact count of calls is still taken at the
+// commit. Before it: making.ts. After it: a thread, or 429.
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 
 export interface RenderBudget {
-  /** Takes one call of a share, or a Problem: over-limit. Answers where to tell how long it took; refused calls count too. */
+  /**
+   * Takes one call of a share, or a Problem: over-limit. Answers where to tell how long it took;
+   * refused calls count too.
+   */
   enter(whose: { share: string; ratePerSecond: number }): (ms: number) => void;
 }
 
@@ -13,7 +17,10 @@ const MS_PER_CALL = 5;
 /** However few calls an account may make: threads are slow at first. */
 const LEAST_MS_PER_SECOND = 100;
 const BURST_SECONDS = 5;
-/** A call takes at least this, also when it comes to nothing: five times its rate is too many of them. */
+/**
+ * A call takes at least this, also when it comes to nothing: five times its rate is too many of
+ * them.
+ */
 const LEAST_MS = 1;
 /** Before buckets that are full again are thrown away. */
 const MANY_BUCKETS = 1000;

@@ -1,5 +1,6 @@
-// Rendering: a slug and variables → subject, html and text, as an account sees them.
-// Before it: sending/content.ts with a checked request. After it: what comes out is stored, and is exactly what will be sent.
+// Rendering: a slug and variables → subject, html and text, as an account sees them. Before it:
+// sending/content.ts with a checked request. After it: what comes out is stored, and is exactly
+// what will be sent.
 import { Problem } from '../errors.ts';
 import type { Category } from './categories.ts';
 import type { Making } from './making.ts';

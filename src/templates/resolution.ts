@@ -1,5 +1,6 @@
 // Resolution: which template a slug means for an account, with the account's branding, from memory.
-// Before it: rendering.ts asks once per send. After it: a template's source. An account's own slug wins over a system one.
+// Before it: rendering.ts asks once per send. After it: a template's source. An account's own slug
+// wins over a system one.
 import type { Directory } from '../accounts/directory.ts';
 import { PLANS } from '../accounts/plans.ts';
 import type { Queryable } from '../store/pool.ts';
@@ -19,8 +20,8 @@ export interface ResolvedTemplate {
   /** Null: the catalogue's, which every thread has. */
   source: Keyed<TemplateSource> | null;
   /**
-   * Null for a system template: it changes with releases of the program, not by version, and the number alone tells an
-   * account's own `welcome` from the system's in what messages record.
+   * Null for a system template: it changes with releases of the program, not by version, and the
+   * number alone tells an account's own `welcome` from the system's in what messages record.
    */
   version: number | null;
   /** As it is written, in Jinja2. */
@@ -37,8 +38,8 @@ export interface ResolvedBranding {
 }
 
 /**
- * What a send of this slug uses; a Problem names the nearest slugs when there is none. A version may be one of the account's
- * own that is not published, to look at it before it is.
+ * What a send of this slug uses; a Problem names the nearest slugs when there is none. A version
+ * may be one of the account's own that is not published, to look at it before it is.
  */
 export type Resolve = (accountId: number, slug: string, version?: number) => Promise<Resolved>;
 
@@ -111,7 +112,10 @@ export function openResolution(deps: {
   };
 }
 
-/** Without an account: the catalogue in its default colours. The service's own mails wait in a line of their own. */
+/**
+ * Without an account: the catalogue in its default colours. The service's own mails wait in a line
+ * of their own.
+ */
 export function openSystemResolution(catalog: Catalog): Resolve {
   const system = systemTemplates(catalog);
   const context = brandingContext(defaultBranding);

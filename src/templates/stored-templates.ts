@@ -1,5 +1,5 @@
-// The rows of templates that accounts own, and of their versions. Written by account-templates.ts only, which decides what
-// may be saved; read by resolution.ts for sends.
+// The rows of templates that accounts own, and of their versions. Written by account-templates.ts
+// only, which decides what may be saved; read by resolution.ts for sends.
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 import type { Category } from './categories.ts';

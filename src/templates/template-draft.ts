@@ -1,5 +1,6 @@
-// What somebody writes when making or changing a template of their own, checked: fields by name, Jinja2 by line and column.
-// Before it: the CLI or the dashboard. After it: account-templates.ts keeps it as a new version.
+// What somebody writes when making or changing a template of their own, checked: fields by name,
+// Jinja2 by line and column. Before it: the CLI or the dashboard. After it: account-templates.ts
+// keeps it as a new version.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import type { Environment, Template } from '../jinja/index.ts';
@@ -30,7 +31,9 @@ export interface CompiledTemplate {
   text: Template | null;
 }
 
-/** What an engine reads at most (jinja/budget.ts); a mail above 102 KB is clipped by Gmail anyway. */
+/**
+ * What an engine reads at most (jinja/budget.ts); a mail above 102 KB is clipped by Gmail anyway.
+ */
 const LONGEST_SOURCE = 256 * 1024;
 const LONGEST_SAMPLE = 256 * 1024;
 
@@ -94,7 +97,10 @@ const showPath = (path: PropertyKey[]): string =>
     .join('')
     .slice(1);
 
-/** What is compiled of a change; what cannot be, being too long or no text, is refused by checkDraft. */
+/**
+ * What is compiled of a change; what cannot be, being too long or no text, is refused by
+ * checkDraft.
+ */
 export function givenSources(change: { [Field in keyof TemplateContent]?: unknown }) {
   const given = (value: unknown): string =>
     typeof value === 'string' && value.length <= LONGEST_SOURCE ? value : '';
@@ -112,7 +118,10 @@ export const sourceOf = ({ subject, preheader, html, text }: TemplateContent) =>
   ...{ subject, preheader, html, text },
 });
 
-/** Compiles a template that may extend and import what the environment knows: the catalogue. A Problem tells line and column. */
+/**
+ * Compiles a template that may extend and import what the environment knows: the catalogue. A
+ * Problem tells line and column.
+ */
 export function compileContent(
   environment: Environment,
   slug: string,

@@ -1,5 +1,6 @@
-// The source of a template as the account sees it: a version of its own, or the catalogue's behind it.
-// Before it: operations/templates.ts. After it: an editor changes it and saves it as a new version.
+// The source of a template as the account sees it: a version of its own, or the catalogue's behind
+// it. Before it: operations/templates.ts. After it: an editor changes it and saves it as a new
+// version.
 import type { Queryable } from '../store/pool.ts';
 import { unknownTemplate } from './account-templates.ts';
 import type { Catalog, SystemTemplate } from './catalog.ts';
@@ -20,8 +21,8 @@ export interface FoundSource {
 }
 
 /**
- * `which`: a version's number; `newest`; `system`, the catalogue's; or `current`: the published one, else the newest,
- * else the system's.
+ * `which`: a version's number; `newest`; `system`, the catalogue's; or `current`: the published
+ * one, else the newest, else the system's.
  */
 export async function readTemplateSource(
   { database, catalog }: { database: Queryable; catalog: Catalog },

@@ -1,5 +1,6 @@
-// The variables schema of a template: what a sender has to give, and what is missing from what was given.
-// Before it: a send with `variables`. After it: rendering, which may rely on every required one being there.
+// The variables schema of a template: what a sender has to give, and what is missing from what was
+// given. Before it: a send with `variables`. After it: rendering, which may rely on every required
+// one being there.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 
@@ -15,10 +16,15 @@ export const variableSchema = z.strictObject({
   example: z.unknown().optional(),
 });
 
-/** How many objects and lists of `variables` may stand inside one another. No template reads deeper. */
+/**
+ * How many objects and lists of `variables` may stand inside one another. No template reads deeper.
+ */
 const MOST_DEPTH = 100;
 
-/** Values for a template. Their depth is checked before anything walks them: copying, printing and storing are recursive. */
+/**
+ * Values for a template. Their depth is checked before anything walks them: copying, printing and
+ * storing are recursive.
+ */
 export const variableValues = (message?: string) =>
   z.record(z.string(), z.unknown(), message).refine(isShallow, {
     message: `must hold at most ${MOST_DEPTH} objects and lists inside one another`,
@@ -42,8 +48,9 @@ function isShallow(variables: Record<string, unknown>): boolean {
 export type Variable = z.infer<typeof variableSchema>;
 
 /**
- * The paths of required variables that are not there, in the order of the schema. `null` and `''` count as absent, as in the
- * rest of a send request: a mail with an empty name or link is never what the sender meant.
+ * The paths of required variables that are not there, in the order of the schema. `null` and `''`
+ * count as absent, as in the rest of a send request: a mail with an empty name or link is never
+ * what the sender meant.
  */
 export function missingVariables(
   schema: readonly Pick<Variable, 'name' | 'required'>[],
@@ -68,11 +75,17 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** As deep as a template can follow, and as many as one list of a template may have (jinja/budget.ts). */
+/**
+ * As deep as a template can follow, and as many as one list of a template may have
+ * (jinja/budget.ts).
+ */
 const DEEPEST = 200;
 const MOST_VALUES = 250_000;
 
-/** About how many bytes they have; a Problem where they are more, or nested deeper, than can be handed to a thread in no time. */
+/**
+ * About how many bytes they have; a Problem where they are more, or nested deeper, than can be
+ * handed to a thread in no time.
+ */
 export function sizeOfVariables(variables: Record<string, unknown>): number {
   let bytes = 0;
   let values = 0;

@@ -1,5 +1,6 @@
-// Work that waits for a thread, in one lane per share (an account, the previews of an account, the reports): lanes take turns,
-// so one that floods makes only itself wait. Before it: pool.ts takes an order. After it: a batch for one thread.
+// Work that waits for a thread, in one lane per share (an account, the previews of an account, the
+// reports): lanes take turns, so one that floods makes only itself wait. Before it: pool.ts takes
+// an order. After it: a batch for one thread.
 
 /** Whose work it is. Those of one share wait in one line. */
 export type Share = string;
@@ -17,7 +18,10 @@ export interface Waiting {
 /** Ordinary mails take about half a millisecond: a batch of them is done within 20. */
 const MOST_IN_BATCH = 24;
 const MOST_BYTES_IN_BATCH = 1024 * 1024;
-/** From here on a share is slow, and stays it for a while: its work goes one by one, and never takes the last thread. */
+/**
+ * From here on a share is slow, and stays it for a while: its work goes one by one, and never takes
+ * the last thread.
+ */
 const SLOW_MS = 25;
 const SLOW_FOR_MS = 2000;
 

@@ -1,5 +1,6 @@
-// Threads for work that a stranger's text decides: it runs beside the main thread, within limits of memory and time, and is
-// killed when it oversteps them. Before it: a feature gives an order. After it: the job's output, a Problem, or JobStopped.
+// Threads for work that a stranger's text decides: it runs beside the main thread, within limits of
+// memory and time, and is killed when it oversteps them. Before it: a feature gives an order. After
+// it: the job's output, a Problem, or JobStopped.
 import { Problem } from '../errors.ts';
 import { JobStopped } from '../job-stopped.ts';
 import type { Log } from '../log.ts';
@@ -34,7 +35,9 @@ export interface PoolOptions {
   threads: number;
   log: Log;
   metrics: Pick<Metrics, 'jobsStopped' | 'jobWait' | 'jobBatch'>;
-  /** Of work, for one order: while the machine was busy with others, the clock alone does not count. */
+  /**
+   * Of work, for one order: while the machine was busy with others, the clock alone does not count.
+   */
   deadlineMs?: number;
   memoryMb?: number;
   /** How long an order waits for its turn before it is refused. */
@@ -67,7 +70,10 @@ interface Member {
 }
 
 const WATCH_EVERY_MS = 50;
-/** A thread that works on one order for so many times the deadline is stuck, however busy the machine is. */
+/**
+ * A thread that works on one order for so many times the deadline is stuck, however busy the
+ * machine is.
+ */
 const STUCK = 20;
 const START_AGAIN_AFTER_MS = 1000;
 
@@ -152,7 +158,8 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     try {
       member.thread.work(batch);
     } catch (error) {
-      // Something in it cannot be cloned, which is a fault of ours; what the thread knows now is not known.
+      // Something in it cannot be cloned, which is a fault of ours; what the thread knows now is
+      // not known.
       for (const order of left(member)) order.reject(error);
       drop(member);
     }
@@ -235,8 +242,9 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   }
 
   /**
-   * A thread ran out of memory. What it worked on is suspect and tried once more by itself, as others may have filled the
-   * thread before; the second time it is guilty. Nothing is known when the orders themselves were too large to read.
+   * A thread ran out of memory. What it worked on is suspect and tried once more by itself, as
+   * others may have filled the thread before; the second time it is guilty. Nothing is known when
+   * the orders themselves were too large to read.
    */
   function lose(member: Member, error: Error): void {
     members.delete(member);

@@ -1,9 +1,13 @@
-// In the thread: batches of orders come in, results go out. Before it: thread.ts posts a batch. After it: thread.ts gets answers.
+// In the thread: batches of orders come in, results go out. Before it: thread.ts posts a batch.
+// After it: thread.ts gets answers.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Problem } from '../errors.ts';
 import { openThreadClock, type ThreadClock } from '../thread-clock.ts';
 
-/** Plain work on what can be cloned; `thing` gives what was handed over once for many orders. May throw a Problem. */
+/**
+ * Plain work on what can be cloned; `thing` gives what was handed over once for many orders. May
+ * throw a Problem.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: each job has its own input, which only its callers know
 export type Job = (input: any, thing: (key: string) => unknown) => unknown;
 export type Jobs = Record<string, Job>;
@@ -82,7 +86,10 @@ export function serveJobs(jobs: Jobs): void {
   port.postMessage('ready');
 }
 
-/** How long this thread worked since. The exact clock is asked only where the one on the wall went on suspiciously far. */
+/**
+ * How long this thread worked since. The exact clock is asked only where the one on the wall went
+ * on suspiciously far.
+ */
 function startStopwatch(clock: ThreadClock): () => number {
   const startedMs = performance.now();
   const workedMs = clock.workedMs();
@@ -113,7 +120,10 @@ function attempt(work: () => unknown): Result {
   }
 }
 
-/** Bytes of all outputs, one after the other in one buffer that changes hands: copying each by itself took 60 µs a mail. */
+/**
+ * Bytes of all outputs, one after the other in one buffer that changes hands: copying each by
+ * itself took 60 µs a mail.
+ */
 function joinBytes(answers: JobDone[]): ArrayBuffer[] {
   const found: [holder: Record<string, unknown>, field: string, bytes: Uint8Array][] = [];
   for (const [, , result] of answers) {

@@ -1,9 +1,13 @@
-// One thread, seen from the main one: started, fed with a batch at a time, watched, and ended where it cannot be trusted to end
-// by itself. Before it: pool.ts decides what runs. After it: serve.ts in the thread.
+// One thread, seen from the main one: started, fed with a batch at a time, watched, and ended where
+// it cannot be trusted to end by itself. Before it: pool.ts decides what runs. After it: serve.ts
+// in the thread.
 import { Worker } from 'node:worker_threads';
 import { type Batch, type JobDone, type JobsDone, RESTING } from './serve.ts';
 
-/** Something large that many orders name by its key; it is handed to each thread once. A key means one value for ever. */
+/**
+ * Something large that many orders name by its key; it is handed to each thread once. A key means
+ * one value for ever.
+ */
 export interface Thing {
   key: string;
   value: unknown;
@@ -66,7 +70,10 @@ export function startThread(file: URL, memoryMb: number, events: ThreadEvents) {
     events.died(error);
   }
 
-  /** Things new to the thread, and which of the oldest it may drop for them: never one that this batch uses. */
+  /**
+   * Things new to the thread, and which of the oldest it may drop for them: never one that this
+   * batch uses.
+   */
   function handOver(orders: readonly ThreadOrder[]): Pick<Batch, 'things' | 'forget'> {
     const fresh = new Map<string, unknown>();
     const used = new Set<string>();

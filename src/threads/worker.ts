@@ -1,5 +1,6 @@
-// What runs in the threads. Every job is a plain function of a feature, from data that can be cloned to data that can be cloned;
-// main.ts gives features the way to it, so none of them knows of threads.
+// What runs in the threads. Every job is a plain function of a feature, from data that can be
+// cloned to data that can be cloned; main.ts gives features the way to it, so none of them knows of
+// threads.
 import { readReceived, verifyReceived } from '../feedback/received.ts';
 import { catalogFolder, loadCatalog } from '../templates/catalog.ts';
 import { createMailMaker } from '../templates/mail-maker.ts';

@@ -1,12 +1,16 @@
 // Tracking put into a mail: pixel, links and the unsubscribe address, each with a token of its own.
-// delivery/attempt.ts calls it while composing. There and not when the mail is accepted: accepting stays fast, the stored mail
-// is what its sender wrote, and a switch of the account holds for what is still in the queue.
+// delivery/attempt.ts calls it while composing. There and not when the mail is accepted: accepting
+// stays fast, the stored mail is what its sender wrote, and a switch of the account holds for what
+// is still in the queue.
 import { idTimeMs } from '../ids.ts';
 import { insertTracking } from './insert.ts';
 import { makeToken, type TokenKind } from './token.ts';
 
 const DAY_MS = 86_400_000;
-/** People follow links in old mails; after two years nobody does, and what leaked is worth nothing any more. */
+/**
+ * People follow links in old mails; after two years nobody does, and what leaked is worth nothing
+ * any more.
+ */
 const VALID_MS = 730 * DAY_MS;
 
 /** Under TRACKING_URL; inbound/routes.ts answers there. */
@@ -44,7 +48,10 @@ export function trackHtml(
   });
 }
 
-/** The token holds the address itself: unsubscribing works for as long as the mail exists, also when we have forgotten it. */
+/**
+ * The token holds the address itself: unsubscribing works for as long as the mail exists, also when
+ * we have forgotten it.
+ */
 export function unsubscribeUrl(tracker: Tracker, mail: TrackedMail, recipient: string): string {
   return trackingUrl(tracker, mail, 'unsubscribe', 0, recipient);
 }

@@ -1,5 +1,5 @@
-// Links that an operator switched off: one target of a message, all links of a message, or a host for everybody.
-// Written by `sandmartin link`; link-switch.ts asks on every click.
+// Links that an operator switched off: one target of a message, all links of a message, or a host
+// for everybody. Written by `sandmartin link`; link-switch.ts asks on every click.
 import { Problem } from '../errors.ts';
 import { readUuid, showUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';

@@ -1,5 +1,6 @@
-// Tracking put into HTML: links led through the click redirect, and the open pixel, found in one reading of the mail.
-// Before it: apply.ts, which makes the addresses. After it: the HTML of one copy; what is not tracked stays byte for byte.
+// Tracking put into HTML: links led through the click redirect, and the open pixel, found in one
+// reading of the mail. Before it: apply.ts, which makes the addresses. After it: the HTML of one
+// copy; what is not tracked stays byte for byte.
 import { Tokens } from '../html/tokens.ts';
 import {
   type Change,
@@ -12,7 +13,10 @@ import {
 import { pixelImage } from './pixel.ts';
 
 export interface Insertion {
-  /** Gets the target as a browser would read it and the number of the link, from 0; without it links stay. */
+  /**
+   * Gets the target as a browser would read it and the number of the link, from 0; without it links
+   * stay.
+   */
   linkUrl?: ((url: string, index: number) => string) | undefined;
   /** Without it there is no pixel. */
   pixelUrl?: string | undefined;
@@ -26,7 +30,10 @@ export function insertTracking(html: string, { linkUrl, pixelUrl }: Insertion): 
   return applyChanges(html, changes);
 }
 
-/** The pixel stands last in the body: before the last </body>, else the last </html>, else where the page ends. */
+/**
+ * The pixel stands last in the body: before the last </body>, else the last </html>, else where the
+ * page ends.
+ */
 function findPlaces(html: string): { links: Link[]; bodyEnd: number } {
   const tokens = new Tokens(html, LINK_ATTRIBUTES);
   const links: Link[] = [];

@@ -1,6 +1,7 @@
-// Whether a tracked link may still lead anywhere: not when its account is suspended or gone, nor when an operator switched it
-// off (disabled-links.ts). Asked by inbound/click.ts and open.ts on every visit, so the answer is remembered for two seconds.
-// While the database is away the last answer holds, and without one links work: readers are not to suffer from our trouble.
+// Whether a tracked link may still lead anywhere: not when its account is suspended or gone, nor
+// when an operator switched it off (disabled-links.ts). Asked by inbound/click.ts and open.ts on
+// every visit, so the answer is remembered for two seconds. While the database is away the last
+// answer holds, and without one links work: readers are not to suffer from our trouble.
 import { bytesToUuid } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';

@@ -1,5 +1,5 @@
-// Which links of a mail are tracked, and what is written in their place: only the values of href in <a> and <area>.
-// insert.ts hands over every start tag and puts the changes into the mail.
+// Which links of a mail are tracked, and what is written in their place: only the values of href in
+// <a> and <area>. insert.ts hands over every start tag and puts the changes into the mail.
 import { escapeAttribute } from '../html/references.ts';
 import type { Tokens } from '../html/tokens.ts';
 import { MOST_URL_BYTES } from './token.ts';
@@ -19,19 +19,29 @@ export interface Change {
   value: string;
 }
 
-/** No mail for people has more, and each costs about 10 µs of signing: those after them lead straight to their target. */
+/**
+ * No mail for people has more, and each costs about 10 µs of signing: those after them lead
+ * straight to their target.
+ */
 export const MOST_TRACKED_LINKS = 2_000;
-/** How much longer a mail may become, in characters; once it would, the rest of its links stay as they are. */
+/**
+ * How much longer a mail may become, in characters; once it would, the rest of its links stay as
+ * they are.
+ */
 export const MOST_ADDED = 1024 * 1024;
 
 export const LINK_ATTRIBUTES = ['href', 'data-sm-track'];
 
-/** The link of a start tag, when it leads into the web and its sender does not want it kept as it is. */
+/**
+ * The link of a start tag, when it leads into the web and its sender does not want it kept as it
+ * is.
+ */
 export function trackedLink(tokens: Tokens): Link | undefined {
   const { name } = tokens.element;
   if (name !== 'a' && name !== 'area') return undefined;
   const place = tokens.valuePlace('href');
-  // Each character of an address is written with at most this many: what is longer is too long, before it is read.
+  // Each character of an address is written with at most this many: what is longer is too long,
+  // before it is read.
   if (place === undefined || place.end - place.start > MOST_URL_BYTES * LONGEST_REFERENCE)
     return undefined;
   if (/^\s*off\s*$/i.test(tokens.attribute('data-sm-track') ?? '')) return undefined;
@@ -41,14 +51,20 @@ export function trackedLink(tokens: Tokens): Link | undefined {
 
 const LONGEST_REFERENCE = 32;
 
-/** Web addresses only: mailto, tel, sms, cid, data, anchors and relative ones stay. Read as browsers do (URL, 4.4). */
+/**
+ * Web addresses only: mailto, tel, sms, cid, data, anchors and relative ones stay. Read as browsers
+ * do (URL, 4.4).
+ */
 function webAddress(href: string): string | undefined {
   const url = withoutControls(href.replace(/[\t\n\r]/g, ''));
   const isWeb = /^https?:\/\//i.test(url) && URL.canParse(url);
   return isWeb && Buffer.byteLength(url) <= MOST_URL_BYTES ? url : undefined;
 }
 
-/** Control characters and blanks at both ends; an expression that asks for them at the end would try at every blank. */
+/**
+ * Control characters and blanks at both ends; an expression that asks for them at the end would try
+ * at every blank.
+ */
 function withoutControls(text: string): string {
   let start = 0;
   let end = text.length;

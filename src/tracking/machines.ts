@@ -1,6 +1,7 @@
-// Who loads a pixel or follows a link without a person behind it: image proxies, link scanners, previews.
-// inbound/open.ts and click.ts ask; such events carry `machine: true` and a click by one does not raise the status.
-// Only what the operators say about themselves or what is unmistakable: a wrong "machine" hides a person.
+// Who loads a pixel or follows a link without a person behind it: image proxies, link scanners,
+// previews. inbound/open.ts and click.ts ask; such events carry `machine: true` and a click by one
+// does not raise the status. Only what the operators say about themselves or what is unmistakable:
+// a wrong "machine" hides a person.
 import { BlockList, isIP } from 'node:net';
 
 /** Fields of the request, names in lower case (as node gives them). */
@@ -18,11 +19,13 @@ export function isMachine(
 
 const AGENTS = new RegExp(
   [
-    // Gmail's image proxy: "… Firefox/11.0 (via ggpht.com GoogleImageProxy)", support.google.com/mail/answer/145919.
+    // Gmail's image proxy: "… Firefox/11.0 (via ggpht.com GoogleImageProxy)",
+    // support.google.com/mail/answer/145919.
     'googleimageproxy',
     // Yahoo and AOL: "YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html".
     'yahoomailproxy',
-    // Outlook and Bing previews, Teams and Skype: learn.microsoft.com (BingPreview, SkypeUriPreview).
+    // Outlook and Bing previews, Teams and Skype: learn.microsoft.com (BingPreview,
+    // SkypeUriPreview).
     'bingpreview|skypeuripreview|microsoft-?urlanalyzer|safelinks',
     // Link scanners that name themselves.
     'barracuda|proofpoint|mimecast|symantec|forcepoint|fireeye|trellix|trendmicro|sophos|ironport|fortinet|fortimail|checkpoint|zscaler|mcafee|kaspersky|urlscan|virustotal|cloudmark|vade ?secure|hornetsecurity|avanan',
@@ -30,22 +33,24 @@ const AGENTS = new RegExp(
     'slackbot|slack-imgproxy|facebookexternalhit|facebot|twitterbot|linkedinbot|whatsapp|telegrambot|discordbot|pinterestbot|redditbot|applebot|iframely|embedly',
     // Crawlers call themselves so; "cubot" is a telephone.
     '(?<!cu)bot\\b|crawler|spider|crawling|slurp|mediapartners-google|feedfetcher|google-inspectiontool|google-read-aloud',
-    // Browsers without a window. Not curl, node or python-requests: with those developers try their own links,
-    // and a scanner that wants to see what a reader would see does not call itself so.
+    // Browsers without a window. Not curl, node or python-requests: with those developers try their
+    // own links, and a scanner that wants to see what a reader would see does not call itself so.
     'headlesschrome|phantomjs|puppeteer|playwright|selenium',
   ].join('|'),
   'i',
 );
 
 function isMachineAgent(userAgent: string): boolean {
-  // Apple's Mail Privacy Protection fetches every image through relays and says just this (support.apple.com/guide/iphone/iphf084865c7).
+  // Apple's Mail Privacy Protection fetches every image through relays and says just this
+  // (support.apple.com/guide/iphone/iphf084865c7).
   if (userAgent === '' || userAgent === 'Mozilla/5.0') return true;
   return AGENTS.test(userAgent);
 }
 
 // Networks from which the filters look at links, in their own published lists.
 const NETWORKS: readonly string[] = [
-  // Exchange Online Protection, which runs Safe Links: endpoint set 10 of endpoints.office.com; 40.94 fetches the links.
+  // Exchange Online Protection, which runs Safe Links: endpoint set 10 of endpoints.office.com;
+  // 40.94 fetches the links.
   ...['40.92.0.0/15', '40.94.0.0/16', '40.107.0.0/16', '52.100.0.0/14', '104.47.0.0/17'],
   // Proofpoint: ARIN and RIPE allocations of Proofpoint, Inc. (URL Defense, TAP).
   ...[
@@ -91,7 +96,10 @@ function isScannerAddress(ipAddress: string | undefined): boolean {
   return isIP(address) === 4 && scanners.check(address, 'ipv4');
 }
 
-/** What browsers send when they load a page nobody has asked for yet (Sec-Purpose of the Fetch standard, and its elders). */
+/**
+ * What browsers send when they load a page nobody has asked for yet (Sec-Purpose of the Fetch
+ * standard, and its elders).
+ */
 function isPrefetch(headers: RequestHeaders): boolean {
   return ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>
     /prefetch|preview|prerender/i.test(String(headers[name] ?? '')),

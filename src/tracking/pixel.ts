@@ -7,7 +7,10 @@ export const PIXEL_GIF = Buffer.from(
   'base64',
 );
 
-/** Not hidden: programs that skip invisible images would never load it. An empty alt keeps screen readers silent. */
+/**
+ * Not hidden: programs that skip invisible images would never load it. An empty alt keeps screen
+ * readers silent.
+ */
 export function pixelImage(url: string): string {
   return `<img src="${escapeAttribute(url)}" width="1" height="1" alt="" style="border:0;width:1px;height:1px">`;
 }

@@ -1,5 +1,6 @@
 // Recording opens and clicks: after the answer, in batches, and later when the database is away.
-// Before: inbound/open.ts and click.ts have answered already. After: events/record.ts, as for every other event.
+// Before: inbound/open.ts and click.ts have answered already. After: events/record.ts, as for every
+// other event.
 import type { Clock } from '../clock.ts';
 import { type NewEvent, RECORD_EVENTS_SQL, recordEventsValues } from '../events/record.ts';
 import { createGroupCommit, isDataFault } from '../group-commit.ts';
@@ -9,7 +10,9 @@ import type { Metrics } from '../metrics.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 
-/** What waits for a database that is away; about 10 MB. Past it the newest are dropped and counted. */
+/**
+ * What waits for a database that is away; about 10 MB. Past it the newest are dropped and counted.
+ */
 const MOST_WAITING = 20_000;
 const RETRY_MS = 1000;
 
@@ -136,11 +139,13 @@ export function toEvent(engagement: Engagement, nowMs: number): SeenEvent {
       ? { kind, detail: { url: url ?? '', ...reader } }
       : { kind, detail: reader }),
     recipients: [],
-    // Mail programs load an image twice and people click twice: the same copy in the same program counts once a minute.
+    // Mail programs load an image twice and people click twice: the same copy in the same program
+    // counts once a minute.
     identity:
       engagement.identity ?? `${whose} ${userAgent} ${ipAddress} ${Math.floor(nowMs / MINUTE_MS)}`,
-    // A scanner that follows links says nothing about the reader. An open by a proxy does: Gmail's, the most frequent of all,
-    // fetches the pixel when a person opens the mail. So opens always count, and carry `machine` for those who want to look closer.
+    // A scanner that follows links says nothing about the reader. An open by a proxy does: Gmail's,
+    // the most frequent of all, fetches the pixel when a person opens the mail. So opens always
+    // count, and carry `machine` for those who want to look closer.
     raisesStatus: kind === 'opened' || !machine,
   };
 }

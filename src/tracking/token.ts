@@ -1,6 +1,7 @@
-// Tracking tokens: everything a pixel or a redirect must know, signed, in the URL itself. No table is asked before the answer.
-// delivery/ makes them while composing; inbound/open.ts, click.ts and unsubscribe.ts read them.
-// The target of a link is inside the signed bytes, so a token cannot be bent to another address (no open redirect).
+// Tracking tokens: everything a pixel or a redirect must know, signed, in the URL itself. No table
+// is asked before the answer. delivery/ makes them while composing; inbound/open.ts, click.ts and
+// unsubscribe.ts read them. The target of a link is inside the signed bytes, so a token cannot be
+// bent to another address (no open redirect).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export type TokenKind = 'open' | 'click' | 'unsubscribe';
@@ -12,7 +13,10 @@ export interface TrackingToken {
   messageId: Buffer;
   /** Which link of the mail. */
   index: number;
-  /** Whose copy: the recipient's place in the message's list. Null in tokens of mails that went to all in one copy. */
+  /**
+   * Whose copy: the recipient's place in the message's list. Null in tokens of mails that went to
+   * all in one copy.
+   */
   place: number | null;
   /** After this instant the token opens nothing any more. Kept in whole hours, rounded up. */
   expiresMs: number;
@@ -20,16 +24,19 @@ export interface TrackingToken {
   url: string;
 }
 
-// Layout: kind (1), expiry in hours (3), message (16), account (varint), index (varint), place (varint, since version 2, which
-// is one bit of the kind), URL (rest), HMAC (16).
-// 39 bytes before the URL are 52 characters. Nearly every URL begins with https://, so that is one bit of the kind.
+// Layout: kind (1), expiry in hours (3), message (16), account (varint), index (varint), place
+// (varint, since version 2, which is one bit of the kind), URL (rest), HMAC (16). 39 bytes before
+// the URL are 52 characters. Nearly every URL begins with https://, so that is one bit of the kind.
 const KINDS: readonly TokenKind[] = ['open', 'click', 'unsubscribe'];
 const HTTPS = 'https://';
 const HTTPS_BIT = 0x80;
 const PLACE_BIT = 0x40;
 const MESSAGE_BYTES = 16;
 const HEAD_BYTES = 4 + MESSAGE_BYTES;
-/** 128 bits: nobody guesses one in the life of the universe, and it is half the characters of the whole hash. */
+/**
+ * 128 bits: nobody guesses one in the life of the universe, and it is half the characters of the
+ * whole hash.
+ */
 const MAC_BYTES = 16;
 const HOUR_MS = 3_600_000;
 /** Browsers and mail programs carry URLs of this length; longer ones are left untracked. */

@@ -1,5 +1,6 @@
-// The address guard: which URLs a webhook may have, and which machines we really connect to.
-// Before it: endpoint registration (checkUrl). After it: post.ts, whose connections come from guardedAgent.
+// The address guard: which URLs a webhook may have, and which machines we really connect to. Before
+// it: endpoint registration (checkUrl). After it: post.ts, whose connections come from
+// guardedAgent.
 import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, connect, isIP, type LookupFunction } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
@@ -10,7 +11,9 @@ import { Problem } from '../errors.ts';
 export type Resolve = (host: string) => Promise<string[]>;
 
 export interface AddressGuard {
-  /** What the operator trusts (`WEBHOOK_ALLOW`): special addresses and plain http are fine there. */
+  /**
+   * What the operator trusts (`WEBHOOK_ALLOW`): special addresses and plain http are fine there.
+   */
   trusted: AddressSet;
   resolve: Resolve;
 }
@@ -71,8 +74,9 @@ export interface AddressSet {
   v6: BlockList;
 }
 
-// node:net BlockList: built in, and it reads every spelling of an address as the kernel does. Two lists, because on Node 20
-// an IPv6 rule as short as ::/0 also catches IPv4; mapped addresses are therefore added by hand, below.
+// node:net BlockList: built in, and it reads every spelling of an address as the kernel does. Two
+// lists, because on Node 20 an IPv6 rule as short as ::/0 also catches IPv4; mapped addresses are
+// therefore added by hand, below.
 function addressSet(cidrs: readonly string[]): AddressSet {
   const set = { v4: new BlockList(), v6: new BlockList() };
   for (const cidr of cidrs) {
@@ -98,7 +102,8 @@ function contains(set: AddressSet, ip: string): boolean {
   return isIP(address) === 6 ? set.v6.check(address, 'ipv6') : set.v4.check(address, 'ipv4');
 }
 
-// IANA IPv4 Special-Purpose Address Registry (RFC 6890): all that is not globally reachable, whole blocks, and multicast.
+// IANA IPv4 Special-Purpose Address Registry (RFC 6890): all that is not globally reachable, whole
+// blocks, and multicast.
 const SPECIAL_IPV4 = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -118,8 +123,9 @@ const SPECIAL_IPV4 = [
   '240.0.0.0/4', // reserved, broadcast
 ];
 
-// In IPv6 the public part is the small one: 2000::/3 is all that IANA hands out (RFC 4291 section 2.4), which
-// leaves out loopback, unique local, link-local, multicast, 100::/64, 5f00::/16 and what is yet to be invented.
+// In IPv6 the public part is the small one: 2000::/3 is all that IANA hands out (RFC 4291 section
+// 2.4), which leaves out loopback, unique local, link-local, multicast, 100::/64, 5f00::/16 and
+// what is yet to be invented.
 const PUBLIC_IPV6 = addressSet(['2000::/3', '::ffff:0:0/96', '64:ff9b::/96']);
 const SPECIAL = addressSet([
   ...SPECIAL_IPV4,
@@ -147,8 +153,9 @@ function isPermitted(guard: AddressGuard, protocol: string, ip: string): boolean
 
 // ---- ports
 
-// Below 1024 only the two of HTTP. Above: those of the WHATWG bad ports list (fetch.spec.whatwg.org/#port-blocking), and
-// databases, queues and control planes, which must not be poked even inside WEBHOOK_ALLOW.
+// Below 1024 only the two of HTTP. Above: those of the WHATWG bad ports list
+// (fetch.spec.whatwg.org/#port-blocking), and databases, queues and control planes, which must not
+// be poked even inside WEBHOOK_ALLOW.
 const OTHER_PROTOCOLS = new Set([
   ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668],
   ...[6669, 6679, 6697, 10080],
@@ -182,8 +189,9 @@ async function addressesOf(guard: AddressGuard, host: string): Promise<string[]>
 const NOT_IN_DNS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
 /**
- * DNS over sockets. getaddrinfo would block one of libuv's four threads, of which it may take two: two names with a dead
- * DNS server would hold up every other account's webhooks. It is asked only for names DNS does not know (/etc/hosts).
+ * DNS over sockets. getaddrinfo would block one of libuv's four threads, of which it may take two:
+ * two names with a dead DNS server would hold up every other account's webhooks. It is asked only
+ * for names DNS does not know (/etc/hosts).
  */
 export function dnsResolver(servers?: string[]): Resolve {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
@@ -236,8 +244,9 @@ export function guardedAgent(guard: AddressGuard, options: AgentOptions = {}): A
 }
 
 /**
- * Three checks: a literal here, since net.connect asks no lookup for one; every DNS answer in the lookup; and the peer of
- * the open connection, before TLS says a word. Nothing is resolved twice, so a changing DNS answer finds no gap.
+ * Three checks: a literal here, since net.connect asks no lookup for one; every DNS answer in the
+ * lookup; and the peer of the open connection, before TLS says a word. Nothing is resolved twice,
+ * so a changing DNS answer finds no gap.
  */
 function guardedConnector(
   guard: AddressGuard,

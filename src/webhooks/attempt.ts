@@ -1,5 +1,6 @@
-// One attempt of a delivery: body, signature, POST, and what follows from the answer. Before: worker.ts took the row.
-// After: outcomes.ts records it. Nothing of the database is held while the network talks.
+// One attempt of a delivery: body, signature, POST, and what follows from the answer. Before:
+// worker.ts took the row. After: outcomes.ts records it. Nothing of the database is held while the
+// network talks.
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { DeliveryState } from './delivery-state.ts';

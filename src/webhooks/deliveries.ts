@@ -1,4 +1,5 @@
-// The log of deliveries: what was sent where, how often, and what was answered. Written by outcomes.ts, pruned with its partitions.
+// The log of deliveries: what was sent where, how often, and what was answered. Written by
+// outcomes.ts, pruned with its partitions.
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { firstUuidAt, idTimeMs, readUuid, showUuid, uuidToBytes } from '../ids.ts';
@@ -22,7 +23,9 @@ export interface Delivery {
   /** When it is tried next, while pending. */
   nextAttemptAt: string | null;
   finishedAt: string | null;
-  /** The body of every attempt, byte for byte; null when the event is past its days of retention. */
+  /**
+   * The body of every attempt, byte for byte; null when the event is past its days of retention.
+   */
   request: { body: string } | null;
   /** Of the last attempt; null when there was no answer. */
   response: { status: number; body: string; truncated: boolean } | null;
@@ -125,8 +128,9 @@ export async function signedRequest(
 }
 
 /**
- * Of one message, oldest first. A delivery's id has the time of its event (record_events, SQL), so each is looked for in the
- * millisecond of one. Those that a replay made for an endpoint that came later are not among them.
+ * Of one message, oldest first. A delivery's id has the time of its event (record_events, SQL), so
+ * each is looked for in the millisecond of one. Those that a replay made for an endpoint that came
+ * later are not among them.
  */
 export async function listDeliveriesOfMessage(
   database: Database,

@@ -1,4 +1,5 @@
-// Signing secrets at rest: sealed when endpoint.ts writes them, opened for signing by attempt.ts and test-event.ts.
+// Signing secrets at rest: sealed when endpoint.ts writes them, opened for signing by attempt.ts
+// and test-event.ts.
 import { Problem } from '../errors.ts';
 import { showUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
@@ -13,7 +14,10 @@ export interface SecretOwner {
 /** Opens a secret of an endpoint, the present one or the one before. */
 export type OpenSecret = (owner: SecretOwner, sealed: Buffer) => string;
 
-/** Bound to its endpoint, not to its column: in a rotation the secret becomes the previous one as it is. */
+/**
+ * Bound to its endpoint, not to its column: in a rotation the secret becomes the previous one as it
+ * is.
+ */
 const labelOf = ({ accountId, endpointUuid }: SecretOwner): string =>
   `webhook secret of ${endpointUuid} (account ${accountId})`;
 
@@ -79,7 +83,10 @@ export async function readSecrets(
 /** More than a worker serves at a time, twice over: each may have two. */
 const MOST_REMEMBERED = 1024;
 
-/** The same, for who signs many times with the same secret. A new secret is another ciphertext, so nothing here grows old. */
+/**
+ * The same, for who signs many times with the same secret. A new secret is another ciphertext, so
+ * nothing here grows old.
+ */
 export function rememberSecrets(open: OpenSecret): OpenSecret {
   const known = new Map<string, string>();
   return (owner, sealed) => {

@@ -1,4 +1,5 @@
-// Endpoints: where an account wants its events, and how it is set up. Called by the CLI and the dashboard; the worker writes their health.
+// Endpoints: where an account wants its events, and how it is set up. Called by the CLI and the
+// dashboard; the worker writes their health.
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import type { HookType } from '../events/kinds.ts';
@@ -210,7 +211,10 @@ export async function disableEndpoint(
   return onlyOne(rows, id);
 }
 
-/** With a clean record. What waited goes on; what happened meanwhile comes with a replay of that time. */
+/**
+ * With a clean record. What waited goes on; what happened meanwhile comes with a replay of that
+ * time.
+ */
 export async function enableEndpoint(
   database: Queryable,
   accountId: number,

@@ -1,5 +1,6 @@
-// The body of a webhook: exactly {event_type, user_id, payload}, built from the event's row. After: attempt.ts signs and sends it.
-// A recorded event never changes, so neither do the bytes: no attempt, replay or endpoint needs a copy of its own.
+// The body of a webhook: exactly {event_type, user_id, payload}, built from the event's row. After:
+// attempt.ts signs and sends it. A recorded event never changes, so neither do the bytes: no
+// attempt, replay or endpoint needs a copy of its own.
 import { EVENT_KINDS, type EventKindName, type HookType } from '../events/kinds.ts';
 import { showUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
@@ -19,7 +20,10 @@ export interface StoredEvent {
   tags: string[];
 }
 
-/** Of `events e` joined with `messages m`. The message's own relay id is for events older than the column. */
+/**
+ * Of `events e` joined with `messages m`. The message's own relay id is for events older than the
+ * column.
+ */
 export const EVENT_COLUMNS = `
   e.account_id AS "accountId", e.message_id AS "messageUuid", e.id AS "eventUuid", e.kind,
   to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS timestamp, e.sequence, e.recipients, e.detail,

@@ -1,8 +1,12 @@
-// How an endpoint does: a breaker that pauses a failing one, and when it is disabled. Before: each attempt's result.
-// After: the endpoint's row; leases.ts takes nothing of a paused or disabled endpoint, so its rows keep their attempts.
+// How an endpoint does: a breaker that pauses a failing one, and when it is disabled. Before: each
+// attempt's result. After: the endpoint's row; leases.ts takes nothing of a paused or disabled
+// endpoint, so its rows keep their attempts.
 import type { PostResult } from './post.ts';
 
-/** A run this long is no bad luck: with four at a time it takes some rounds, and a single event's retries never reach it. */
+/**
+ * A run this long is no bad luck: with four at a time it takes some rounds, and a single event's
+ * retries never reach it.
+ */
 const OPEN_AFTER_FAILURES = 10;
 const SHORTEST_PAUSE_MS = 10_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;

@@ -1,4 +1,5 @@
-// A lane: one endpoint while this worker serves it, with the rows it has in hand. worker.ts drives it.
+// A lane: one endpoint while this worker serves it, with the rows it has in hand. worker.ts drives
+// it.
 import type { StoredEvent } from './event-body.ts';
 import { isOpen, WELL } from './health.ts';
 import type { DueDelivery, LeasedEndpoint } from './leases.ts';
@@ -45,7 +46,10 @@ export function refresh(lane: Lane, endpoint: LeasedEndpoint): void {
   lane.endpoint = { ...endpoint, health: endpoint.url === lane.endpoint.url ? health : WELL };
 }
 
-/** Puts back what has not begun; what has is finished. No row was written for taking it, so none is for this. */
+/**
+ * Puts back what has not begun; what has is finished. No row was written for taking it, so none is
+ * for this.
+ */
 export function shut(lane: Lane): void {
   for (const { delivery } of lane.queue.splice(0)) lane.inHand.delete(delivery.deliveryUuid);
   lane.shut = true;

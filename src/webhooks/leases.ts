@@ -1,7 +1,8 @@
-// Leases: which endpoints this worker serves, and their due rows. Before: record_events wrote the rows. After: worker.ts.
-// One worker serves an endpoint at a time, so its concurrency and its order hold over all workers, and claiming writes one
-// row per endpoint instead of one per delivery. When a worker dies, its leases end and others go on. The database's clock
-// decides when: processes whose clocks differ must not serve an endpoint together.
+// Leases: which endpoints this worker serves, and their due rows. Before: record_events wrote the
+// rows. After: worker.ts. One worker serves an endpoint at a time, so its concurrency and its order
+// hold over all workers, and claiming writes one row per endpoint instead of one per delivery. When
+// a worker dies, its leases end and others go on. The database's clock decides when: processes
+// whose clocks differ must not serve an endpoint together.
 import { firstUuidAt } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import type { Health } from './health.ts';
@@ -54,9 +55,9 @@ const ENDPOINT_COLUMNS = `
   l.account_id AS "accountId", l.id AS "endpointUuid", l.url, l.fifo, l.secret, l.previous_secret AS "previousSecret",
   l.previous_until AS "previousUntil", l.failures, l.failing_since AS "failingSince", l.paused_until AS "pausedUntil"`;
 
-// `waiting` jumps through the index from endpoint to endpoint: one probe each, which also tells its earliest time, however
-// long the backlogs are. Who was served longest ago comes first.
-// Planned anew each time: a plan made for an empty table would not do for a backlog.
+// `waiting` jumps through the index from endpoint to endpoint: one probe each, which also tells its
+// earliest time, however long the backlogs are. Who was served longest ago comes first. Planned
+// anew each time: a plan made for an empty table would not do for a backlog.
 const TAKE_SQL = `
   WITH RECURSIVE waiting AS (
     (SELECT d.account_id, d.endpoint_id, d.due_at FROM webhook_due d
@@ -123,7 +124,10 @@ interface TakenRow extends EndpointRow {
   isDue: boolean;
 }
 
-/** Leases further endpoints that have something due, and answers rows of those and of the short ones. A short one that is not answered is lost. */
+/**
+ * Leases further endpoints that have something due, and answers rows of those and of the short
+ * ones. A short one that is not answered is lost.
+ */
 export async function takeDue(database: Database, nowMs: number, wanted: Wanted): Promise<Taken[]> {
   const rows = await database.query<TakenRow>(TAKE_SQL, [
     new Date(nowMs),
@@ -155,7 +159,10 @@ export async function takeDue(database: Database, nowMs: number, wanted: Wanted)
   return [...taken.values()];
 }
 
-/** Keeps endpoints from being taken by others, and brings their settings up to date. One that is not answered is lost. */
+/**
+ * Keeps endpoints from being taken by others, and brings their settings up to date. One that is not
+ * answered is lost.
+ */
 export async function extendLeases(
   database: Database,
   lease: string,
@@ -207,7 +214,10 @@ export async function dueState(database: Database, nowMs: number): Promise<DueSt
   return { depth: row?.depth ?? 0, ageSeconds: row?.age ?? 0 };
 }
 
-/** Rows that waited for an endpoint until their log was dropped. Everything else is deleted when it is finished. */
+/**
+ * Rows that waited for an endpoint until their log was dropped. Everything else is deleted when it
+ * is finished.
+ */
 export async function pruneDue(
   database: Database,
   nowMs: number,

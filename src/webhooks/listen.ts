@@ -1,5 +1,6 @@
-// `webhook listen`: an account's new events, forwarded to a developer's machine as a webhook would bring them.
-// It reads the events themselves, so it needs no endpoint, and it retries nothing: it shows what came of each.
+// `webhook listen`: an account's new events, forwarded to a developer's machine as a webhook would
+// bring them. It reads the events themselves, so it needs no endpoint, and it retries nothing: it
+// shows what came of each.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import type { Database } from '../store/pool.ts';
@@ -8,7 +9,9 @@ import { type PostResult, postWebhook } from './post.ts';
 import { attemptHeaders } from './sign.ts';
 
 const POLL_EVERY_MS = 300;
-/** An event has its time before it is committed: for so long a later one may have been seen first. */
+/**
+ * An event has its time before it is committed: for so long a later one may have been seen first.
+ */
 const OVERLAP_MS = 10_000;
 
 /** Events recorded from the moment this is answered, in their order, until the signal. */

@@ -1,5 +1,6 @@
-// Recording what came of attempts: log, due rows and the endpoints' health, for many deliveries in one statement.
-// Before: attempt.ts. A worker that lost its lease does no harm here: what was delivered is delivered, the rest is no longer its to say.
+// Recording what came of attempts: log, due rows and the endpoints' health, for many deliveries in
+// one statement. Before: attempt.ts. A worker that lost its lease does no harm here: what was
+// delivered is delivered, the rest is no longer its to say.
 
 import { uuidToBytes } from '../ids.ts';
 import { int4Array, int8Array, textArray, uuidArray } from '../store/binary.ts';

@@ -1,4 +1,5 @@
-// One POST of a webhook and how it ended, as a value. attempt.ts calls it with an agent of address-guard.ts and records the result.
+// One POST of a webhook and how it ended, as a value. attempt.ts calls it with an agent of
+// address-guard.ts and records the result.
 import type { Dispatcher } from 'undici';
 import { BLOCKED_ADDRESS } from './address-guard.ts';
 
@@ -44,8 +45,9 @@ export interface WebhookPost {
 }
 
 /**
- * Never throws for what the network or the receiver does, only for faults of ours. Redirects are not followed.
- * On undici's dispatch, not its request: a stream and an AbortSignal for each POST cost 261 µs of CPU, this 182.
+ * Never throws for what the network or the receiver does, only for faults of ours. Redirects are
+ * not followed. On undici's dispatch, not its request: a stream and an AbortSignal for each POST
+ * cost 261 µs of CPU, this 182.
  */
 export function postWebhook(
   agent: Dispatcher,
@@ -122,7 +124,10 @@ export function postWebhook(
   });
 }
 
-/** Text that a database takes, whatever the bytes are: a character cut in half is left out, and PostgreSQL knows no NUL. */
+/**
+ * Text that a database takes, whatever the bytes are: a character cut in half is left out, and
+ * PostgreSQL knows no NUL.
+ */
 function toText(chunks: Buffer[], truncated: boolean): string {
   if (chunks.length === 0) return '';
   const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
@@ -170,7 +175,9 @@ const KIND_OF_CODE: Record<string, PostErrorKind> = {
   EPROTO: 'tls',
 };
 
-/** A wrong argument, or an agent closed while we shut down: nothing to hold against the receiver. */
+/**
+ * A wrong argument, or an agent closed while we shut down: nothing to hold against the receiver.
+ */
 const OURS = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
 const SENTENCE: Partial<Record<PostErrorKind, string>> = {

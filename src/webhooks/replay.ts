@@ -1,5 +1,5 @@
-// Replays: deliveries sent again, with the same event id and the same body. Before: the CLI or the dashboard chose them.
-// After: they are due, and worker.ts does what it always does.
+// Replays: deliveries sent again, with the same event id and the same body. Before: the CLI or the
+// dashboard chose them. After: they are due, and worker.ts does what it always does.
 import { Problem } from '../errors.ts';
 import { firstUuidAt, readUuid, showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
@@ -12,8 +12,8 @@ export type Selection =
   /** All of the endpoint that were abandoned. */
   | { endpointId: string; abandoned: true }
   /**
-   * Every event of that time which the endpoint wants, once: also those that happened while it was disabled or before
-   * it was registered. `to` is not included.
+   * Every event of that time which the endpoint wants, once: also those that happened while it was
+   * disabled or before it was registered. `to` is not included.
    */
   | { endpointId: string; from: Date; to: Date; types?: readonly string[] };
 
@@ -83,7 +83,10 @@ function noDelivery(id: string): never {
   });
 }
 
-/** Who asks for a replay thinks that the endpoint is well: a pause of the breaker ends. The row's lock keeps two replays from meeting. */
+/**
+ * Who asks for a replay thinks that the endpoint is well: a pause of the breaker ends. The row's
+ * lock keeps two replays from meeting.
+ */
 async function openFor(client: Queryable, endpoint: Endpoint): Promise<void> {
   const opened = await client.query(
     `UPDATE webhook_endpoints SET paused_until = NULL
@@ -102,7 +105,8 @@ const OF_ENDPOINT = 'l.account_id = $1 AND l.endpoint_id = $2';
 const ONE_SQL = `SELECT ${CHOSEN} FROM webhook_deliveries l WHERE ${OF_ENDPOINT} AND l.id = $4`;
 const ABANDONED_SQL = `SELECT ${CHOSEN} FROM webhook_deliveries l WHERE ${OF_ENDPOINT} AND l.state = 'abandoned'`;
 
-// A time: $4 from, $5 to, $6 kinds, $7 and $8 the bounds that keep the planner to the partitions that can hold them.
+// A time: $4 from, $5 to, $6 kinds, $7 and $8 the bounds that keep the planner to the partitions
+// that can hold them.
 const EVENTS_OF_TIME = `
   e.account_id = $1 AND e.sequence IS NOT NULL AND e.at >= $4 AND e.at < $5 AND e.kind = ANY ($6) AND e.message_id < $8`;
 const SENT_SQL = `

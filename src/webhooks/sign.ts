@@ -1,4 +1,5 @@
-// Signing: the secret of an endpoint and the headers of one attempt. attempt.ts sends them; verify.ts is the receiver's side.
+// Signing: the secret of an endpoint and the headers of one attempt. attempt.ts sends them;
+// verify.ts is the receiver's side.
 import { createHmac, randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';

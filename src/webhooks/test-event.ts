@@ -1,5 +1,6 @@
-// A test event to one endpoint, at once and with the answer: is it reachable, and does it take our signature?
-// Like a real one in everything but its message, which does not exist; it leaves no row in the log.
+// A test event to one endpoint, at once and with the answer: is it reachable, and does it take our
+// signature? Like a real one in everything but its message, which does not exist; it leaves no row
+// in the log.
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import { EVENT_KINDS, type HookType } from '../events/kinds.ts';

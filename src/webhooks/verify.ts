@@ -1,12 +1,13 @@
-// The verifier for receivers, published as `sandmartin/webhooks`. It stands alone: nothing but node:crypto.
+// The verifier for receivers, published as `sandmartin/webhooks`. It stands alone: nothing but
+// node:crypto.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 type Header = string | string[] | undefined;
 type Secret = string | readonly string[];
 
 /**
- * Whether `X-SM-Signature` is right for this body. Give the raw bytes of the request, not parsed and printed JSON.
- * While a secret is being rotated, give the old and the new one.
+ * Whether `X-SM-Signature` is right for this body. Give the raw bytes of the request, not parsed
+ * and printed JSON. While a secret is being rotated, give the old and the new one.
  */
 export function verify(rawBody: string | Uint8Array, header: Header, secret: Secret): boolean {
   const hex = /^sha256=([0-9a-f]{64})$/.exec(String(header))?.[1];
@@ -20,8 +21,8 @@ export interface StandardHeaders {
 }
 
 /**
- * The same by Standard Webhooks, which also covers id and time: an old request that somebody repeats is refused.
- * Any library of standardwebhooks.com does this too.
+ * The same by Standard Webhooks, which also covers id and time: an old request that somebody
+ * repeats is refused. Any library of standardwebhooks.com does this too.
  */
 export function verifyStandard(
   rawBody: string | Uint8Array,

@@ -1,5 +1,6 @@
-// The webhook worker: leases endpoints that have something due, POSTs up to four deliveries to each at a time, records the outcomes.
-// Before: record_events wrote the rows with their event. Many workers on one database share the endpoints.
+// The webhook worker: leases endpoints that have something due, POSTs up to four deliveries to each
+// at a time, records the outcomes. Before: record_events wrote the rows with their event. Many
+// workers on one database share the endpoints.
 import type { Clock } from '../clock.ts';
 import { createGroupCommit, isDataFault } from '../group-commit.ts';
 import { bytesToUuid, newIdBytes, showUuid } from '../ids.ts';
@@ -77,8 +78,9 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
       const startedMs = performance.now();
       try {
         await look();
-        // Thousands of waiting endpoints take their time to look through: looking is never the main thing we do.
-        // But one slow look (a cold cache, a busy machine) must not hold up the next event for long.
+        // Thousands of waiting endpoints take their time to look through: looking is never the main
+        // thing we do. But one slow look (a cold cache, a busy machine) must not hold up the next
+        // event for long.
         const pauseMs = 4 * (performance.now() - startedMs);
         await rest(Math.min(Math.max(POLL_EVERY_MS, pauseMs), POLL_AT_LEAST_EVERY_MS));
       } catch (error) {

@@ -1,5 +1,6 @@
-// The client of the dashboard's API: calls by the names of the contract's route table, as plain promises and as query hooks.
-// Before it: pages. After it: src/dashboard on the server, which answers by the same table.
+// The client of the dashboard's API: calls by the names of the contract's route table, as plain
+// promises and as query hooks. Before it: pages. After it: src/dashboard on the server, which
+// answers by the same table.
 import {
   keepPreviousData,
   QueryClient,
@@ -24,7 +25,10 @@ type Part<Name extends RouteName, Key extends string> =
   Api[Name] extends Record<Key, infer Value> ? Value : never;
 export type Answer<Name extends RouteName> = Api[Name]['answer'];
 
-/** What a call needs beside its name: `params` of the path, `query`, `body`; only those its route has. */
+/**
+ * What a call needs beside its name: `params` of the path, `query`, `body`; only those its route
+ * has.
+ */
 export type Request<Name extends RouteName> = ('params' extends keyof Api[Name]
   ? { params: Part<Name, 'params'> }
   : unknown) &
@@ -141,7 +145,10 @@ type PagedName = {
   [Name in RouteName]: Answer<Name> extends Page<unknown> ? Name : never;
 }[RouteName];
 
-/** Reads page by page, by `next` and `before`. `watched`: again and again, as long as nobody went past the first page. */
+/**
+ * Reads page by page, by `next` and `before`. `watched`: again and again, as long as nobody went
+ * past the first page.
+ */
 export function usePages<Name extends PagedName>(
   name: Name,
   request: Request<Name>,

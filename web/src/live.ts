@@ -1,7 +1,10 @@
 // Server-sent events as a hook: the newest state a stream told, and whether it is connected.
 import { useEffect, useRef, useState } from 'react';
 
-/** `event` is the name of the events; a null `url` listens to nothing. EventSource reconnects by itself. */
+/**
+ * `event` is the name of the events; a null `url` listens to nothing. EventSource reconnects by
+ * itself.
+ */
 export function useLive<State>(
   url: string | null,
   event: string,

@@ -1,4 +1,5 @@
-// The dashboard's first file: styles, theme, queries and the router. Loaded by index.html; the pages come by router.tsx.
+// The dashboard's first file: styles, theme, queries and the router. Loaded by index.html; the
+// pages come by router.tsx.
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
 import './style.css';
@@ -21,7 +22,8 @@ const nonceOfStyles = () => styleNonce;
 const queries = createQueryClient();
 const router = createDashboardRouter(queries);
 
-// A session that began or ended elsewhere (a 401, sign-in, another account): the guards judge again.
+// A session that began or ended elsewhere (a 401, sign-in, another account): the guards judge
+// again.
 queries.getQueryCache().subscribe((told) => {
   const setByUs =
     told.type === 'updated' && told.action.type === 'success' && told.action.manual === true;

@@ -1,5 +1,6 @@
-// The operations of the API as the pages call them: the typed client with the session instead of a key, as query hooks.
-// Before it: pages. After it: src/rest/serve-operations.ts, the same routes that programs call.
+// The operations of the API as the pages call them: the typed client with the session instead of a
+// key, as query hooks. Before it: pages. After it: src/rest/serve-operations.ts, the same routes
+// that programs call.
 import {
   keepPreviousData,
   useInfiniteQuery,

@@ -1,4 +1,5 @@
-// Who is signed in, and what they may do. The server decides; the pages only hide or disable what it would refuse.
+// Who is signed in, and what they may do. The server decides; the pages only hide or disable what
+// it would refuse.
 import { queryOptions } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import type { Role } from '../../src/dashboard/views/common.ts';
@@ -11,7 +12,10 @@ export const sessionQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** Handed down by the shell, not read from the query: when a session ends, pages go with the shell and never see nobody. */
+/**
+ * Handed down by the shell, not read from the query: when a session ends, pages go with the shell
+ * and never see nobody.
+ */
 export const MeContext = createContext<Me | null>(null);
 
 export function useMe(): Me {

@@ -1,4 +1,5 @@
-// The look: one accent (the green of the mails' default branding), warm neutrals, system fonts. main.tsx hands it to Mantine.
+// The look: one accent (the green of the mails' default branding), warm neutrals, system fonts.
+// main.tsx hands it to Mantine.
 import {
   ActionIcon,
   Badge,
@@ -19,7 +20,9 @@ import {
   Tooltip,
 } from '@mantine/core';
 
-/** Around #00a071 (shade 5). White on it has a contrast of 3.4, so filled parts take shade 7: 5.4. */
+/**
+ * Around #00a071 (shade 5). White on it has a contrast of 3.4, so filled parts take shade 7: 5.4.
+ */
 const martin: MantineColorsTuple = [
   '#e8f8f2',
   '#d0efe3',
@@ -60,7 +63,10 @@ const dark: MantineColorsTuple = [
   '#0c0b0a',
 ];
 
-/** Mantine writes its variables after our styles, so what we want otherwise goes in here. Chosen for AA on every surface. */
+/**
+ * Mantine writes its variables after our styles, so what we want otherwise goes in here. Chosen for
+ * AA on every surface.
+ */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -1,5 +1,5 @@
-// What streams while somebody looks: the account's newest messages, and one message with all that is known of it.
-// What they show are operations, performed again and again.
+// What streams while somebody looks: the account's newest messages, and one message with all that
+// is known of it. What they show are operations, performed again and again.
 import { getMessageDetails, listMessages } from '../../operations/messages.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { perform } from '../../operations/perform.ts';

@@ -170,7 +170,8 @@ export const sessionRoutes: Works<Names> = {
     body: z.strictObject({ email }),
     async run(deps, { body, request }) {
       await countReset(deps.database, tryOf(deps, { request }, body.email));
-      // Not waited for: how long the answer takes must not tell whether there was somebody to write to.
+      // Not waited for: how long the answer takes must not tell whether there was somebody to write
+      // to.
       void mailResetLink(deps, body.email);
       return { captured: deps.service().sandbox };
     },
@@ -194,7 +195,10 @@ export const sessionRoutes: Works<Names> = {
   },
 };
 
-/** Accounts that were made by command before anybody could sign in belong to the first owner; else there is a new one. */
+/**
+ * Accounts that were made by command before anybody could sign in belong to the first owner; else
+ * there is a new one.
+ */
 async function firstAccounts(client: Queryable, name: string): Promise<Account[]> {
   const present = await listAccounts(client);
   return present.length > 0 ? present : [await createAccount(client, { name, plan: 'paid' })];

@@ -1,4 +1,5 @@
-// Signing in and who is signed in, as the pages show and send it. Types only, so that web/ reads them too.
+// Signing in and who is signed in, as the pages show and send it. Types only, so that web/ reads
+// them too.
 import type { Plan, Role } from './common.ts';
 
 /** What the app asks first. */

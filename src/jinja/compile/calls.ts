@@ -1,5 +1,5 @@
-// Calls, filters and tests to closures, with the arguments they are given. Called by expressions.ts; macros.ts and bodies.ts
-// for {% call %} and {% filter %}.
+// Calls, filters and tests to closures, with the arguments they are given. Called by
+// expressions.ts; macros.ts and bodies.ts for {% call %} and {% filter %}.
 import { callValue } from '../calls.ts';
 import { locate, TemplateRuntimeError, TemplateSyntaxError, typeError } from '../errors.ts';
 import { bind, invoke } from '../methods/signature.ts';
@@ -16,7 +16,10 @@ import { type Compilation, type Evaluate, fail, located, placeOf } from './compi
 import { NOT_CONSTANT } from './constants.ts';
 import type { Frame } from './frame.ts';
 
-/** A call. Methods of values are called straight from their table, without making a bound method first. */
+/**
+ * A call. Methods of values are called straight from their table, without making a bound method
+ * first.
+ */
 export function callCode(
   c: Compilation,
   node: n.Call,
@@ -109,7 +112,8 @@ function applied(
     };
   }
   refuseRepeated(c, node);
-  // Where each argument goes is known now, so that a render only evaluates them: in the order they are written.
+  // Where each argument goes is known now, so that a render only evaluates them: in the order they
+  // are written.
   const written = [...node.args, ...node.kwargs.map((kw) => kw.value)].map((arg) =>
     c.expression(arg, frame),
   );
@@ -185,7 +189,10 @@ function argumentsCode(
   return { args, kwargs };
 }
 
-/** Python refuses a keyword given twice, unless one is a word of Python's own: then Jinja2 spells them as a dict. */
+/**
+ * Python refuses a keyword given twice, unless one is a word of Python's own: then Jinja2 spells
+ * them as a dict.
+ */
 function refuseRepeated(c: Compilation, node: n.Args): void {
   const seen = new Set<string>();
   if (node.kwargs.some(({ key }) => PYTHON_WORDS.has(key))) return;

@@ -1,5 +1,6 @@
-// One template being compiled, as a record that every part of the compiler is handed: the environment, the source, folding,
-// what was seen so far, and how an error gets its place. compile-template.ts makes it; all other files here take it first.
+// One template being compiled, as a record that every part of the compiler is handed: the
+// environment, the source, folding, what was seen so far, and how an error gets its place.
+// compile-template.ts makes it; all other files here take it first.
 import { Budget } from '../budget.ts';
 import { type Location, locate, TemplateAssertionError, TemplateRuntimeError } from '../errors.ts';
 import type { Engine } from '../running.ts';
@@ -31,7 +32,10 @@ export interface Source {
   readonly text: string;
 }
 
-/** Parts of a template have parts: these two compile any, so that no file has to import those that import it. */
+/**
+ * Parts of a template have parts: these two compile any, so that no file has to import those that
+ * import it.
+ */
 export interface Compilers {
   /** A closure for an expression; constant ones are evaluated now. */
   expression(c: Compilation, node: n.Expr, frame: Frame): Evaluate;
@@ -46,11 +50,17 @@ export interface Compilation {
   readonly source: Source;
   readonly evalCtx: StaticEvalContext;
   readonly folder: Folder;
-  /** What compiling may cost, counted in steps alone: a busy machine must not make a template a wrong one. */
+  /**
+   * What compiling may cost, counted in steps alone: a busy machine must not make a template a
+   * wrong one.
+   */
   readonly work: Budget;
   /** By frame: all includes of one see the same variables. */
   readonly reads: Map<Symbols, Reads>;
-  /** Expressions and statements compiled so far: how much a body has of them is what running it costs. */
+  /**
+   * Expressions and statements compiled so far: how much a body has of them is what running it
+   * costs.
+   */
   parts: number;
   /** How many computed expressions stand around the one that is compiled. */
   computing: number;
@@ -118,7 +128,10 @@ export function located(c: Compilation, at: number, evaluate: Evaluate): Evaluat
   };
 }
 
-/** What running the code compiled by `compile` costs beyond what it pays itself: next to nothing unless it is very long. */
+/**
+ * What running the code compiled by `compile` costs beyond what it pays itself: next to nothing
+ * unless it is very long.
+ */
 export function weighed<Code>(c: Compilation, compile: () => Code): { code: Code; cost: number } {
   const before = c.parts;
   const code = compile();

@@ -1,4 +1,5 @@
-// The tree of a template to closures: the front door of compile/. Before it: syntax/parser.ts. After it: template.ts runs them.
+// The tree of a template to closures: the front door of compile/. Before it: syntax/parser.ts.
+// After it: template.ts runs them.
 import type { CompiledTemplate, Engine } from '../running.ts';
 import type * as n from '../syntax/nodes.ts';
 import { newCompilation, type Source } from './compilation.ts';

@@ -1,5 +1,5 @@
-// Evaluating constant expressions while compiling, where and as Jinja2's optimizer does. It shows: `"<"|safe ~ "<"` folds to
-// plain text, so leaving it out would change what templates print.
+// Evaluating constant expressions while compiling, where and as Jinja2's optimizer does. It shows:
+// `"<"|safe ~ "<"` folds to plain text, so leaving it out would change what templates print.
 import { Budget } from '../budget.ts';
 import { RunningContext } from '../context.ts';
 import { LimitExceeded } from '../errors.ts';
@@ -33,7 +33,10 @@ export interface StaticEvalContext {
   volatile: boolean;
 }
 
-/** Folding happens once per template and must stay small: what is bigger waits for a render and its budget. */
+/**
+ * Folding happens once per template and must stay small: what is bigger waits for a render and its
+ * budget.
+ */
 const FOLD_LIMITS = {
   steps: 20_000,
   depth: 10,
@@ -112,7 +115,8 @@ export class Folder {
       case 'Or': {
         const left = this.fold(node.left);
         if (left === NOT_CONSTANT) return NOT_CONSTANT;
-        // As in Jinja2, a strict undefined that is asked for its truth here fails before anything is rendered.
+        // As in Jinja2, a strict undefined that is asked for its truth here fails before anything
+        // is rendered.
         return truthy(left) === (node.type === 'And') ? this.fold(node.right) : left;
       }
       case 'CondExpr': {
@@ -173,7 +177,10 @@ export class Folder {
     return values === null ? NOT_CONSTANT : this.attempt(() => evaluate(this.context(), values));
   }
 
-  /** Piece by piece: as in Jinja2, what has no text (a strict undefined) fails here, before anything is rendered. */
+  /**
+   * Piece by piece: as in Jinja2, what has no text (a strict undefined) fails here, before anything
+   * is rendered.
+   */
   private concat(node: n.Concat): Constant {
     const ctx = this.attempt(() => this.context());
     if (ctx === NOT_CONSTANT) return NOT_CONSTANT;
@@ -212,7 +219,8 @@ export class Folder {
   }
 
   private dict(node: n.DictNode): Constant {
-    // An unhashable key is the one fault Jinja2 reports while compiling, so it is let through here, pair by pair.
+    // An unhashable key is the one fault Jinja2 reports while compiling, so it is let through here,
+    // pair by pair.
     const dict = new Dict();
     for (const { key, value } of node.items) {
       const pair = this.all([key, value]);

@@ -1,5 +1,6 @@
-// Expression trees to closures: literals, names, attributes and items here; operators.ts and calls.ts do the rest.
-// Everything that compiles a part of a template comes here through `c.expression`.
+// Expression trees to closures: literals, names, attributes and items here; operators.ts and
+// calls.ts do the rest. Everything that compiles a part of a template comes here through
+// `c.expression`.
 import { locate, TemplateSyntaxError } from '../errors.ts';
 import { LoopContext } from '../runtime/loop.ts';
 import type * as n from '../syntax/nodes.ts';
@@ -38,7 +39,8 @@ export function expression(c: Compilation, node: n.Expr, frame: Frame): Evaluate
       };
     }
     case 'Dict':
-      // Jinja2 folds within computed expressions, in branches that never run too: an unhashable constant key fails here.
+      // Jinja2 folds within computed expressions, in branches that never run too: an unhashable
+      // constant key fails here.
       if (c.computing > 0) c.folder.foldSafe(node);
       return dictCode(c, node, frame);
     case 'TemplateData': {
@@ -81,7 +83,8 @@ function dictCode(c: Compilation, node: n.DictNode, frame: Frame): Evaluate {
   );
   return located(c, node.at, (a) => {
     a.ctx.budget.step(8 + pairs.length * 4);
-    // Every key and value is evaluated before the first one is stored: a fault in a later pair comes before an unhashable key.
+    // Every key and value is evaluated before the first one is stored: a fault in a later pair
+    // comes before an unhashable key.
     const values = pairs.map(([key, value]) => [key(a), value(a)] as const);
     const dict = new Dict();
     for (const [key, value] of values) {
@@ -113,7 +116,8 @@ function attributeCode(c: Compilation, node: n.Getattr, frame: Frame): Evaluate 
   const inner = c.expression(node.node, frame);
   const { attr } = node;
   const place = placeOf(c, node.at);
-  // Attributes come before items in Python; for a dict only its methods are attributes, so most names skip the tables.
+  // Attributes come before items in Python; for a dict only its methods are attributes, so most
+  // names skip the tables.
   const direct = !isDictMethod(attr) && !attr.startsWith('__');
   return (a) => {
     const value = inner(a);

@@ -1,5 +1,6 @@
-// Variables in compiled code: how one is read, and what happens to those of a frame when it is entered and left.
-// Above frame.ts and symbols.ts, which say where each variable lives; below every statement.
+// Variables in compiled code: how one is read, and what happens to those of a frame when it is
+// entered and left. Above frame.ts and symbols.ts, which say where each variable lives; below every
+// statement.
 import type { Activation } from '../runtime/activation.ts';
 import type { Value } from '../values/types.ts';
 import type { Frame } from './frame.ts';
@@ -19,7 +20,10 @@ export function reader(slot: Slot, frame: Frame): (a: Activation) => Value | und
   };
 }
 
-/** Gives the variables of a frame their first values. `only` picks loads that can be done once for a whole loop, or the rest. */
+/**
+ * Gives the variables of a frame their first values. `only` picks loads that can be done once for a
+ * whole loop, or the rest.
+ */
 export function enterFrame(frame: Frame, only?: 'once' | 'each'): (a: Activation) => void {
   const { loads, refs, stores } = frame.symbols;
   const stored = new Set(

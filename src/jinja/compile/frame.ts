@@ -1,9 +1,12 @@
-// What the compiler knows about the place it is compiling: variables, whether it is the top level, what has to be checked.
+// What the compiler knows about the place it is compiling: variables, whether it is the top level,
+// what has to be checked.
 import { type FunctionScope, Symbols } from './symbols.ts';
 
 export class Frame {
   symbols: Symbols;
-  /** An {% extends %} that may or may not run: text outside blocks is written only if it did not. */
+  /**
+   * An {% extends %} that may or may not run: text outside blocks is written only if it did not.
+   */
   requireOutputCheck = false;
   /** The root of a template and the ifs in it: names set here are exported. */
   toplevel = false;

@@ -1,4 +1,5 @@
-// Statements that bring in other templates: include, import, from … import. Called by statements.ts.
+// Statements that bring in other templates: include, import, from … import. Called by
+// statements.ts.
 import { locate } from '../errors.ts';
 import type { Activation } from '../runtime/activation.ts';
 import type { TemplateModule } from '../runtime/module.ts';
@@ -28,7 +29,8 @@ export function include(c: Compilation, node: n.Include, frame: Frame): Execute 
       if (template === null) return NEXT;
       if (withContext) template.renderInto(a.ctx, a.ctx.seenWith(locals(a)));
       else {
-        // Jinja2 forgets that it may be inside a {% filter %} or {% set %} block here and writes past it.
+        // Jinja2 forgets that it may be inside a {% filter %} or {% set %} block here and writes
+        // past it.
         const { body } = template.moduleFor(a.ctx) as TemplateModule;
         if (a.outer === null) a.ctx.budget.writeAround(body, a.captures);
         else a.ctx.budget.write(body);

@@ -1,4 +1,5 @@
-// A template as a whole, its blocks, and extends. compile-template.ts begins here; statements.ts comes back for blocks.
+// A template as a whole, its blocks, and extends. compile-template.ts begins here; statements.ts
+// comes back for blocks.
 
 import { locate, TemplateRuntimeError } from '../errors.ts';
 import type { BlockCode, CompiledTemplate, Context, LoadedTemplate } from '../running.ts';

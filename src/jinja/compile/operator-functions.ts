@@ -1,4 +1,5 @@
-// From operator symbols to the functions that carry them out; shared by folding (constants.ts) and compiled code (operators.ts).
+// From operator symbols to the functions that carry them out; shared by folding (constants.ts) and
+// compiled code (operators.ts).
 import type { Budget } from '../budget.ts';
 import type { BinaryOp, CompareOp } from '../syntax/nodes.ts';
 import { equals, ordered } from '../values/compare.ts';

@@ -1,4 +1,5 @@
-// Operators to closures: arithmetic, comparison, logic, joining with ~, and the inline if. Called by expressions.ts.
+// Operators to closures: arithmetic, comparison, logic, joining with ~, and the inline if. Called
+// by expressions.ts.
 import { locate } from '../errors.ts';
 import type * as n from '../syntax/nodes.ts';
 import { truthy } from '../values/iterate.ts';
@@ -76,7 +77,8 @@ function logic(c: Compilation, node: n.Logic, frame: Frame): Evaluate {
 
 function joining(c: Compilation, node: n.Concat, frame: Frame): Evaluate {
   const parts = node.nodes.map((part) => c.expression(part, frame));
-  // In volatile code Jinja2 asks the context whether *it* is volatile, which it never is: plain joining.
+  // In volatile code Jinja2 asks the context whether *it* is volatile, which it never is: plain
+  // joining.
   const autoescape = c.evalCtx.autoescape && !c.evalCtx.volatile;
   return located(c, node.at, (a) =>
     concatenate(
@@ -88,8 +90,8 @@ function joining(c: Compilation, node: n.Concat, frame: Frame): Evaluate {
 }
 
 /**
- * Jinja2 writes a negative constant into its Python code without parentheses, so that `-2 ** x` means -(2 ** x) there,
- * although its own grammar binds the minus first.
+ * Jinja2 writes a negative constant into its Python code without parentheses, so that `-2 ** x`
+ * means -(2 ** x) there, although its own grammar binds the minus first.
  */
 function power(c: Compilation, node: n.Binary, frame: Frame): Evaluate {
   const run = binary('**');

@@ -1,4 +1,5 @@
-// Text that a template writes: {{ … }} and what stands between tags, what a block captures, and who may write at all.
+// Text that a template writes: {{ … }} and what stands between tags, what a block captures, and who
+// may write at all.
 import { locate, typeError } from '../errors.ts';
 import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
@@ -100,7 +101,10 @@ export function capture(body: Execute): (a: Activation) => { text: string; signa
   };
 }
 
-/** The value of a filter or call block is written as it is, without escaping; Python cannot join what is not text. */
+/**
+ * The value of a filter or call block is written as it is, without escaping; Python cannot join
+ * what is not text.
+ */
 export function joinable(value: Value): string {
   if (typeof value === 'string') return value;
   if (value instanceof Markup) return value.text;

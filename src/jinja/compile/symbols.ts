@@ -1,5 +1,6 @@
-// Which variable a name means where: Jinja2's scoping rules (its idtracking module), resolved while compiling.
-// A name is looked up in the context once per frame; a store makes a variable of the frame; inner frames see outer ones.
+// Which variable a name means where: Jinja2's scoping rules (its idtracking module), resolved while
+// compiling. A name is looked up in the context once per frame; a store makes a variable of the
+// frame; inner frames see outer ones.
 import type { Budget } from '../budget.ts';
 import { TemplateRuntimeError } from '../errors.ts';
 import type { Node, Stmt } from '../syntax/nodes.ts';
@@ -76,7 +77,8 @@ export class Symbols {
   /** The variable of a name that analysis has seen. */
   ref(name: string): Slot {
     const slot = this.find(name);
-    // Jinja2 does not look at the filter of a {% set %} block before it compiles it; there a name may be unknown.
+    // Jinja2 does not look at the filter of a {% set %} block before it compiles it; there a name
+    // may be unknown.
     if (slot === null)
       throw new TemplateRuntimeError(
         `Tried to resolve a name to a reference that was unknown to the frame (${quote(name)})`,
@@ -110,7 +112,9 @@ export class Symbols {
     if (this.find(name) === null) this.define(name, { how: 'resolve', name });
   }
 
-  /** Merges what the branches of an if did: a name only some of them set may still be the outer one. */
+  /**
+   * Merges what the branches of an if did: a name only some of them set may still be the outer one.
+   */
   branchUpdate(bodies: readonly (readonly Stmt[])[]): void {
     const branches = bodies
       .filter((body) => body.length > 0)
@@ -149,7 +153,10 @@ export class Symbols {
   }
 }
 
-/** Records the names used by `nodes` in a frame; bodies with a frame of their own are left to that frame. */
+/**
+ * Records the names used by `nodes` in a frame; bodies with a frame of their own are left to that
+ * frame.
+ */
 export function analyze(symbols: Symbols, nodes: readonly Node[], asParam = false): void {
   for (const node of nodes) visit(symbols, node, asParam);
 }

@@ -1,5 +1,6 @@
-// Statements that set variables, and how variables are seen from elsewhere: targets, set, block set, what is published to
-// blocks, includes and importers. Called by statements.ts and by what has targets of its own.
+// Statements that set variables, and how variables are seen from elsewhere: targets, set, block
+// set, what is published to blocks, includes and importers. Called by statements.ts and by what has
+// targets of its own.
 
 import { locate, TemplateRuntimeError, typeError, valueError } from '../errors.ts';
 import type { Context, Lookup } from '../running.ts';

@@ -1,4 +1,5 @@
-// Generated from CPython's html.entities.html5, read by unescape.ts: name (with its ';' where it has one), then code points in hex.
+// Generated from CPython's html.entities.html5, read by unescape.ts: name (with its ';' where it
+// has one), then code points in hex.
 
 export const HTML5_ENTITIES =
   'AElig=c6 AElig;=c6 AMP=26 AMP;=26 Aacute=c1 Aacute;=c1 Abreve;=102 Acirc=c2 Acirc;=c2 Acy;=410 Afr;=1d504 ' +

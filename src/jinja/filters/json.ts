@@ -20,7 +20,8 @@ export function tojson(ctx: Context, value: Value, indent?: Value): Markup {
     unit = isText(indent) ? String(indent) : (multiply(ctx.budget, ' ', indent) as string);
   const text = new JsonWriter(ctx, unit).write(value, 0);
   ctx.budget.text(text.length);
-  // Four native passes, as when escaping: a function called for every character would take fifty times as long.
+  // Four native passes, as when escaping: a function called for every character would take fifty
+  // times as long.
   const safe = text
     .replace(/</g, '\\u003c')
     .replace(/>/g, '\\u003e')
@@ -62,7 +63,8 @@ class JsonWriter {
   }
 
   private string(text: string): string {
-    // Characters beyond ASCII become six; counting them first keeps a long text from growing before it is refused.
+    // Characters beyond ASCII become six; counting them first keeps a long text from growing before
+    // it is refused.
     let size = text.length;
     for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 126) size += 5;
     this.ctx.budget.text(size);

@@ -139,7 +139,10 @@ class PrettyPrinter {
     return this.lines(parts, ',', at);
   }
 
-  /** One below the other, as far to the right as what they belong to: that may be as long as any text. */
+  /**
+   * One below the other, as far to the right as what they belong to: that may be as long as any
+   * text.
+   */
   private lines(parts: string[], mark: string, indent: number): string {
     return joined(this.ctx.budget, parts, `${mark}\n${' '.repeat(indent)}`);
   }

@@ -1,4 +1,5 @@
-// The filters that walk a sequence lazily and hand on some of it, or something made of each item: map, select, reject, unique.
+// The filters that walk a sequence lazily and hand on some of it, or something made of each item:
+// map, select, reject, unique.
 
 import { filterArgumentError, TemplateRuntimeError } from '../errors.ts';
 import { invoke, native, variadic } from '../methods/signature.ts';
@@ -33,7 +34,10 @@ function generate(
   );
 }
 
-/** map and select look at the truth of what they are given first, then at their arguments, then iterate. */
+/**
+ * map and select look at the truth of what they are given first, then at their arguments, then
+ * iterate.
+ */
 function generateIf(
   ctx: Context,
   value: Value,

@@ -1,4 +1,5 @@
-// The filters that take a sequence as a whole: its ends, its order backwards, its sum, its text, its rows and columns.
+// The filters that take a sequence as a whole: its ends, its order backwards, its sum, its text,
+// its rows and columns.
 
 import { filterArgumentError, typeError } from '../errors.ts';
 import { native } from '../methods/signature.ts';
@@ -55,7 +56,8 @@ function reversed(ctx: Context, value: Value): Iterator | null {
     value instanceof Undefined;
   if (!sequence) return null;
   let items = value instanceof Range ? toList(ctx.budget, value) : elements(ctx.budget, value)!;
-  // Walking backwards goes by index, and an index into Markup is Markup; walking forwards gives plain text.
+  // Walking backwards goes by index, and an index into Markup is Markup; walking forwards gives
+  // plain text.
   if (value instanceof Markup) items = items.map((char) => new Markup(char as string));
   let i = items.length;
   return new Iterator(reversedName(value), () => (i > 0 ? orNone(items[--i]) : undefined));

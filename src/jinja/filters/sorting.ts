@@ -1,4 +1,5 @@
-// The filters that put a sequence in order by comparing its items: sort, dictsort, groupby, min, max.
+// The filters that put a sequence in order by comparing its items: sort, dictsort, groupby, min,
+// max.
 
 import { filterArgumentError } from '../errors.ts';
 import { native } from '../methods/signature.ts';

@@ -9,7 +9,10 @@ import { sequenceFilters } from './sequences.ts';
 import { sortingFilters } from './sorting.ts';
 import { textFilters } from './text.ts';
 
-/** Filters Jinja2 gives the environment or the escaping mode first; it shows in complaints about arguments. */
+/**
+ * Filters Jinja2 gives the environment or the escaping mode first; it shows in complaints about
+ * arguments.
+ */
 const GIVEN_ONE_MORE = new Set(
   'attr first groupby join last max min replace sort sum tojson truncate unique urlize wordwrap xmlattr'.split(
     ' ',

@@ -74,7 +74,8 @@ function indent(
   budget.step(lines.length);
   budget.text(String(value).length + lines.length * by.length);
   const all = truthy(blank);
-  // Markup before plain text escapes it and makes the whole Markup; str.join forgets that again, Markup.join does not.
+  // Markup before plain text escapes it and makes the whole Markup; str.join forgets that again,
+  // Markup.join does not.
   const escapes = width instanceof Markup && !markup;
   const escaped = (line: string) => (escapes ? escapeLongText(budget, line) : line);
   const body = lines

@@ -1,4 +1,5 @@
-// textwrap.wrap() as the wordwrap filter uses it: white space kept, words broken at hyphens. Linear in the text.
+// textwrap.wrap() as the wordwrap filter uses it: white space kept, words broken at hyphens. Linear
+// in the text.
 import type { Budget } from '../budget.ts';
 import { typeError, valueError } from '../errors.ts';
 import { ordered } from '../values/compare.ts';
@@ -19,7 +20,9 @@ const isWordOrPunctuation = (char: string | undefined): boolean =>
 
 type Chars = string | string[];
 
-/** A part of the line, by its places in it: cutting one shorter costs nothing, however long it is. */
+/**
+ * A part of the line, by its places in it: cutting one shorter costs nothing, however long it is.
+ */
 interface Piece {
   start: number;
   end: number;
@@ -28,7 +31,10 @@ const cut = (chars: Chars, { start, end }: Piece): string =>
   typeof chars === 'string' ? chars.slice(start, end) : chars.slice(start, end).join('');
 const size = ({ start, end }: Piece): number => end - start;
 
-/** Pieces a line may be broken between (at hyphens, as in Python, only for True itself): white space, em-dashes, words, parts of hyphenated words. */
+/**
+ * Pieces a line may be broken between (at hyphens, as in Python, only for True itself): white
+ * space, em-dashes, words, parts of hyphenated words.
+ */
 function chunks(chars: Chars, onHyphens: boolean): Piece[] {
   const out: Piece[] = [];
   for (let i = 0; i < chars.length; ) {
@@ -116,7 +122,10 @@ export function wrap(
   return lines;
 }
 
-/** Whether a piece is nothing but white space. What is found is kept: a word cut a thousand times is read once. */
+/**
+ * Whether a piece is nothing but white space. What is found is kept: a word cut a thousand times is
+ * read once.
+ */
 function blankTest(chars: Chars): (piece: Piece) => boolean {
   let from = 0;
   let solid = -1;

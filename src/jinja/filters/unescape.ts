@@ -35,7 +35,10 @@ function fromCode(code: number): string {
   return invalid ? '' : String.fromCodePoint(code);
 }
 
-/** Names that mean something without a semicolon, as the start of others do, are at most this long: `Aacute`. */
+/**
+ * Names that mean something without a semicolon, as the start of others do, are at most this long:
+ * `Aacute`.
+ */
 const LONGEST_BARE = 6;
 
 const REFERENCE = /&(#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)/gu;
@@ -43,7 +46,10 @@ const REFERENCE = /&(#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)/gu;
 /** What `&name` stands for, for a whole name; those with a semicolon have it in their name. */
 export const htmlEntity = (name: string): string | undefined => entities().get(name);
 
-/** Entities and character references become the characters they stand for, as Python's html.unescape() reads them. */
+/**
+ * Entities and character references become the characters they stand for, as Python's
+ * html.unescape() reads them.
+ */
 export function unescapeHtml(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(REFERENCE, (whole, reference: string) => {
@@ -66,14 +72,20 @@ export function unescapeHtml(text: string): string {
   });
 }
 
-/** Removes comments, then tags, joins white space and resolves entities; in one pass each, whatever the input. */
+/**
+ * Removes comments, then tags, joins white space and resolves entities; in one pass each, whatever
+ * the input.
+ */
 export function striptags(budget: Budget, html: string): string {
   budget.step(html.length >> 2);
   const text = stripTagsOnly(stripComments(html));
   return unescapeHtml(splitWords(text).join(' '));
 }
 
-/** MarkupSafe removes the first comment again and again, so that removing one may join the marks of another. */
+/**
+ * MarkupSafe removes the first comment again and again, so that removing one may join the marks of
+ * another.
+ */
 function stripComments(html: string): string {
   if (!html.includes('<!--')) return html;
   const kept: string[] = [];

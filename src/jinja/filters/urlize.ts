@@ -1,4 +1,5 @@
-// Turning addresses in text into links, word by word as Jinja2's urlize does, in time linear in the text.
+// Turning addresses in text into links, word by word as Jinja2's urlize does, in time linear in the
+// text.
 import type { Budget } from '../budget.ts';
 import { TextBuilder } from '../values/building.ts';
 
@@ -12,7 +13,8 @@ interface Options {
 
 const SPACES = /([\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+)/;
 const W = '\\p{L}\\p{N}_';
-// Jinja2's pattern; each repetition ends in a character the next cannot start with, so it does not backtrack far.
+// Jinja2's pattern; each repetition ends in a character the next cannot start with, so it does not
+// backtrack far.
 const HTTP = new RegExp(
   '^(?:' +
     `(?:https?://|www\\.)(?:(?:[${W}%-]+\\.)+)?(?:[a-z]{2,63}|xn--[${W}%]{2,59})` +
@@ -110,7 +112,9 @@ function anchor(text: string, attributes: string, options: Options): string {
   return out;
 }
 
-/** ^\S+@\w[\w.-]*\.\w+$ : what follows the @ cannot contain another, so only the last one can be it. */
+/**
+ * ^\S+@\w[\w.-]*\.\w+$ : what follows the @ cannot contain another, so only the last one can be it.
+ */
 function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@');
   return at > 0 && EMAIL_DOMAIN.test(text.slice(at + 1));

@@ -1,4 +1,5 @@
-// str.format: replacement fields, their paths, conversions and nested specs. Called by methods/str.ts; values go to spec.ts.
+// str.format: replacement fields, their paths, conversions and nested specs. Called by
+// methods/str.ts; values go to spec.ts.
 import type { Budget } from '../budget.ts';
 import { attributeError, indexError, keyError, typeError, valueError } from '../errors.ts';
 import type { Context } from '../running.ts';
@@ -31,7 +32,8 @@ export function formatFields(
 ): string | Markup {
   const fields: Fields = { ctx, args, named, escapes, auto: 0, manual: false, untouched: null };
   const text = expand(fields, template, 2);
-  // CPython hands out the very object when its text is the whole result, so that Markup stays Markup.
+  // CPython hands out the very object when its text is the whole result, so that Markup stays
+  // Markup.
   const last = fields.untouched;
   return last !== null && last.text === text && template.endsWith('}') && !template.endsWith('}}')
     ? last

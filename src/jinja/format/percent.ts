@@ -1,4 +1,5 @@
-// printf-style formatting: `text % values`, for str and (escaping) for Markup. Called by values/operators.ts and the format filter.
+// printf-style formatting: `text % values`, for str and (escaping) for Markup. Called by
+// values/operators.ts and the format filter.
 import type { Budget } from '../budget.ts';
 import { keyError, overflowError, typeError, valueError } from '../errors.ts';
 import { TextBuilder } from '../values/building.ts';
@@ -201,7 +202,8 @@ function character(value: Value, escapes: boolean): string {
 function integer(budget: Budget, d: Directive, value: Value, escapes: boolean): string {
   let whole: bigint;
   const decimal = 'diu'.includes(d.type);
-  // Markup hands over its values wrapped, which can be turned into an int or float and nothing else.
+  // Markup hands over its values wrapped, which can be turned into an int or float and nothing
+  // else.
   const type = escapes ? '_MarkupEscapeHelper' : typeName(value);
   if (isInt(value) && (decimal || !escapes)) whole = toBigInt(value);
   else if (value instanceof Undefined && decimal) return value.fail();

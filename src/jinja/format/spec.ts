@@ -1,4 +1,5 @@
-// Python's format mini-language: format(value, spec) as f-strings and str.format use it. Called by fields.ts.
+// Python's format mini-language: format(value, spec) as f-strings and str.format use it. Called by
+// fields.ts.
 import type { Budget } from '../budget.ts';
 import { overflowError, typeError, valueError } from '../errors.ts';
 import { fixedDigits, floatRepr, formatExponent, formatGeneral } from '../values/decimal.ts';

@@ -1,5 +1,6 @@
-// How built-in functions, methods and filters take arguments: names, defaults, keywords, and Python's complaints about them.
-// Used by methods/, filters/, tests.ts and globals.ts; a missing optional argument arrives as undefined.
+// How built-in functions, methods and filters take arguments: names, defaults, keywords, and
+// Python's complaints about them. Used by methods/, filters/, tests.ts and globals.ts; a missing
+// optional argument arrives as undefined.
 import type { Budget } from '../budget.ts';
 import { typeError } from '../errors.ts';
 import type { Context, Native, Run } from '../running.ts';
@@ -30,7 +31,10 @@ function define(params: string, run: Run, positionalOnly: boolean, rest: boolean
   };
 }
 
-/** Puts positional and keyword arguments into the order of the parameters. `owner` is the type a method belongs to. */
+/**
+ * Puts positional and keyword arguments into the order of the parameters. `owner` is the type a
+ * method belongs to.
+ */
 export function bind(
   name: string,
   fn: Native,

@@ -1,4 +1,5 @@
-// Taking a str apart and putting one together: split, rsplit, partition, join. Used by str.ts and the join filter.
+// Taking a str apart and putting one together: split, rsplit, partition, join. Used by str.ts and
+// the join filter.
 
 import { typeError, valueError } from '../errors.ts';
 import type { Context } from '../running.ts';
@@ -94,6 +95,9 @@ const strictItem = (item: Value, i: number): string => {
   throw typeError(`sequence item ${i}: expected str instance, ${typeName(item)} found`);
 };
 
-/** str.join: the answer is Markup when one of the joined strings is Markup and nothing else asks for it in Python: never. */
+/**
+ * str.join: the answer is Markup when one of the joined strings is Markup and nothing else asks for
+ * it in Python: never.
+ */
 export const join = (ctx: Context, mark: string, values: Value): string =>
   joinTexts(ctx, mark, values, strictItem);

@@ -1,4 +1,5 @@
-// Looking into a str and replacing what was found: find, index, count, startswith, replace. Used by str.ts, the replace filter.
+// Looking into a str and replacing what was found: find, index, count, startswith, replace. Used by
+// str.ts, the replace filter.
 
 import { typeError, valueError } from '../errors.ts';
 import type { Context } from '../running.ts';

@@ -1,4 +1,5 @@
-// Giving a str another shape: strip, center and its kin, zfill, expandtabs, translate. Used by str.ts and the center filter.
+// Giving a str another shape: strip, center and its kin, zfill, expandtabs, translate. Used by
+// str.ts and the center filter.
 
 import { typeError, valueError } from '../errors.ts';
 import type { Context } from '../running.ts';
@@ -104,7 +105,10 @@ export function expandTabs(ctx: Context, whole: string, tabsize: Value): string 
   return out.toString();
 }
 
-/** str.maketrans(): the table translate() takes, from a dict or from letters and what becomes of them. */
+/**
+ * str.maketrans(): the table translate() takes, from a dict or from letters and what becomes of
+ * them.
+ */
 export function translationTable(ctx: Context, from: Value, to?: Value, drop?: Value): Dict {
   const made = new Dict();
   const codes = (value: Value, i: number) => {
@@ -134,7 +138,10 @@ export function translationTable(ctx: Context, from: Value, to?: Value, drop?: V
   return made;
 }
 
-/** How many characters a table of another kind than a dict can have an entry for; those beyond stay as they are. */
+/**
+ * How many characters a table of another kind than a dict can have an entry for; those beyond stay
+ * as they are.
+ */
 const tableSize = (map: Value): number =>
   typeof map === 'string' || Array.isArray(map) || map instanceof Tuple
     ? lengthOf(map)!

@@ -1,5 +1,5 @@
-// The methods of str, and those of Markup, which escape what they take in and answer Markup. What they do is in str-search.ts,
-// str-parts.ts and str-shape.ts.
+// The methods of str, and those of Markup, which escape what they take in and answer Markup. What
+// they do is in str-search.ts, str-parts.ts and str-shape.ts.
 
 import { striptags, unescapeHtml } from '../filters/unescape.ts';
 import { formatFields } from '../format/fields.ts';
@@ -29,7 +29,10 @@ const slow = (ctx: Context, self: string): string => {
   return self;
 };
 
-/** Methods whose answer is text; on Markup they answer Markup. `escaped` lists the arguments Markup escapes first. */
+/**
+ * Methods whose answer is text; on Markup they answer Markup. `escaped` lists the arguments Markup
+ * escapes first.
+ */
 const textMethods: Record<string, { fn: Native; escaped?: number }> = {
   capitalize: { fn: positional('', (ctx, s: string) => sized(ctx, text.capitalize(s))) },
   casefold: { fn: positional('', (ctx, s: string) => sized(ctx, text.casefold(slow(ctx, s)))) },

@@ -1,4 +1,5 @@
-// Where the variables of running code live. Made by compiled code, one per run of a function; read by every closure.
+// Where the variables of running code live. Made by compiled code, one per run of a function; read
+// by every closure.
 import type { Context } from '../running.ts';
 import type { Value } from '../values/types.ts';
 

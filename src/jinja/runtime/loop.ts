@@ -1,4 +1,5 @@
-// The `loop` of a for loop: where it stands, what lies before and ahead. Made and advanced by compile/functions.ts.
+// The `loop` of a for loop: where it stands, what lies before and ahead. Made and advanced by
+// compile/functions.ts.
 
 import { typeError } from '../errors.ts';
 import { BoundMethod, variadic } from '../methods/signature.ts';

@@ -1,5 +1,5 @@
-// Tokens to expression trees, with Jinja2's precedence (unary binds before filters, ~ between + and *), loosest first.
-// After operand-parser.ts, base of parser.ts.
+// Tokens to expression trees, with Jinja2's precedence (unary binds before filters, ~ between + and
+// *), loosest first. After operand-parser.ts, base of parser.ts.
 import type * as n from './nodes.ts';
 import { OperandParser } from './operand-parser.ts';
 import { matches } from './token-stream.ts';

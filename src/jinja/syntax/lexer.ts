@@ -1,4 +1,5 @@
-// Source text to tokens, with white-space control. First stage of compiling; parser.ts pulls tokens one at a time.
+// Source text to tokens, with white-space control. First stage of compiling; parser.ts pulls tokens
+// one at a time.
 import { locate, TemplateSyntaxError } from '../errors.ts';
 import { readInt } from '../values/numbers.ts';
 import { quote } from '../values/repr.ts';
@@ -339,7 +340,10 @@ function rawTagEnd(source: string, start: number, syntax: Syntax): number {
   return source.startsWith(syntax.blockEnd, i) ? i + syntax.blockEnd.length : -1;
 }
 
-/** Finds the next opening delimiter; each is searched for only once per occurrence, so long texts stay linear. */
+/**
+ * Finds the next opening delimiter; each is searched for only once per occurrence, so long texts
+ * stay linear.
+ */
 class Openings {
   private readonly source: string;
   private readonly candidates: {

@@ -24,7 +24,8 @@ const TRUNCATED: Record<string, string> = {
 
 export function decodeString(text: string): string {
   if (!text.includes('\\')) return text;
-  // Jinja2 turns other characters into escapes first; that shows only where one follows a backslash.
+  // Jinja2 turns other characters into escapes first; that shows only where one follows a
+  // backslash.
   const source = isAscii(text)
     ? text
     : text.replace(/\\([^\x00-\x7f])/gu, (_, char: string) => `\\\\${asEscape(char)}`);

@@ -1,4 +1,5 @@
-// The syntax tree. Made by parser.ts, read by compile/. `at` is the offset in the source that errors point to.
+// The syntax tree. Made by parser.ts, read by compile/. `at` is the offset in the source that
+// errors point to.
 import type { Value } from '../values/types.ts';
 
 interface Base {

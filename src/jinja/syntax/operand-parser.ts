@@ -1,5 +1,5 @@
-// What operators stand between: literals, names, brackets, and what follows them (.name, [item], calls, filters, tests).
-// After token-stream.ts, base of expression-parser.ts.
+// What operators stand between: literals, names, brackets, and what follows them (.name, [item],
+// calls, filters, tests). After token-stream.ts, base of expression-parser.ts.
 import { tooDeep } from '../errors.ts';
 import { quote } from '../values/repr.ts';
 import { describeToken } from './lexer.ts';

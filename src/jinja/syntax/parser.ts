@@ -1,5 +1,5 @@
-// Tokens to the syntax tree of a template: text, output and tags in their order, and what is said when a tag is in the wrong
-// place. After tag-parser.ts, before compile/.
+// Tokens to the syntax tree of a template: text, output and tags in their order, and what is said
+// when a tag is in the wrong place. After tag-parser.ts, before compile/.
 import { quote } from '../values/repr.ts';
 import { describeExpectation, normalizeSource, type Syntax, tokenize } from './lexer.ts';
 import type * as n from './nodes.ts';
@@ -135,7 +135,10 @@ class Parser extends TagParser {
     return body;
   }
 
-  /** Complains about an unknown tag, or (with null) the end of the template, saying what was looked for. */
+  /**
+   * Complains about an unknown tag, or (with null) the end of the template, saying what was looked
+   * for.
+   */
   private failUnexpected(tag: string | null, stack: string[][], at: number): never {
     const describe = (exprs: string[]) => exprs.map(describeExpectation);
     const innermost = stack.at(-1);

@@ -1,9 +1,13 @@
-// Tokens as the parser reads them: the current one, one ahead, and expectations with Jinja2's messages.
+// Tokens as the parser reads them: the current one, one ahead, and expectations with Jinja2's
+// messages.
 import { LimitExceeded, locate, type TemplateError, TemplateSyntaxError } from '../errors.ts';
 import { quote } from '../values/repr.ts';
 import { describeExpectation, describeToken, type Token } from './lexer.ts';
 
-/** Compiling is not metered like rendering, so what it is given is: this many take some 50 ms and 30 MB. */
+/**
+ * Compiling is not metered like rendering, so what it is given is: this many take some 50 ms and 30
+ * MB.
+ */
 const MAX_TOKENS = 15_000;
 
 export class TokenStream {

@@ -1,5 +1,6 @@
-// Reaching into values: attributes only through the tables of each type, items only through Python's rules.
-// This is the sandbox: nothing here ever reads a property that the data did not bring itself.
+// Reaching into values: attributes only through the tables of each type, items only through
+// Python's rules. This is the sandbox: nothing here ever reads a property that the data did not
+// bring itself.
 import type { Budget } from '../budget.ts';
 import { indexError, keyError, typeError, valueError } from '../errors.ts';
 import { bytesMethods } from '../methods/bytes.ts';
@@ -60,7 +61,10 @@ export function methodsOf(value: Value): MethodTable | null {
   return value instanceof Bytes ? bytesMethods : null;
 }
 
-/** Names every Python object has. Jinja2's sandbox refuses them; so do we, before looking at anything. */
+/**
+ * Names every Python object has. Jinja2's sandbox refuses them; so do we, before looking at
+ * anything.
+ */
 const INTERNAL =
   /^__(class|dict|doc|module|mro|bases|base|subclasses|init|new|del|repr|str|bytes|format|lt|le|eq|ne|gt|ge|hash|bool|getattribute|getattr|setattr|delattr|dir|reduce|reduce_ex|sizeof|init_subclass|subclasshook|weakref|call|globals|code|closure|builtins|self|func|name|qualname|wrapped|import|len|length_hint|getitem|setitem|delitem|iter|next|reversed|contains|add|radd|sub|mul|rmul|mod|rmod|floordiv|truediv|pow|neg|pos|abs|int|float|index|round|and|or|html|html_format|getnewargs|getstate|class_getitem|match_args|slots)__$/;
 
@@ -148,7 +152,10 @@ function item(ctx: Context, value: Value, key: Value): Value | undefined {
   return char === undefined || typeof value === 'string' ? char : new Markup(char);
 }
 
-/** Finding the nth code point means looking at the text, and with characters beyond 16 bits walking it. */
+/**
+ * Finding the nth code point means looking at the text, and with characters beyond 16 bits walking
+ * it.
+ */
 function payForIndex(budget: Budget, text: string): void {
   if (text.length > 64) budget.step(text.length >> (hasAstral(text) ? 2 : 9));
 }
@@ -263,7 +270,10 @@ function bounds(
   return [clip(start, step < 0 ? high : low), clip(stop, step < 0 ? low : high)];
 }
 
-/** A list of single characters takes many times the memory of the text, so text of one unit a character goes by units. */
+/**
+ * A list of single characters takes many times the memory of the text, so text of one unit a
+ * character goes by units.
+ */
 function pickText(text: string, size: number, from: number, step: number, count: number): string {
   const points = size === text.length ? null : pointsOf(text, size);
   let out = '';

@@ -1,9 +1,13 @@
-// Texts and lists that a render makes: each is paid for as it grows, before it is there. Whatever builds one of a size that a
-// template or its data decides does it here, with Budget.text() or with Budget.list().
+// Texts and lists that a render makes: each is paid for as it grows, before it is there. Whatever
+// builds one of a size that a template or its data decides does it here, with Budget.text() or with
+// Budget.list().
 import type { Budget } from '../budget.ts';
 import { Markup, type Value } from './types.ts';
 
-/** Of so many pieces V8 makes one text from time to time: it keeps 32 bytes beside each until the text is read. */
+/**
+ * Of so many pieces V8 makes one text from time to time: it keeps 32 bytes beside each until the
+ * text is read.
+ */
 const PIECES = 512;
 
 /** A text put together from pieces. */

@@ -1,4 +1,5 @@
-// Equality and order of values, with Python's rules for mixed types. Used by operators, sorting and searching.
+// Equality and order of values, with Python's rules for mixed types. Used by operators, sorting and
+// searching.
 import type { Budget } from '../budget.ts';
 import { tooDeep, typeError } from '../errors.ts';
 import { type Dict, DictView, dictEntries, dictGet, dictSize, isDict, SetValue } from './dict.ts';
@@ -8,7 +9,10 @@ import { Undefined } from './undefined.ts';
 
 const MAX_NESTING = 300;
 
-/** Numbers compare across int, float and bool; bigints compare exactly with floats in JavaScript too. */
+/**
+ * Numbers compare across int, float and bool; bigints compare exactly with floats in JavaScript
+ * too.
+ */
 const bare = (value: number | bigint | boolean | Float): number | bigint =>
   value instanceof Float ? value.value : typeof value === 'boolean' ? Number(value) : value;
 
@@ -150,7 +154,9 @@ function orderedItems(budget: Budget, op: Order, a: Value[], b: Value[], depth: 
   return test(op, a.length, b.length);
 }
 
-/** Order by code point; UTF-16 order differs only where surrogates meet the characters above them. */
+/**
+ * Order by code point; UTF-16 order differs only where surrogates meet the characters above them.
+ */
 export function compareText(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
   let i = 0;
@@ -165,14 +171,18 @@ export function sortBy(budget: Budget, items: Value[], keys: Value[], reverse: b
   budget.list(items.length);
   budget.step(items.length * Math.ceil(Math.log2(items.length + 1)));
   const order = items.map((_, i) => i);
-  // reverse=True keeps equal elements in their order, as if the list were reversed before and after.
+  // reverse=True keeps equal elements in their order, as if the list were reversed before and
+  // after.
   if (reverse) order.reverse();
   const sorted = mergeSort(order, (i, j) => ordered(budget, '<', keys[i], keys[j]));
   if (reverse) sorted.reverse();
   return sorted.map((i) => items[i]);
 }
 
-/** Insertion sort with binary search, as CPython sorts runs up to 64: the same pair fails first for mixed types. */
+/**
+ * Insertion sort with binary search, as CPython sorts runs up to 64: the same pair fails first for
+ * mixed types.
+ */
 function binarySort(
   items: number[],
   start: number,

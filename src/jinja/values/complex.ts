@@ -1,4 +1,5 @@
-// Complex numbers: what a negative number raised to a fraction gives. They can be printed, nothing more. Used by numbers.ts.
+// Complex numbers: what a negative number raised to a fraction gives. They can be printed, nothing
+// more. Used by numbers.ts.
 import { floatRepr } from './decimal.ts';
 import { precisePower } from './power.ts';
 import { PyObject } from './types.ts';
@@ -22,7 +23,10 @@ export class Complex extends PyObject {
   }
 }
 
-/** base ** exponent for a negative base: its length to the power, turned by half a circle times the exponent. */
+/**
+ * base ** exponent for a negative base: its length to the power, turned by half a circle times the
+ * exponent.
+ */
 export function complexPower(base: number, exponent: number): Complex {
   const length = precisePower(-base, exponent);
   const angle = Math.PI * exponent;

@@ -1,4 +1,5 @@
-// A render's own copy of the data it was given, made when a template is about to change it (list.append, dict.update …).
+// A render's own copy of the data it was given, made when a template is about to change it
+// (list.append, dict.update …).
 import type { Budget } from '../budget.ts';
 import { tooDeep } from '../errors.ts';
 import { Dict, dictEntries, isDict } from './dict.ts';
@@ -6,7 +7,9 @@ import { GroupTuple, orNone, Tuple, type Value } from './types.ts';
 
 const MAX_NESTING = 300;
 
-/** Copies lists, tuples and dicts all the way down; shared and cyclic parts stay shared and cyclic. */
+/**
+ * Copies lists, tuples and dicts all the way down; shared and cyclic parts stay shared and cyclic.
+ */
 export function ownCopy(
   budget: Budget,
   value: Value,

@@ -1,7 +1,9 @@
-// Floats as decimal text, rounded exactly as CPython does (to the nearest, ties to even on the exact binary value).
-// Used by values/repr.ts, format/ and the round filter.
+// Floats as decimal text, rounded exactly as CPython does (to the nearest, ties to even on the
+// exact binary value). Used by values/repr.ts, format/ and the round filter.
 
-/** repr(float): the shortest text that reads back the same, exponents from 1e16 up and below 1e-4. */
+/**
+ * repr(float): the shortest text that reads back the same, exponents from 1e16 up and below 1e-4.
+ */
 export function floatRepr(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
@@ -57,7 +59,8 @@ const EXACT_PLACES = 1100;
 export function fixedDigits(value: number, places: number): string {
   const size = Math.abs(value);
   if (places <= 20 && size < 1e15) {
-    // toFixed works on the exact value and differs from Python only on ties, which it rounds away from zero.
+    // toFixed works on the exact value and differs from Python only on ties, which it rounds away
+    // from zero.
     const longer = size.toFixed(places + 25);
     const tail = longer.slice(longer.indexOf('.') + 1 + places);
     if (tail !== '5000000000000000000000000') return size.toFixed(places);
@@ -77,7 +80,8 @@ export function exponentDigits(value: number, places: number): [digits: string, 
     const [exact, at] = exponentDigits(value, EXACT_PLACES);
     return [exact + '0'.repeat(places - EXACT_PLACES), at];
   }
-  // Twenty digits tell on which side of a power of ten the exact value lies: 1e-7 is really 9.9999…e-8.
+  // Twenty digits tell on which side of a power of ten the exact value lies: 1e-7 is really
+  // 9.9999…e-8.
   let exponent = Number(Math.abs(value).toExponential(20).split('e')[1]);
   let digits = scaled(value, places - exponent).toString();
   if (digits.length > places + 1) {
@@ -96,7 +100,10 @@ export function formatExponent(value: number, places: number): string {
   return `${digits[0]}${places > 0 ? `.${digits.slice(1)}` : ''}e${padExponent(exponent)}`;
 }
 
-/** %g: `precision` significant digits, trailing zeros dropped unless `keepZeros`. `exponentFrom` is where exponents begin. */
+/**
+ * %g: `precision` significant digits, trailing zeros dropped unless `keepZeros`. `exponentFrom` is
+ * where exponents begin.
+ */
 export function formatGeneral(
   value: number,
   precision: number,

@@ -1,4 +1,5 @@
-// Dictionaries and what is built on them: hash keys, views, sets, namespaces. After types.ts and undefined.ts.
+// Dictionaries and what is built on them: hash keys, views, sets, namespaces. After types.ts and
+// undefined.ts.
 import { createHash } from 'node:crypto';
 import type { Budget } from '../budget.ts';
 import { attributeError, LimitExceeded, typeError } from '../errors.ts';
@@ -15,7 +16,9 @@ import {
 } from './types.ts';
 import { Undefined } from './undefined.ts';
 
-/** A hash key: equal Python keys (1, 1.0, True) give the same one, in the sense of JavaScript's Map. */
+/**
+ * A hash key: equal Python keys (1, 1.0, True) give the same one, in the sense of JavaScript's Map.
+ */
 export function hashKey(key: Value): unknown {
   if (typeof key === 'string') return key.length > LONG_KEY ? digest(key) : key;
   if (key === null) return key;
@@ -40,7 +43,10 @@ export function hashKey(key: Value): unknown {
   return key;
 }
 
-/** V8 hashes longer texts by their length alone: a Map of many of one length would compare each with all others. */
+/**
+ * V8 hashes longer texts by their length alone: a Map of many of one length would compare each with
+ * all others.
+ */
 const LONG_KEY = 16_000;
 const digest = (text: string): string =>
   `\u0000${text.length}:${createHash('sha256').update(text, 'utf16le').digest('base64')}`;
@@ -149,7 +155,10 @@ export function dictGet(dict: Dict | Record<string, Value>, key: Value): Value |
   return typeof name === 'string' && Object.hasOwn(dict, name) ? dict[name] : undefined;
 }
 
-/** The keys of the caller's large objects: V8 lists them anew for every question, even whether there are any. */
+/**
+ * The keys of the caller's large objects: V8 lists them anew for every question, even whether there
+ * are any.
+ */
 let largeObjects = new WeakMap<object, string[]>();
 
 /** For the start of a render: while it lasts, the caller's data does not change. */
@@ -211,7 +220,10 @@ export class DictView extends PyObject {
   }
 }
 
-/** A set, as `d.keys() - other` gives one. Python's order of its members is that of their hashes, ours that of the dict. */
+/**
+ * A set, as `d.keys() - other` gives one. Python's order of its members is that of their hashes,
+ * ours that of the dict.
+ */
 export class SetValue extends PyObject {
   /** The members are its keys. */
   readonly members = new Dict();

@@ -1,4 +1,5 @@
-// Iterating, counting and searching collections, as Python's iter(), len() and `in`. Used by for loops, filters and methods.
+// Iterating, counting and searching collections, as Python's iter(), len() and `in`. Used by for
+// loops, filters and methods.
 import type { Budget } from '../budget.ts';
 import { TemplateRuntimeError, typeError } from '../errors.ts';
 import { equals } from './compare.ts';
@@ -27,8 +28,8 @@ const isIterableObject = (value: Value): value is PyObject & IterableObject =>
   value instanceof PyObject && 'iterate' in value;
 
 /**
- * The elements as an array that is at hand already (a list itself, a tuple's items, a dict's keys), or null when the
- * value must be walked step by step. The array must not be changed.
+ * The elements as an array that is at hand already (a list itself, a tuple's items, a dict's keys),
+ * or null when the value must be walked step by step. The array must not be changed.
  */
 export function elements(budget: Budget, value: Value): Value[] | null {
   if (Array.isArray(value)) return value;

@@ -1,4 +1,5 @@
-// Python's int and float: arithmetic, conversion and parsing. Called by operators.ts, the number filters and methods.
+// Python's int and float: arithmetic, conversion and parsing. Called by operators.ts, the number
+// filters and methods.
 import type { Budget } from '../budget.ts';
 import { LimitExceeded, overflowError, typeError, valueError, zeroDivision } from '../errors.ts';
 import { complexPower } from './complex.ts';
@@ -7,7 +8,10 @@ import { asciiDigits, strip } from './text.ts';
 import { Float, float, typeName, type Value } from './types.ts';
 import { Undefined } from './undefined.ts';
 
-/** Bits beyond which integers are refused: far above any price, far below what would stall multiplication. */
+/**
+ * Bits beyond which integers are refused: far above any price, far below what would stall
+ * multiplication.
+ */
 const MAX_BITS = 1 << 16;
 
 /** True for int and bool. */
@@ -38,7 +42,9 @@ export function bitLength(value: bigint): number {
 }
 export const toBigInt = (value: number | bigint | boolean): bigint => BigInt(value);
 
-/** The number as JavaScript float; ints beyond the float range are an OverflowError as in Python. */
+/**
+ * The number as JavaScript float; ints beyond the float range are an OverflowError as in Python.
+ */
 export function toFloat(value: number | bigint | boolean | Float): number {
   if (typeof value === 'number') return value;
   if (value instanceof Float) return value.value;

@@ -1,4 +1,5 @@
-// The operators of expressions: + - * / // % ** ~ and the unary ones, for numbers, strings, lists, tuples and Markup.
+// The operators of expressions: + - * / // % ** ~ and the unary ones, for numbers, strings, lists,
+// tuples and Markup.
 import type { Budget } from '../budget.ts';
 import { overflowError, typeError } from '../errors.ts';
 import { formatPercent } from '../format/percent.ts';
@@ -76,7 +77,10 @@ export function subtract(budget: Budget, a: Value, b: Value): Value {
 
 const isView = (value: Value): boolean => value instanceof DictView && value.part !== 'values';
 
-/** What is in `a` and not in `b`; a view on either side takes anything that can be iterated on the other. */
+/**
+ * What is in `a` and not in `b`; a view on either side takes anything that can be iterated on the
+ * other.
+ */
 function difference(budget: Budget, a: Value, b: Value): SetValue {
   const set = new SetValue();
   for (const item of toList(budget, a)) {
@@ -171,7 +175,9 @@ export function positive(value: Value): Value {
   throw typeError(`bad operand type for unary +: '${typeName(value)}'`);
 }
 
-/** `a ~ b`: all as text; with autoescape one Markup makes the result Markup and the others escaped. */
+/**
+ * `a ~ b`: all as text; with autoescape one Markup makes the result Markup and the others escaped.
+ */
 export function concatenate(budget: Budget, values: Value[], autoescape: boolean): Value {
   const html = autoescape && values.some((value) => value instanceof Markup);
   let text = '';

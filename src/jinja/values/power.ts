@@ -1,5 +1,5 @@
-// x ** y for floats, correct to the last bit nearly always, as the C library's pow is; JavaScript's own is off in one case
-// of ten. Used by numbers.ts.
+// x ** y for floats, correct to the last bit nearly always, as the C library's pow is; JavaScript's
+// own is off in one case of ten. Used by numbers.ts.
 
 /** Bits after the point in the fixed-point numbers below. */
 const BITS = 160n;

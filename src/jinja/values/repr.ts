@@ -1,4 +1,5 @@
-// str() and repr() of every value, byte for byte as Python prints them. Used wherever a value becomes text.
+// str() and repr() of every value, byte for byte as Python prints them. Used wherever a value
+// becomes text.
 import type { Budget } from '../budget.ts';
 import { tooDeep, valueError } from '../errors.ts';
 import { TextBuilder } from './building.ts';
@@ -169,7 +170,9 @@ export function quote(text: string): string {
   return mark + quoteInside(text, mark) + mark;
 }
 
-/** The same for a text of any size: in parts, each paid for, for it may become ten times as long. */
+/**
+ * The same for a text of any size: in parts, each paid for, for it may become ten times as long.
+ */
 export function quoteLong(budget: Budget, text: string): string {
   if (text.length <= LONG) {
     const quoted = quote(text);
@@ -241,7 +244,9 @@ export function escapeText(text: string): string {
   return done === 0 ? text : out + text.slice(done);
 }
 
-/** Five native passes: a loop would leave one small string behind for every character it replaces. */
+/**
+ * Five native passes: a loop would leave one small string behind for every character it replaces.
+ */
 function escapeLong(text: string): string {
   if (!/[&<>"']/.test(text)) return text;
   return text

@@ -1,18 +1,30 @@
-// Finding a text in a text in linear time. V8's own search is quick on ordinary text and quadratic on made-up one: a needle of
-// 10,000 characters in a million took 8.6 seconds. Used by str's methods, the replace filter and `in`.
+// Finding a text in a text in linear time. V8's own search is quick on ordinary text and quadratic
+// on made-up one: a needle of 10,000 characters in a million took 8.6 seconds. Used by str's
+// methods, the replace filter and `in`.
 
 /** Texts that cost V8 at worst this many comparisons are left to it: a few milliseconds. */
 const CHEAP = 1 << 21;
-/** How many characters of a needle V8 looks for when ours are compared by hand: it does those in near memory speed. */
+/**
+ * How many characters of a needle V8 looks for when ours are compared by hand: it does those in
+ * near memory speed.
+ */
 const PROBE = 4;
 
-/** Something to look for, from the left or from the right; may be asked again and again, also about other places. */
+/**
+ * Something to look for, from the left or from the right; may be asked again and again, also about
+ * other places.
+ */
 export class Needle {
   private readonly text: string;
   private readonly last: boolean;
-  /** Comparisons that led to nothing. Once they are many, the rest goes by Knuth, Morris and Pratt. */
+  /**
+   * Comparisons that led to nothing. Once they are many, the rest goes by Knuth, Morris and Pratt.
+   */
   private wasted = 0;
-  /** How long a prefix (from the right: a suffix) of the needle ends at each place of it, shorter than up to there. */
+  /**
+   * How long a prefix (from the right: a suffix) of the needle ends at each place of it, shorter
+   * than up to there.
+   */
   private borders: Int32Array | null = null;
 
   constructor(text: string, last = false) {
@@ -20,7 +32,9 @@ export class Needle {
     this.last = last;
   }
 
-  /** Where it starts at or after `from`, or with `last` at or before it; -1 when it is not there. */
+  /**
+   * Where it starts at or after `from`, or with `last` at or before it; -1 when it is not there.
+   */
   find(whole: string, from = this.last ? whole.length : 0): number {
     const { text, last } = this;
     if (isCheap(whole, text))
@@ -67,14 +81,18 @@ export class Needle {
     return this.wasted > whole.length;
   }
 
-  /** Knuth, Morris and Pratt: every character of `whole` is looked at once. From the right, both are read backwards. */
+  /**
+   * Knuth, Morris and Pratt: every character of `whole` is looked at once. From the right, both are
+   * read backwards.
+   */
   private findCertain(whole: string, from: number): number {
     const { text, last } = this;
     const size = text.length;
     this.borders ??= bordersOf(text, last);
     const { borders } = this;
     let matched = 0;
-    // From the right the first character to be compared is the last one of a needle that starts at `from`.
+    // From the right the first character to be compared is the last one of a needle that starts at
+    // `from`.
     let at = last ? from + size - 1 : from;
     for (const step = last ? -1 : 1; at >= 0 && at < whole.length; at += step) {
       const code = whole.charCodeAt(at);
@@ -108,7 +126,10 @@ export const indexIn = (whole: string, text: string): number =>
 export const lastIndexIn = (whole: string, text: string): number =>
   isCheap(whole, text) ? whole.lastIndexOf(text) : new Needle(text, true).find(whole);
 
-/** The parts of `whole` between the places where `mark` stands; at most `limit` cuts, from the left or from the right. */
+/**
+ * The parts of `whole` between the places where `mark` stands; at most `limit` cuts, from the left
+ * or from the right.
+ */
 export function partsOf(whole: string, mark: string, limit: number, last = false): string[] {
   if (!last && limit < 0 && isCheap(whole, mark)) return whole.split(mark);
   const needle = new Needle(mark, last);

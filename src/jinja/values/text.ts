@@ -1,4 +1,5 @@
-// Strings as Python sees them: sequences of code points, Python's white space, its case rules. Used by methods/str.ts and filters/.
+// Strings as Python sees them: sequences of code points, Python's white space, its case rules. Used
+// by methods/str.ts and filters/.
 import { CASE_FOLD, NUMERIC_LETTERS, OTHER_DIGITS, TITLE_CASE } from './unicode-tables.ts';
 
 const SURROGATE = /[\ud800-\udfff]/;
@@ -171,7 +172,10 @@ function lowerRun(text: string, run: string, at: number): string {
 
 const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122;
 
-/** ASCII text with the case of some letters changed, by bytes: an expression takes two hundred times as long. */
+/**
+ * ASCII text with the case of some letters changed, by bytes: an expression takes two hundred times
+ * as long.
+ */
 function asciiLetters(text: string, changes: (code: number) => boolean): string {
   const bytes = Buffer.from(text, 'latin1');
   for (let i = 0; i < bytes.length; i++) if (changes(bytes[i]!)) bytes[i]! ^= 32;
@@ -228,7 +232,8 @@ export function isTitle(text: string): boolean {
 const UNTITLED_WORD =
   /(?<![\p{Uppercase}\p{Lowercase}\p{Lt}])\p{Lowercase}|[\p{Uppercase}\p{Lowercase}\p{Lt}][\p{Uppercase}\p{Lt}]/u;
 
-// What repr() must escape: anything but letters, marks, numbers, punctuation, symbols and the plain space.
+// What repr() must escape: anything but letters, marks, numbers, punctuation, symbols and the plain
+// space.
 export const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|[^\P{Zs} ]/u;
 export const isPrintable = (text: string) => !UNPRINTABLE.test(text);
 
@@ -237,7 +242,8 @@ export function asciiDigits(text: string): string {
   if (isAscii(text)) return text;
   return text.replace(/\p{Nd}/gu, (char) => {
     let zero = char.codePointAt(0)!;
-    // Decimal digits come in runs of ten from a zero: step back to it. Mathematical digits are five runs without a gap.
+    // Decimal digits come in runs of ten from a zero: step back to it. Mathematical digits are five
+    // runs without a gap.
     if (zero >= 0x1d7ce && zero <= 0x1d7ff) return String((zero - 0x1d7ce) % 10);
     let value = 0;
     while (value < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) {

@@ -1,6 +1,6 @@
-// The values templates work with. JavaScript's own null, boolean, string, array and plain object stand for None, bool, str,
-// list and dict; the classes here, in undefined.ts and in dict.ts are what Python has and JavaScript has not. Everything else in
-// values/ works on these.
+// The values templates work with. JavaScript's own null, boolean, string, array and plain object
+// stand for None, bool, str, list and dict; the classes here, in undefined.ts and in dict.ts are
+// what Python has and JavaScript has not. Everything else in values/ works on these.
 import type { Budget } from '../budget.ts';
 import { typeError } from '../errors.ts';
 import type { Context, Kwargs, Value } from '../running.ts';
@@ -24,7 +24,9 @@ export abstract class PyObject {
   }
 }
 
-/** A float whose value is a whole number (1.0), which a JavaScript number cannot tell from the int. */
+/**
+ * A float whose value is a whole number (1.0), which a JavaScript number cannot tell from the int.
+ */
 export class Float extends PyObject {
   readonly value: number;
   constructor(value: number) {

@@ -12,7 +12,10 @@ const CLASS_NAMES = {
   debug: 'DebugUndefined',
 } as const;
 
-/** A name or attribute that is not there. Printing and iterating it is allowed (unless strict), anything else fails. */
+/**
+ * A name or attribute that is not there. Printing and iterating it is allowed (unless strict),
+ * anything else fails.
+ */
 export class Undefined extends PyObject {
   readonly kind: UndefinedKind;
   readonly hint: string | null;

@@ -1,4 +1,5 @@
-// Generated from CPython 3.11's unicodedata: the few characters where Python's str methods and JavaScript's disagree.
+// Generated from CPython 3.11's unicodedata: the few characters where Python's str methods and
+// JavaScript's disagree.
 
 /** Character followed by its title case, where that is not its upper case. */
 export const TITLE_CASE =
@@ -6,7 +7,9 @@ export const TITLE_CASE =
   'ᾲᾺ\u0345 ᾳᾼ ᾴΆ\u0345 ᾷΑ\u0342\u0345 ῂῊ\u0345 ῃῌ ῄΉ\u0345 ῇΗ\u0342\u0345 ῲῺ\u0345 ῳῼ ῴΏ\u0345 ῷΩ\u0342\u0345 ' +
   'ﬀFf ﬁFi ﬂFl ﬃFfi ﬄFfl ﬅSt ﬆSt ﬓՄն ﬔՄե ﬕՄի ﬖՎն ﬗՄխ';
 
-/** Character followed by its case folding, where that is not its lower case (Cherokee is computed). */
+/**
+ * Character followed by its case folding, where that is not its lower case (Cherokee is computed).
+ */
 export const CASE_FOLD =
   'µμ ßss ŉʼn ſs ǰj\u030c \u0345ι ΐι\u0308\u0301 ΰυ\u0308\u0301 ςσ ϐβ ϑθ ϕφ ϖπ ϰκ ϱρ ϵε ևեւ ᏸᏰ ᏹᏱ ᏺᏲ ᏻᏳ ᏼᏴ ᏽᏵ ᲀв ' +
   'ᲁд ᲂо ᲃс ᲄт ᲅт ᲆъ ᲇѣ ᲈꙋ ẖh\u0331 ẗt\u0308 ẘw\u030a ẙy\u030a ẚaʾ ẛṡ ẞss ὐυ\u0313 ὒυ\u0313\u0300 ὔυ\u0313\u0301 ' +

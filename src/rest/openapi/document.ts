@@ -1,5 +1,6 @@
-// OpenAPI 3.1, made from the operations and the event kinds. Served at /openapi.json; the committed copy is checked fresh, and
-// redocly, spectral, openapi-typescript and orval read it in tests/openapi.
+// OpenAPI 3.1, made from the operations and the event kinds. Served at /openapi.json; the committed
+// copy is checked fresh, and redocly, spectral, openapi-typescript and orval read it in
+// tests/openapi.
 import { OPERATIONS } from '../../operations/all.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { describeOperation } from './operations.ts';

@@ -1,4 +1,5 @@
-// One operation in OpenAPI's words: what it takes by path, query, header and body, and what it answers.
+// One operation in OpenAPI's words: what it takes by path, query, header and body, and what it
+// answers.
 import { itemsOf } from '../../operations/lists.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { LIMIT_HEADERS, responseNamed } from './responses.ts';

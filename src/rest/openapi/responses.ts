@@ -1,4 +1,5 @@
-// The refusals of the API, each described once and named, and the header fields that tell how limits stand.
+// The refusals of the API, each described once and named, and the header fields that tell how
+// limits stand.
 
 interface Described {
   name: string;

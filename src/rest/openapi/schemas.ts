@@ -1,4 +1,5 @@
-// The schemas of the document: zod's as JSON Schema, those with a name (`meta({ id })`) once under components.
+// The schemas of the document: zod's as JSON Schema, those with a name (`meta({ id })`) once under
+// components.
 import { z } from 'zod';
 import { PROBLEM_CODES } from '../../errors.ts';
 

@@ -1,4 +1,5 @@
-// What the service posts to webhook endpoints, in OpenAPI's words: one entry for each type of event, from the one list of kinds.
+// What the service posts to webhook endpoints, in OpenAPI's words: one entry for each type of
+// event, from the one list of kinds.
 import { z } from 'zod';
 import { EVENT_KINDS } from '../../events/kinds.ts';
 import { type Schemas, typeName } from './schemas.ts';

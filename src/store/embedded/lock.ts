@@ -1,13 +1,16 @@
-// One owner per data folder, enforced by the kernel. Before: open.ts claims; after: the owner starts server.ts, all others talk to the owner here.
+// One owner per data folder, enforced by the kernel. Before: open.ts claims; after: the owner
+// starts server.ts, all others talk to the owner here.
 //
-// The owner listens on a Unix socket in the lock folder: it refuses connections the moment its process is gone, however
-// it died, and a reused pid means nothing to it. A lock file with a pid would need guessing, abstract sockets
-// do not reach across containers that share a volume, and Node offers no flock.
-// Taking over from a dead owner must not race: deleting its socket and binding anew would, since two contenders can both
-// find it dead and the slower one then deletes the faster one's. So ownership is a sequence of symbolic links owner-1,
-// owner-2, … each naming a socket. Only the highest counts. A contender who finds it dead creates the next one, which
-// exactly one can, and it listens before that. Should lower numbers have been cleared away meanwhile, the number
-// may be an old one: then a higher one exists, and the contender sees it when looking again. The highest is never deleted.
+// The owner listens on a Unix socket in the lock folder: it refuses connections the moment its
+// process is gone, however it died, and a reused pid means nothing to it. A lock file with a pid
+// would need guessing, abstract sockets do not reach across containers that share a volume, and
+// Node offers no flock. Taking over from a dead owner must not race: deleting its socket and
+// binding anew would, since two contenders can both find it dead and the slower one then deletes
+// the faster one's. So ownership is a sequence of symbolic links owner-1, owner-2, … each naming a
+// socket. Only the highest counts. A contender who finds it dead creates the next one, which
+// exactly one can, and it listens before that. Should lower numbers have been cleared away
+// meanwhile, the number may be an old one: then a higher one exists, and the contender sees it when
+// looking again. The highest is never deleted.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -31,7 +34,10 @@ export interface Lock {
 
 export type Claim = { lock: Lock } | { lock?: undefined; owner: Socket; pid: number };
 
-/** Becomes the owner of `folder`, receiving the others with `onVisitor`, or returns a connection to the living owner. */
+/**
+ * Becomes the owner of `folder`, receiving the others with `onVisitor`, or returns a connection to
+ * the living owner.
+ */
 export async function claim(folder: string, onVisitor: (visitor: Socket) => void): Promise<Claim> {
   const short = shortPath(folder);
   try {
@@ -46,7 +52,10 @@ export async function claim(folder: string, onVisitor: (visitor: Socket) => void
   }
 }
 
-/** One attempt with a socket of its own: an attempt that came too late may have had its socket cleared away. */
+/**
+ * One attempt with a socket of its own: an attempt that came too late may have had its socket
+ * cleared away.
+ */
 async function contend(
   folder: string,
   path: string,
@@ -129,7 +138,9 @@ function visit(path: string): Promise<Socket> {
   });
 }
 
-/** Publishes our socket under the next number, unless somebody else has it or is already past it. */
+/**
+ * Publishes our socket under the next number, unless somebody else has it or is already past it.
+ */
 function succeed(folder: string, socket: string, number: number): boolean {
   const own = join(folder, `owner-${number}`);
   try {
@@ -158,7 +169,10 @@ function clearBelow(folder: string, number: number): void {
   }
 }
 
-/** Socket addresses end at 103 bytes, data folders do not: Linux lets us name the folder by an open descriptor. */
+/**
+ * Socket addresses end at 103 bytes, data folders do not: Linux lets us name the folder by an open
+ * descriptor.
+ */
 function shortPath(folder: string): { path: string; close: () => void } {
   if (process.platform !== 'linux') return { path: folder, close: () => undefined };
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);

@@ -1,7 +1,9 @@
-// A real PostgreSQL in the data folder when DATABASE_URL is unset. Before: main.ts and cli/ ask for it; after: store/pool.ts connects to its url.
+// A real PostgreSQL in the data folder when DATABASE_URL is unset. Before: main.ts and cli/ ask for
+// it; after: store/pool.ts connects to its url.
 //
-// Layout of DATA_DIR/postgres: data/ (PGDATA), connection.json (port and password), server.log, lock/ (lock.ts),
-// binaries-VERSION/ (only where the programs in node_modules cannot be run in place).
+// Layout of DATA_DIR/postgres: data/ (PGDATA), connection.json (port and password), server.log,
+// lock/ (lock.ts), binaries-VERSION/ (only where the programs in node_modules cannot be run in
+// place).
 
 import { randomBytes, randomInt } from 'node:crypto';
 import {
@@ -26,14 +28,20 @@ import { startServer } from './server.ts';
 import { giveToOwnerOf, makeOpenFolder, serverUser } from './user.ts';
 
 export interface EmbeddedDatabase {
-  /** postgres://user:password@127.0.0.1:port/sandmartin; stays valid when the server has to be restarted. */
+  /**
+   * postgres://user:password@127.0.0.1:port/sandmartin; stays valid when the server has to be
+   * restarted.
+   */
   url: string;
   /** Stops the server if this process owns it. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
-  /** The service owns the folder. A guest (a command) joins the running server, or owns it for as long as it takes. */
+  /**
+   * The service owns the folder. A guest (a command) joins the running server, or owns it for as
+   * long as it takes.
+   */
   as: 'owner' | 'guest';
   log: (message: string) => void;
   /** PostgreSQL settings over the standard ones of server.ts. */
@@ -87,7 +95,10 @@ function explain(dataDir: string, { code, message }: NodeJS.ErrnoException): str
   return message;
 }
 
-/** Asked of the nearest folder that exists: Node says ENOENT of folders that it may not make below one. */
+/**
+ * Asked of the nearest folder that exists: Node says ENOENT of folders that it may not make below
+ * one.
+ */
 function isReadOnly(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);
@@ -184,7 +195,10 @@ function saveConnection(folder: string, connection: Connection): Connection {
   return connection;
 }
 
-/** Below the range outgoing connections take their ports from (Linux 32768, macOS 49152): none can sit on it during a restart. */
+/**
+ * Below the range outgoing connections take their ports from (Linux 32768, macOS 49152): none can
+ * sit on it during a restart.
+ */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_768);

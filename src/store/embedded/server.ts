@@ -1,4 +1,5 @@
-// The running embedded PostgreSQL, kept alive. Before: open.ts, which holds the folder's lock; after: the pools of store/pool.ts connect to it.
+// The running embedded PostgreSQL, kept alive. Before: open.ts, which holds the folder's lock;
+// after: the pools of store/pool.ts connect to it.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +28,8 @@ const standardSettings = {
   full_page_writes: 'on',
   max_connections: '100',
   shared_buffers: '128MB',
-  // Parallel plans share memory through /dev/shm, which containers limit to 64 MB; our statements are too short to gain by them.
+  // Parallel plans share memory through /dev/shm, which containers limit to 64 MB; our statements
+  // are too short to gain by them.
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   log_checkpoints: 'off',
@@ -36,7 +38,10 @@ const standardSettings = {
 
 const logLimitBytes = 5_000_000;
 
-/** Starts the server and starts it again whenever it ends by itself; always on the same port, so that its URL stays valid. */
+/**
+ * Starts the server and starts it again whenever it ends by itself; always on the same port, so
+ * that its URL stays valid.
+ */
 export async function startServer(plan: ServerPlan): Promise<{ stop: () => Promise<void> }> {
   const mark = folderMark(plan.data);
   const stopping = new AbortController();
@@ -78,11 +83,15 @@ export async function startServer(plan: ServerPlan): Promise<{ stop: () => Promi
   };
 }
 
-/** After kill -9 the last processes of the old server need up to 2 s to leave; until then PostgreSQL refuses to start. */
+/**
+ * After kill -9 the last processes of the old server need up to 2 s to leave; until then PostgreSQL
+ * refuses to start.
+ */
 async function launchPatiently(plan: ServerPlan, mark: string): Promise<ChildProcess> {
   const deadline = Date.now() + 30_000;
   for (;;) {
-    // Deleted and made anew by another process, it is no longer ours, and neither is the server on it.
+    // Deleted and made anew by another process, it is no longer ours, and neither is the server on
+    // it.
     if (folderMark(plan.data) !== mark) throw new Error(`${plan.data} was replaced`);
     try {
       await stopLeftover(plan.data, plan.log);
@@ -102,7 +111,8 @@ async function launch(plan: ServerPlan, mark: string): Promise<ChildProcess> {
   const server = spawn(
     plan.binaries.postgres,
     ['-D', dataArgument, '-c', mark, ...args],
-    // Detached: Ctrl-C in a terminal goes to the whole process group, but the server must end after us, not with us.
+    // Detached: Ctrl-C in a terminal goes to the whole process group, but the server must end after
+    // us, not with us.
     { ...spawnOptions, detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   if (server.pid !== undefined) endWithUs(server, server.pid, plan.user);
@@ -122,8 +132,9 @@ async function launch(plan: ServerPlan, mark: string): Promise<ChildProcess> {
 }
 
 /**
- * The server must not outlive its owner: it would hold memory, a port and the folder with nobody to restart it. After
- * kill -9 nothing in this process can see to that, so a shell waits for the pipe from us to close, however we end.
+ * The server must not outlive its owner: it would hold memory, a port and the folder with nobody to
+ * restart it. After kill -9 nothing in this process can see to that, so a shell waits for the pipe
+ * from us to close, however we end.
  */
 function endWithUs(server: ChildProcess, pid: number, user: SystemUser | undefined): void {
   const shell = spawn('/bin/sh', ['-c', 'read _; kill -INT "$0"', String(pid)], {
@@ -138,7 +149,10 @@ function endWithUs(server: ChildProcess, pid: number, user: SystemUser | undefin
   server.once('exit', () => shell.kill('SIGKILL'));
 }
 
-/** PostgreSQL writes its state into line 8 of postmaster.pid; pg_ctl waits the same way. Recovery may take its time. */
+/**
+ * PostgreSQL writes its state into line 8 of postmaster.pid; pg_ctl waits the same way. Recovery
+ * may take its time.
+ */
 async function untilReady(server: ChildProcess, plan: ServerPlan): Promise<'ready'> {
   const slowAt = Date.now() + 10_000;
   let told = false;
@@ -162,7 +176,10 @@ function readOrEmpty(path: string): string {
   }
 }
 
-/** Fast shutdown: open transactions are rolled back, everything is written out. Immediate when that does not come to an end. */
+/**
+ * Fast shutdown: open transactions are rolled back, everything is written out. Immediate when that
+ * does not come to an end.
+ */
 async function shutDown(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const exit = once(server, 'exit');
@@ -172,7 +189,9 @@ async function shutDown(server: ChildProcess): Promise<void> {
   clearTimeout(impatience);
 }
 
-/** The log and its predecessor: never more than twice the limit. A full disk must not end us here. */
+/**
+ * The log and its predecessor: never more than twice the limit. A full disk must not end us here.
+ */
 function appendBounded(path: string, chunk: Buffer): void {
   try {
     const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };

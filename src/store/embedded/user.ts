@@ -1,4 +1,5 @@
-// Under which system user the embedded PostgreSQL runs. Before: open.ts asks; after: binaries.ts and server.ts spawn as it.
+// Under which system user the embedded PostgreSQL runs. Before: open.ts asks; after: binaries.ts
+// and server.ts spawn as it.
 
 import { chmodSync, existsSync, lchownSync, mkdirSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -10,10 +11,10 @@ export interface SystemUser {
 }
 
 /**
- * PostgreSQL refuses to run as root. A uid needs no entry in the user table, so under root the server gets one that
- * nothing else uses: 65520–65533 are left free by both Debian policy 9.2.2 and systemd's UIDS-GIDS.md, and lie inside
- * the 65,536 ids of a usual container. `nobody` would share the data with every other daemon that runs as nobody.
- * macOS always has the account _postgres.
+ * PostgreSQL refuses to run as root. A uid needs no entry in the user table, so under root the
+ * server gets one that nothing else uses: 65520–65533 are left free by both Debian policy 9.2.2 and
+ * systemd's UIDS-GIDS.md, and lie inside the 65,536 ids of a usual container. `nobody` would share
+ * the data with every other daemon that runs as nobody. macOS always has the account _postgres.
  */
 const unprivileged: SystemUser =
   process.platform === 'darwin' ? { uid: 216, gid: 216 } : { uid: 65525, gid: 65525 };
@@ -21,7 +22,8 @@ const unprivileged: SystemUser =
 /** The user to spawn the server as, or undefined for "as ourselves" (anyone but root). */
 export function serverUser(folder: string, data: string): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  // Under root, whoever owns the folder keeps owning it (a container volume, `sudo` in somebody's checkout).
+  // Under root, whoever owns the folder keeps owning it (a container volume, `sudo` in somebody's
+  // checkout).
   for (const path of [data, folder]) {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat !== undefined && stat.uid !== 0) return { uid: stat.uid, gid: stat.gid || stat.uid };
@@ -29,7 +31,9 @@ export function serverUser(folder: string, data: string): SystemUser | undefined
   return unprivileged;
 }
 
-/** A container may run us under a uid without an entry in the user table (`docker run --user 1234`). */
+/**
+ * A container may run us under a uid without an entry in the user table (`docker run --user 1234`).
+ */
 export function haveName(): boolean {
   try {
     userInfo();
@@ -39,7 +43,9 @@ export function haveName(): boolean {
   }
 }
 
-/** Whether this user may pass through every folder down to `path`: /root and many homes are 0700. */
+/**
+ * Whether this user may pass through every folder down to `path`: /root and many homes are 0700.
+ */
 export function canReach(user: SystemUser | undefined, path: string): boolean {
   if (user === undefined) return true;
   for (let folder = path; ; folder = dirname(folder)) {
@@ -50,7 +56,9 @@ export function canReach(user: SystemUser | undefined, path: string): boolean {
   }
 }
 
-/** What root makes inside a folder belongs to the folder's owner, who may come back without root. */
+/**
+ * What root makes inside a folder belongs to the folder's owner, who may come back without root.
+ */
 export function giveToOwnerOf(folder: string, ...names: string[]): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(folder);

@@ -1,4 +1,5 @@
-// "Are you sure?" before anything that cannot be undone. One dialog for the app, asked by `useConfirm`.
+// "Are you sure?" before anything that cannot be undone. One dialog for the app, asked by
+// `useConfirm`.
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { createContext, type ReactNode, useContext, useState } from 'react';
 

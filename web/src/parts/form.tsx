@@ -1,4 +1,5 @@
-// Forms: fields are read by their names when the form is sent. Under every dialog and page that asks for something.
+// Forms: fields are read by their names when the form is sent. Under every dialog and page that
+// asks for something.
 import { Alert, Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 
@@ -29,7 +30,10 @@ interface ActionFormProps extends FormProps {
   disabled?: boolean;
 }
 
-/** A form that carries out an action: why the last try failed stands above the fields, the button below. */
+/**
+ * A form that carries out an action: why the last try failed stands above the fields, the button
+ * below.
+ */
 export function ActionForm({ action, act, disabled = false, onSend, children }: ActionFormProps) {
   return (
     <Form onSend={onSend}>

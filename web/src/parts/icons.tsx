@@ -1,4 +1,5 @@
-// The icons, drawn inline: three dozen strokes weigh less than an icon package. They are decoration; labels stand beside them.
+// The icons, drawn inline: three dozen strokes weigh less than an icon package. They are
+// decoration; labels stand beside them.
 import type { ReactNode } from 'react';
 
 interface IconProps {

@@ -1,5 +1,6 @@
-// A mail as its reader sees it. It is somebody's HTML, so it is shown in a sandboxed frame of the server's own, which has no
-// origin, a policy of its own and no way out; the mail goes in and its height comes back by messages.
+// A mail as its reader sees it. It is somebody's HTML, so it is shown in a sandboxed frame of the
+// server's own, which has no origin, a policy of its own and no way out; the mail goes in and its
+// height comes back by messages.
 import {
   ActionIcon,
   Box,

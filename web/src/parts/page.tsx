@@ -1,4 +1,5 @@
-// The frame of a page: its heading with actions, sections, empty states and the rows that stand in while it loads.
+// The frame of a page: its heading with actions, sections, empty states and the rows that stand in
+// while it loads.
 import { Box, Button, Center, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
@@ -103,7 +104,10 @@ export function LoadingRows({ rows = 6, height = 20 }: { rows?: number; height?:
   );
 }
 
-/** A table. Where there is little room each row is a card, and cells with a `data-label` carry it beside them. */
+/**
+ * A table. Where there is little room each row is a card, and cells with a `data-label` carry it
+ * beside them.
+ */
 export function TableBox({ children, label }: { children: ReactNode; label: string }) {
   return (
     <Paper className="table-box" role="region" aria-label={label} tabIndex={0}>

@@ -1,4 +1,5 @@
-// Times as people say them ("3 minutes ago"), with the exact one on hover and in the markup. They stay true while one looks.
+// Times as people say them ("3 minutes ago"), with the exact one on hover and in the markup. They
+// stay true while one looks.
 import { Text, type TextProps, Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
 

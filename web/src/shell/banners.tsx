@@ -1,4 +1,5 @@
-// Lines above every page about the account's or the service's state. Calm: they stay as long as they are true.
+// Lines above every page about the account's or the service's state. Calm: they stay as long as
+// they are true.
 import { Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

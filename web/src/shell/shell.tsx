@@ -1,4 +1,5 @@
-// The frame around every signed-in page: navigation at the side (a drawer on phones), account and user menus, banners.
+// The frame around every signed-in page: navigation at the side (a drawer on phones), account and
+// user menus, banners.
 import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';

@@ -1,4 +1,5 @@
-// The dialog that makes a key: what it may do, limits for agents, and then the key itself, this once.
+// The dialog that makes a key: what it may do, limits for agents, and then the key itself, this
+// once.
 import {
   Button,
   Checkbox,

@@ -212,7 +212,9 @@ function Replies({ events }: Pick<MessageDetails, 'events'>) {
   );
 }
 
-/** One that failed and waits for its next attempt is not as well as one that waits for its first. */
+/**
+ * One that failed and waits for its next attempt is not as well as one that waits for its first.
+ */
 export function toneOfDelivery({
   state,
   attempts,

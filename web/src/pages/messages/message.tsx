@@ -238,7 +238,8 @@ function SendAgain({ message }: { message: MessageDetails }) {
       void navigate({ to: '/messages/$id', params: { id } });
     },
   });
-  // What the service itself wrote is asked for where it came from, such as an invitation under Team.
+  // What the service itself wrote is asked for where it came from, such as an invitation under
+  // Team.
   if (!may || message.door === 'system') return null;
   return (
     <Button

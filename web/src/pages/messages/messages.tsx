@@ -1,4 +1,5 @@
-// Messages: search and an endless list. What is searched for stands in the address, so that it can be shared.
+// Messages: search and an endless list. What is searched for stands in the address, so that it can
+// be shared.
 import { Button, Center, Group, Loader, Paper, Select, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useIntersection } from '@mantine/hooks';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -156,7 +157,8 @@ function MessageList({ search }: { search: MessagesSearch }) {
   const { ref, entry } = useIntersection({ rootMargin: '600px' });
   const { hasNextPage, isFetching, fetchNextPage } = pages;
   const near = entry?.isIntersecting === true;
-  // A page can hold no hits and still have a next one: the search goes on by itself as long as the end is in sight.
+  // A page can hold no hits and still have a next one: the search goes on by itself as long as the
+  // end is in sight.
   useEffect(() => {
     if (near && hasNextPage && !isFetching) void fetchNextPage();
   }, [near, hasNextPage, isFetching, fetchNextPage]);

@@ -1,4 +1,5 @@
-// Operator: all accounts of this service with plan, quota and rate; make, change, suspend and resume.
+// Operator: all accounts of this service with plan, quota and rate; make, change, suspend and
+// resume.
 import { Badge, Box, Button, Menu, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';

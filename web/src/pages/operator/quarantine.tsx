@@ -1,4 +1,5 @@
-// Quarantine, for operators: mails that were set aside with the reason of each; released when the cause is mended.
+// Quarantine, for operators: mails that were set aside with the reason of each; released when the
+// cause is mended.
 import { Button, Stack, Table, Text, Title } from '@mantine/core';
 import { useChange, useRows } from '../../operations.ts';
 import { ShowMore, TableBox } from '../../parts/page.tsx';

@@ -1,4 +1,5 @@
-// Overview: what needs an action, today's quota, and what became of the mails. Before the first mail: the quickstart.
+// Overview: what needs an action, today's quota, and what became of the mails. Before the first
+// mail: the quickstart.
 import {
   Alert,
   Box,

@@ -1,4 +1,5 @@
-// The quickstart: a key, a call to paste, and a place that waits for the first mail and then shows its story live.
+// The quickstart: a key, a call to paste, and a place that waits for the first mail and then shows
+// its story live.
 import { Button, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';

@@ -1,4 +1,5 @@
-// The sandbox inbox: mail that was captured instead of delivered, and the addresses that play a part.
+// The sandbox inbox: mail that was captured instead of delivered, and the addresses that play a
+// part.
 import { Button, Paper, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useChange, useRead, useRows } from '../../operations.ts';

@@ -1,4 +1,5 @@
-// One domain: whether it is verified, and the DNS records it needs, each with what the last check found.
+// One domain: whether it is verified, and the DNS records it needs, each with what the last check
+// found.
 import {
   Accordion,
   ActionIcon,

@@ -1,4 +1,5 @@
-// Senders: who this account may send as. Domains with the DNS records that prove them, and single addresses.
+// Senders: who this account may send as. Domains with the DNS records that prove them, and single
+// addresses.
 import { Button, Modal, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useChange, useRows } from '../../operations.ts';

@@ -1,4 +1,5 @@
-// CodeMirror as this app uses it: colours that follow the scheme, the CSP's nonce, Jinja2 over HTML. Loaded on demand.
+// CodeMirror as this app uses it: colours that follow the scheme, the CSP's nonce, Jinja2 over
+// HTML. Loaded on demand.
 import { html } from '@codemirror/lang-html';
 import { jinja } from '@codemirror/lang-jinja';
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';

@@ -1,4 +1,5 @@
-// The template editor: source at the left, the mail at the right as one types, faults where they are.
+// The template editor: source at the left, the mail at the right as one types, faults where they
+// are.
 import {
   Alert,
   Badge,
@@ -300,8 +301,8 @@ const faultOf = (faults: readonly SourceFault[], part: string): string | undefin
   faults.find((fault) => partOf(fault) === part)?.message;
 
 /**
- * Saving makes a new version, publishing puts it in use. Both name the version that stands here: what somebody else saved
- * meanwhile is neither overwritten nor put live.
+ * Saving makes a new version, publishing puts it in use. Both name the version that stands here:
+ * what somebody else saved meanwhile is neither overwritten nor put live.
  */
 function useVersionActions(template: TemplateVersion, draft: Draft, onSaved: () => void) {
   const { slug } = template;

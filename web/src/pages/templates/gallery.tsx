@@ -101,7 +101,9 @@ export function TemplatesPage() {
   );
 }
 
-/** What can be sent, and one's own whether it can or not: it stands in the place of the system's. */
+/**
+ * What can be sent, and one's own whether it can or not: it stands in the place of the system's.
+ */
 function rowsOf(offered: Output<'templates.list'>, own: Output<'templates.listOwn'>): Row[] {
   const rows = new Map<string, Row>();
   for (const template of offered.data) rows.set(template.slug, { ...template, state: 'system' });

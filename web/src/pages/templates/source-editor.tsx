@@ -1,4 +1,5 @@
-// The editor for a template's source, with markers where it is wrong. A chunk of its own: CodeMirror is large.
+// The editor for a template's source, with markers where it is wrong. A chunk of its own:
+// CodeMirror is large.
 import {
   autocompletion,
   closeBrackets,

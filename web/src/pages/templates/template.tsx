@@ -1,4 +1,5 @@
-// One template: how it looks, what it needs, its versions; from here it is cloned, edited and tried.
+// One template: how it looks, what it needs, its versions; from here it is cloned, edited and
+// tried.
 import {
   Badge,
   Button,

@@ -1,4 +1,5 @@
-// A form for a template's variables, made from its schema: the preview and test sends use what stands in it.
+// A form for a template's variables, made from its schema: the preview and test sends use what
+// stands in it.
 import { Badge, Group, NumberInput, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import type { TemplateVariable } from '../../../../src/client/operations.ts';

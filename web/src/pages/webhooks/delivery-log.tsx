@@ -1,4 +1,5 @@
-// The log of an endpoint: each delivery with its state; opened, its request and response, and the way to try again.
+// The log of an endpoint: each delivery with its state; opened, its request and response, and the
+// way to try again.
 import {
   Button,
   Drawer,
