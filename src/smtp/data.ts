@@ -20,7 +20,8 @@ export function* dataPieces(chunks: readonly Buffer[]): Generator<Buffer> {
       const whole = from === 0 && chunk.length <= PIECE_BYTES;
       const piece = whole ? chunk : chunk.subarray(from, from + PIECE_BYTES);
       yield hasLineDot(piece, before) ? withDotsDoubled(piece, before) : piece;
-      before = { two: piece.length > 1 ? piece.at(-2)! : before.one, one: piece.at(-1)! };
+      const { length } = piece;
+      before = { two: length > 1 ? piece[length - 2]! : before.one, one: piece[length - 1]! };
     }
   }
   yield before.two === CR && before.one === LF ? END : END_WITH_BREAK;

@@ -24,6 +24,9 @@ export interface RecipientOutcome {
 
 type Said = SmtpReply & { stage?: SmtpStage };
 
+/** Every reply is read for one command, so it can carry it. */
+const saidAt = (stage: SmtpStage, reply: SmtpReply): Said => Object.assign(reply, { stage });
+
 export interface HandOver {
   /**
    * ok: the dialogue ran to its end. unreachable: it never got as far as MAIL (connect, TLS,
@@ -84,7 +87,7 @@ export async function sendMail(
     if (reply.code === 421)
       throw new SmtpFault(stage, `the relay closed: ${reply.text}`, { reply, hungUp: true });
     heard = true;
-    return { ...reply, stage };
+    return saidAt(stage, reply);
   };
 
   session.mails++;
@@ -125,7 +128,7 @@ export async function sendMail(
       if (size <= SMALL) wire.write(Buffer.concat([...pieces]));
       else complete = await wire.writeAll(pieces, 'body', timeouts.blockMs);
       dotSent = complete;
-      final = { ...(await wire.reply('body', timeouts.finalMs)), stage: 'body' };
+      final = saidAt('body', await wire.reply('body', timeouts.finalMs));
       session.needsReset = !isOk(final);
       if (!complete) {
         if (isOk(final))
