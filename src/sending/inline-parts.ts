@@ -20,7 +20,7 @@ export function checkInlineParts(
     const other = parts.get(contentId);
     if (other !== undefined) {
       throw fault(
-        index,
+        placeOf(index),
         `"${contentId}" is the content_id of attachments[${other}] too. Give each its own`,
       );
     }
@@ -31,15 +31,16 @@ export function checkInlineParts(
   const referred = mayRefer ? referencesIn(html!.toString()) : new Set<string>();
   for (const id of referred) {
     if (parts.has(id)) continue;
-    throw new Problem(
-      'invalid',
-      `html: it shows cid:${id.slice(0, 100)}, and no attachment has this content_id. Attach the image with "content_id": ${JSON.stringify(id.slice(0, 100))}, or give the image an https URL.`,
+    const shown = id.slice(0, 100);
+    throw fault(
+      'html',
+      `it shows cid:${shown}, and no attachment has this content_id. Attach the image with "content_id": ${JSON.stringify(shown)}, or give the image an https URL`,
     );
   }
   for (const [id, index] of parts) {
     if (referred.has(id)) continue;
     throw fault(
-      index,
+      placeOf(index),
       `the HTML does not show "${id}". Refer to it as <img src="cid:${id}">, or leave content_id out to send the file as an attachment`,
     );
   }
@@ -58,5 +59,7 @@ function decoded(id: string): string {
   }
 }
 
-const fault = (index: number, what: string): Problem =>
-  new Problem('invalid', `attachments[${index}].content_id: ${what}.`);
+const placeOf = (index: number): string => `attachments[${index}].content_id`;
+
+const fault = (path: string, message: string): Problem =>
+  new Problem('invalid', `${path}: ${message}.`, { faults: [{ path, message }] });

@@ -54,6 +54,12 @@ async function refused(changes: Record<string, unknown>): Promise<string> {
   return body.detail;
 }
 
+it('the fault names its field', async () => {
+  const html = '<img src="cid:nowhere">';
+  const { body } = await service.send(account.key, mail({ html }));
+  expect(body.faults).toMatchObject([{ path: 'html' }]);
+});
+
 /** The multiparts in the order in which they open, with the leaves' types. */
 const tree = (raw: string) =>
   [...raw.matchAll(/^content-type: ([\w/-]+)/gim)].map(([, type]) => type!.toLowerCase());

@@ -72,7 +72,7 @@ export function SuppressionsPage() {
         >
           {search
             ? 'No suppressed address holds this.'
-            : 'Addresses that bounce for good, complain or unsubscribe come here by themselves.'}
+            : 'Addresses that are gone, complain or unsubscribe come here by themselves.'}
         </Empty>
       )}
       {rows.length > 0 && (
