@@ -20,6 +20,7 @@ import { makeHere } from '../src/templates/making.ts';
 import { createRenderer } from '../src/templates/rendering.ts';
 import { openSystemResolution } from '../src/templates/resolution.ts';
 import { cpuMicroseconds } from './support/cpu.ts';
+import { judge } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 10);
@@ -59,10 +60,7 @@ try {
       process.stdout.write(`  ${what.padEnd(24)} ${show(summarise(values.slice(-ROUNDS)), 1)}\n`);
     }
   }
-  process.stdout.write(
-    `\nratio (goal ≥ ${GOAL}) ${show(ratio)}: ${ratio.median >= GOAL ? 'met' : 'MISSED'}\n`,
-  );
-  process.exitCode = ratio.median >= GOAL ? 0 : 1;
+  judge('sends from a template : the same email inline', ratio, { goal: GOAL });
 } finally {
   for (const child of [inline.child, template.child, server]) {
     child.kill('SIGTERM');

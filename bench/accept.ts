@@ -4,7 +4,7 @@
 // the disk took 1 ms more to sync.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -17,6 +17,8 @@ import { openEmbedded } from '../src/store/embedded/open.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openDatabase } from '../src/store/pool.ts';
 import { cpuBetween, cpuMicroseconds, snapshotTree } from './support/cpu.ts';
+import { findPgbench } from './support/pgbench.ts';
+import { judge } from './support/results.ts';
 import { show, summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 10);
@@ -87,9 +89,10 @@ async function compare(title: string, among: Arrangement[], rounds: number): Pro
   for (const arrangement of among) {
     const measured = arrangement.rounds.slice(-rounds);
     process.stdout.write(`\n${arrangement.name}\n`);
-    report(
-      'ratio (goal ≥ 0.8)',
+    judge(
+      `${arrangement.name} : ${baseline.name} (${title})`,
       summarise(measured.map(({ rate }, index) => rate / inserts[index]!)),
+      arrangement === one ? { goal: 1 } : {},
     );
     for (const [what, figure, digits] of FIGURES) {
       const summary = summarise(measured.map((round) => round[figure]));
@@ -299,15 +302,6 @@ async function openBaseline(): Promise<{
       return rates.at(-1)!;
     },
   };
-}
-
-function findPgbench(): string | undefined {
-  const folders = (process.env.PATH ?? '').split(':');
-  const debian = '/usr/lib/postgresql';
-  if (existsSync(debian)) {
-    folders.push(...readdirSync(debian).map((version) => join(debian, version, 'bin')));
-  }
-  return folders.map((it) => join(it, 'pgbench')).find((file) => existsSync(file));
 }
 
 function findFile(under: string, name: string): string {

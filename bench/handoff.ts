@@ -5,7 +5,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { connect, createServer, type Socket } from 'node:net';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -14,13 +13,17 @@ import { type Mailbox, parseMailbox } from '../src/addresses.ts';
 import { composeMail, mailChunks, type OutgoingMail } from '../src/mail/compose.ts';
 import { signMail } from '../src/mail/dkim.ts';
 import { createRelay } from '../src/smtp/relay.ts';
+import { handBareBytes } from './support/bare-smtp-client.ts';
+import { listenSmtp } from './support/lean-smtp.ts';
+import { judge } from './support/results.ts';
+import { summarise } from './support/rounds.ts';
 
 const CONNECTIONS = 10;
 const IN_FLIGHT = 64;
 const SAMPLE = content();
 const mailDate = new Date();
 
-if (process.argv[2] === 'sink') runSink();
+if (process.argv[2] === 'sink') await runSink();
 else await main();
 
 async function main(): Promise<void> {
@@ -113,7 +116,13 @@ async function main(): Promise<void> {
       run: (until) =>
         repeat(until, IN_FLIGHT, async (n) => void (await pool.sendMail(nodemailerMail(n)))),
     },
-    { name: 'bare bytes', run: (until) => bareClient(port, Buffer.concat(ready), until) },
+    {
+      name: 'bare bytes',
+      run: (until) => {
+        const more = () => performance.now() < until;
+        return handBareBytes(port, Buffer.concat(ready), { connections: CONNECTIONS, more });
+      },
+    },
   ];
   print('Handing over', await takeTurns(ways, rounds, ms), [
     ['compose + hand over', 'nodemailer pool'],
@@ -163,8 +172,7 @@ function print(title: string, figures: Map<string, Figures>, ratios: [string, st
     const each = figures
       .get(one)!
       .perSecond.map((value, round) => value / figures.get(other)!.perSecond[round]!);
-    const range = `${Math.min(...each).toFixed(2)}–${Math.max(...each).toFixed(2)}`;
-    console.log(`  ${one} : ${other} = ${median(each).toFixed(2)} (${range})`);
+    judge(`${one} : ${other}`, summarise(each));
   }
   console.log('');
 }
@@ -235,39 +243,6 @@ function nodemailerCompose(n: number): Promise<void> {
   });
 }
 
-/** The least a client can do: commands and mail as two ready buffers, replies counted by their line ends. */
-async function bareClient(port: number, mail: Buffer, until: number): Promise<number> {
-  const commands = Buffer.from(
-    'MAIL FROM:<bounce@b.example>\r\nRCPT TO:<jane@example.org>\r\nDATA\r\n',
-  );
-  const data = Buffer.concat([mail, Buffer.from('.\r\n')]);
-  let count = 0;
-  const session = () =>
-    new Promise<void>((resolve, reject) => {
-      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-      // Greeting, EHLO (three lines), then 3 lines for the commands and 1 for the mail, over and over.
-      let awaited = 1;
-      let step: 'greeting' | 'ehlo' | 'commands' | 'mail' = 'greeting';
-      const next = (name: typeof step, lines: number, bytes: Buffer | string) => {
-        step = name;
-        awaited = lines;
-        socket.write(bytes);
-      };
-      socket.on('error', reject).on('close', () => resolve());
-      socket.on('data', (chunk: Buffer) => {
-        for (const byte of chunk) if (byte === 10) awaited--;
-        if (awaited > 0) return;
-        if (step === 'greeting') return next('ehlo', 3, 'EHLO bench.example\r\n');
-        if (step === 'commands') return next('mail', 1, data);
-        if (step === 'mail') count++;
-        if (performance.now() < until) return next('commands', 3, commands);
-        socket.end();
-      });
-    });
-  await Promise.all(Array.from({ length: CONNECTIONS }, session));
-  return count;
-}
-
 async function startSink(): Promise<{ child: ChildProcess; port: number }> {
   const child = fork(fileURLToPath(import.meta.url), ['sink'], { execArgv: process.execArgv });
   const port = await new Promise<number>((resolve) =>
@@ -277,42 +252,7 @@ async function startSink(): Promise<{ child: ChildProcess; port: number }> {
 }
 
 /** Takes every mail and forgets it. */
-function runSink(): void {
-  const end = Buffer.from('\r\n.\r\n');
-  const server = createServer((socket: Socket) => {
-    let inData = false;
-    let rest: Buffer = Buffer.alloc(0);
-    socket.setNoDelay(true);
-    socket.write('220 sink\r\n');
-    socket.on('error', () => {});
-    socket.on('data', (chunk: Buffer) => {
-      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      let answer = '';
-      for (;;) {
-        if (inData) {
-          const at = rest.indexOf(end);
-          if (at < 0) break;
-          rest = rest.subarray(at + end.length);
-          inData = false;
-          answer += '250 2.0.0 Ok: queued as 4XyZ12abcD\r\n';
-        } else {
-          const at = rest.indexOf(10);
-          if (at < 0) break;
-          const verb = rest.toString('latin1', 0, 4).toUpperCase();
-          rest = rest.subarray(at + 1);
-          if (verb === 'EHLO') answer += '250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n';
-          else if (verb === 'DATA') {
-            inData = true;
-            answer += '354 go\r\n';
-          } else if (verb === 'QUIT') {
-            socket.end('221 bye\r\n');
-            return;
-          } else answer += '250 2.1.0 Ok\r\n';
-        }
-      }
-      if (answer !== '') socket.write(answer);
-    });
-  });
-  server.listen(0, '127.0.0.1', () => process.send!((server.address() as { port: number }).port));
+async function runSink(): Promise<void> {
+  process.send!(await listenSmtp(() => 0));
   process.once('disconnect', () => process.exit());
 }

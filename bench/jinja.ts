@@ -131,6 +131,8 @@ for line in sys.stdin:
     print(json.dumps(count / elapsed), flush=True)
 `;
 
+import { judge } from './support/results.ts';
+
 /** CPython in a process of its own that answers one line per question; null where it has no Jinja2. */
 function python(contexts: Record<string, unknown>) {
   if (spawnSync('python3', ['-c', 'import jinja2']).status !== 0) return null;
@@ -161,7 +163,6 @@ const cpython = python(contexts);
 if (cpython === null) console.log('python3 has no jinja2: compared with the npm engines only');
 
 const perLine: number[] = [];
-let good = true;
 for (const size of sizes) {
   const context = contexts[String(size)];
   const expected = contenders[0]!.render(context);
@@ -187,10 +188,7 @@ for (const size of sizes) {
     if (name === 'sandmartin') continue;
     const ratio = summarise(own.map((rate, i) => rate / other[i]!));
     const goal = name === 'CPython Jinja2' ? 5 : 1;
-    if (ratio.median < goal) good = false;
-    console.log(
-      `  ${ratio.median < goal ? 'BEHIND' : 'ok    '} ${show(ratio)} × ${name} (${show(summarise(other), 0)}/s)`,
-    );
+    judge(`${size} lines, ours : ${name}`, ratio, { goal });
   }
   perLine.push(1e6 / summarise(own).median / size);
 }
@@ -198,4 +196,3 @@ cpython?.end();
 console.log(
   `\nmicroseconds per line at ${sizes.join(', ')}: ${perLine.map((us) => us.toFixed(2)).join(', ')}`,
 );
-console.log(good ? 'goal reached' : 'goal missed');

@@ -112,7 +112,7 @@ function method(api: Described, name: string, operation: Operation): string {
   const { rest, title, summary, output } = operation;
   const described = api.paths[rest.path]![rest.method.toLowerCase()]!;
   const input = inputOf(api, described, operation);
-  const needed = (input.required ?? []).length > 0;
+  const needed = (input.required ?? []).length > 0 || input.oneOf !== undefined;
   const answer =
     described.responses[String(rest.status ?? 200)]!.content['application/json'].schema;
   const result =
@@ -128,7 +128,9 @@ function inputOf(
   described: DescribedOperation,
   { input, rest }: Operation,
 ): Schema {
-  const body = resolved(api, described.requestBody?.content['application/json'].schema ?? {});
+  const any = resolved(api, described.requestBody?.content['application/json'].schema ?? {});
+  // A body that may also be a list: here that is a field of the object.
+  const body = rest.list === undefined ? any : resolved(api, any.oneOf!.at(-1)!);
   const parameters = described.parameters.filter((parameter) => parameter.in !== 'header');
   const properties = {
     ...Object.fromEntries(
@@ -160,7 +162,7 @@ const resolved = ({ components }: Described, schema: Schema): Schema =>
   schema.$ref === undefined ? schema : components.schemas[schema.$ref.split('/').at(-1)!]!;
 
 const declaration = (name: string, schema: Schema): string =>
-  schema.type === 'object'
+  schema.type === 'object' && schema.oneOf === undefined
     ? `interface ${name} ${type(schema)}\n`
     : `type ${name} = ${type(schema)};\n`;
 

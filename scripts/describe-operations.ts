@@ -7,6 +7,7 @@ import { TOOLS } from '../src/mcp/tools.ts';
 import { OPERATIONS } from '../src/operations/all.ts';
 import type { Operation } from '../src/operations/operation.ts';
 import { sendEmail } from '../src/operations/send-email.ts';
+import { between, table } from './marked-tables.ts';
 
 /** The document with its tables made anew. */
 export function withTables(file: string): string {
@@ -17,16 +18,6 @@ export function withTables(file: string): string {
 }
 
 const TABLES: Record<string, () => string> = { send, calls, scopes, tools, events };
-
-function between(text: string, name: string, make: () => string): string {
-  const marked = new RegExp(`(<!-- ${name}: made by npm run generate -->\n)[^]*?(<!-- end -->)`);
-  return text.replace(marked, (_, begin: string, end: string) => `${begin}${make()}${end}`);
-}
-
-const table = (header: string[], rows: string[][]): string =>
-  [header, header.map(() => '---'), ...rows]
-    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
-    .join('');
 
 const code = (text: string): string => `\`${text}\``;
 

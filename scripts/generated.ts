@@ -5,11 +5,13 @@ import { describeApi } from '../src/rest/openapi/document.ts';
 import { loadCatalog } from '../src/templates/catalog.ts';
 import { describeCatalog } from './describe-catalog.ts';
 import { describeClient } from './describe-client.ts';
+import { PERFORMANCE, withFigures } from './describe-figures.ts';
 import { withTables } from './describe-operations.ts';
 
 const generated: Record<string, string> = {
   'docs/api.md': withTables('docs/api.md'),
   'docs/mcp.md': withTables('docs/mcp.md'),
+  [PERFORMANCE]: withFigures(),
   'docs/configuration.md': describeConfig(),
   'docs/template-catalogue.md': describeCatalog(loadCatalog('catalog')),
   'src/client/operations.ts': describeClient(),

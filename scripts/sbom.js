@@ -6,7 +6,9 @@ import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const file = process.argv[2] ?? join(root, '.artifacts/sbom.cdx.json');
-const { name, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { name, dependencies, optionalDependencies } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
 
 const all = JSON.parse(
   execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], {
@@ -18,7 +20,8 @@ const all = JSON.parse(
 );
 const dependsOn = new Map(all.dependencies.map((one) => [one.ref, one.dependsOn]));
 const own = all.metadata.component['bom-ref'];
-const wanted = new Set([...Object.keys(dependencies), ...bundled()]);
+const shippedWith = { ...dependencies, ...optionalDependencies };
+const wanted = new Set([...Object.keys(shippedWith), ...bundled()]);
 const direct = dependsOn.get(own).filter((ref) => wanted.has(nameOf(ref)));
 const shipped = reachable(direct);
 

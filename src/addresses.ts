@@ -15,8 +15,8 @@ export interface Mailbox {
 }
 
 /**
- * Why a text is no mailbox, as the end of a sentence that begins with the text: "it …", "the part
- * before @ …".
+ * Why a text is not a mailbox, as the end of a sentence that begins with the text: "it …", "the
+ * part before @ …".
  */
 export interface AddressFault {
   fault: string;
@@ -46,12 +46,14 @@ const LOCAL_CHARACTER =
 // are its CONTEXT characters.
 const DOMAIN_CHARACTER =
   /[a-z\d-]|(?![\x00-\x7f])(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{Nd}\p{Emoji_Presentation}]|[\u200c-\u200d\xb7\u0375\u05f3\u05f4\u30fb])/u;
-// RFC 2047: =?utf-8?q?…?= is a text of its own, which many programs decode wherever it stands. As
-// part of an address it would say one thing to us and another to who reads the mail on the way.
+// RFC 2047: =?utf-8?q?…?= is a text of its own, which many programs decode wherever it is. As part
+// of an address it would say one thing to us and another to whoever reads the mail on the way. One
+// that only begins here may end in the next address of the same header, where readers are lenient.
 function holdsEncodedWord(local: string): boolean {
   const begin = local.indexOf('=?');
-  return begin >= 0 && local.lastIndexOf('?=') >= begin + 2;
+  return begin >= 0 && (local.lastIndexOf('?=') >= begin + 2 || WORD_BEGINS.test(local));
 }
+const WORD_BEGINS = /=\?[^?]{1,64}\?[bq]\?/i;
 const CONTROL = /[\p{Cc}\u2028\u2029\p{Cs}]/u;
 const ASCII = /^[\x00-\x7f]*$/;
 const ATOMS = /^[\w!#$%&'*+\-/=?^`{|}~ ]+$/;
@@ -117,7 +119,8 @@ export function quoteName(name: string): string {
 
 function displayName(written: string): string | AddressFault {
   if (!written.startsWith('"')) {
-    // '.' is no atom character, but "J. Doe" is what everybody writes (RFC 5322 4.1, obs-phrase).
+    // '.' is not an atom character, but "J. Doe" is what everybody writes (RFC 5322 4.1,
+    // obs-phrase).
     const special = /[()<>[\]:;@\\,"]/.exec(written);
     if (special === null) return written;
     return { fault: `the name contains ${special[0]}: put the name in double quotes` };

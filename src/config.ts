@@ -1,5 +1,7 @@
 // Configuration: the one list of settings. Read once by main.ts and the CLI; docs/configuration.md
 // is generated from it.
+
+import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
@@ -43,12 +45,12 @@ const settings = {
   BASE_URL: {
     schema: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
     shownDefault: '`http://HOST:PORT`',
-    description: 'The address under which users reach the service; printed in links and documents.',
+    description: 'The address at which users reach the service; used in links and documents.',
   },
   MCP_PORT: {
     schema: port.optional(),
     shownDefault: 'unset: MCP is at `/mcp` and `/v1/mcp` on `PORT` only',
-    description: 'A port of its own for MCP, which is then also at `/mcp` there.',
+    description: 'A separate port for MCP, which is then also at `/mcp` there.',
   },
   MCP_ALLOWED_HOSTS: {
     schema: z
@@ -58,13 +60,13 @@ const settings = {
       .transform((hosts) => hosts.filter((host) => host !== '')),
     shownDefault: 'unset: loopback names, `HOST` and the name in `BASE_URL`',
     description:
-      'More host names under which MCP is reached, comma-separated and without ports. Requests with another Host, and web pages of another Origin, are refused with 403.',
+      'Further host names at which MCP is reached, comma-separated and without ports. Requests with another Host, and web pages of another Origin, are refused with 403.',
   },
   TRACKING_URL: {
     schema: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
     shownDefault: '`BASE_URL`',
     description:
-      'The address in pixels, tracked links and unsubscribe links; must lead to this service. While neither it nor `BASE_URL` is set, mails to a real relay are not tracked: nobody outside could follow their links.',
+      'The address in pixels, tracked links and unsubscribe links; must lead to this service. While neither it nor `BASE_URL` is set, emails to a real relay are not tracked: nobody outside could follow their links.',
   },
   TRUSTED_PROXIES: {
     schema: list
@@ -72,23 +74,23 @@ const settings = {
       .refine((items) => items.every(isNetwork), 'must be a list of addresses or networks'),
     shownDefault: '`127.0.0.0/8,::1`',
     description:
-      'Addresses and networks of your reverse proxies, comma-separated. Only they are believed when `X-Forwarded-For` says where an open or a click came from.',
+      'Addresses and networks of your reverse proxies, comma-separated. Only they are trusted when `X-Forwarded-For` says where a request came from: for opens and clicks, sign-ins, and keys limited to some networks.',
   },
   METRICS_PORT: {
     schema: port.optional(),
     shownDefault: 'unset: the role `api` alone answers them, on `PORT`',
     description:
-      'A port of its own for `/healthz`, `/readyz` and `/metrics`, whatever the roles of the process.',
+      'A separate port for `/healthz`, `/readyz` and `/metrics`, whatever the roles of the process.',
   },
   METRICS_HOST: {
     schema: z.string().default('127.0.0.1'),
     description:
-      'Address that `METRICS_PORT` is on. Who can reach it can read the metrics, unless `METRICS_TOKEN` is set.',
+      'Address that `METRICS_PORT` is on. Anyone who can reach it can read the metrics, unless `METRICS_TOKEN` is set.',
   },
   METRICS_TOKEN: {
     schema: z.string().min(16, 'must have at least 16 characters').optional(),
     shownDefault: 'unset: on `PORT`, `/metrics` answers only where `HOST` is loopback',
-    description: 'What `/metrics` asks for, on every port, as `Authorization: Bearer`.',
+    description: 'The token that `/metrics` requires, on every port, as `Authorization: Bearer`.',
   },
   DATA_DIR: {
     schema: z.string().default('.sandmartin'),
@@ -110,7 +112,7 @@ const settings = {
   DATABASE_CONNECTIONS: {
     schema: wholeNumber(4, 500).default(12),
     description:
-      'Connections one process opens to PostgreSQL for its work at most. Up to three more are for the heartbeat and for maintenance.',
+      'The most connections one process opens to PostgreSQL for its work. Up to three more are for the heartbeat and for maintenance.',
   },
   ROLES: {
     schema: z
@@ -125,19 +127,19 @@ const settings = {
     schema: wholeNumber(2, 64).optional(),
     shownDefault: 'one for each core, at least 2 and at most 8',
     description:
-      'Threads that render templates and read reports, at most. They start when they are needed; each takes some 30 MB.',
+      'The most threads that render templates and read reports. They start when they are needed; each takes about 30 MB.',
   },
   RELAY_URL: {
     schema: z
       .url({ protocol: /^smtps?$/, error: 'must be smtp://user:password@host:port or smtps://…' })
       .optional(),
-    shownDefault: 'unset: the sandbox relay captures every mail',
+    shownDefault: 'unset: the sandbox relay captures every email',
     description:
-      'The SMTP relay that mail is handed to. `smtp://` uses STARTTLS when offered, `smtps://` TLS from the first byte.',
+      'The SMTP relay that email is handed to. `smtp://` uses STARTTLS when offered, `smtps://` TLS from the first byte.',
   },
   RELAY_CONNECTIONS: {
     schema: wholeNumber(1, 200).default(8),
-    description: 'SMTP connections one delivery process opens to the relay at most.',
+    description: 'The most SMTP connections one delivery process opens to the relay.',
   },
   RELAY_DOWN: {
     schema: z.enum(['refuse', 'queue'], 'must be refuse or queue').default('refuse'),
@@ -147,24 +149,51 @@ const settings = {
   DELIVERY_LEASE_SECONDS: {
     schema: wholeNumber(2, 3600).default(60),
     description:
-      'How long mails stay with a delivery process that died or froze, until others take them. It is renewed every second, so it bounds how long the database may be away before what has not begun is given back.',
+      'How long emails stay with a delivery process that died or froze before others take them. It is renewed every second, so it also limits how long the database may be unreachable before emails not yet started are given back.',
   },
   QUEUE_LIMIT: {
     schema: wholeNumber(1, 1_000_000_000).default(1_000_000),
     description:
-      'Mails that may wait for the relay, over all accounts. Past it, sends get 503 with `retry-after` until the queue is shorter.',
+      'Emails that may wait for the relay, over all accounts. Beyond it, sends get 503 with `retry-after` until the queue is shorter. Scheduled emails may take half of it.',
   },
   QUEUE_LIMIT_BYTES: {
     schema: z.string().default('10GB').transform(readBytes),
     shownDefault: '`10GB`',
     description:
-      'The same for what waiting mails take on disk: a number of bytes, or one with `MB` or `GB`.',
+      'The same for what waiting emails take on disk: a number of bytes, or one with `MB` or `GB`.',
   },
   ALLOWED_HEADERS: {
     schema: list.transform((names) => names.map((name) => name.toLowerCase())),
     shownDefault: 'unset: none',
     description:
-      'Headers that senders may set although relays take orders by them, comma-separated, such as `X-PM-Tag`. Refused otherwise: those of SendGrid, Amazon SES, Mailgun, Postmark, SparkPost, Mandrill, Brevo, Mailjet and others, by which a sender could add recipients or leave your tracking and routing.',
+      'Headers that senders may set although relays act on them, comma-separated, such as `X-PM-Tag`. Refused otherwise: those of SendGrid, Amazon SES, Mailgun, Postmark, SparkPost, Mandrill, Brevo, Mailjet and others, by which a sender could add recipients or get around your tracking and routing.',
+  },
+  SMTP_PORT: {
+    schema: port.optional(),
+    shownDefault: 'unset: programs cannot send by SMTP',
+    description:
+      'Port on which programs send by SMTP, such as 587: any username, and an API key as the password. With `TLS_CERT` it offers STARTTLS; without, only programs on this machine can log in. See [smtp.md](smtp.md).',
+  },
+  SMTPS_PORT: {
+    schema: port.optional(),
+    shownDefault: 'unset',
+    description: 'The same with TLS from the first byte, such as 465. Needs `TLS_CERT`.',
+  },
+  SMTP_HOST: {
+    schema: z.string().optional(),
+    shownDefault: '`HOST`',
+    description: 'Address that `SMTP_PORT` and `SMTPS_PORT` are on.',
+  },
+  TLS_CERT: {
+    schema: z.string().optional(),
+    shownDefault: 'unset',
+    description:
+      'File with the certificate (PEM, with its chain) for `SMTP_PORT` and `SMTPS_PORT`. Needs `TLS_KEY`. A renewed certificate is used within seconds, without a restart.',
+  },
+  TLS_KEY: {
+    schema: z.string().optional(),
+    shownDefault: 'unset',
+    description: 'File with the private key (PEM) of `TLS_CERT`.',
   },
   FEEDBACK_PORT: {
     schema: port.default(2526),
@@ -179,7 +208,7 @@ const settings = {
     schema: z.string().optional(),
     shownDefault: 'unset: a certificate that proves nothing, as opportunistic TLS allows',
     description:
-      'File with the certificate (PEM, with its chain) that the feedback listener shows for STARTTLS. Goes with `FEEDBACK_TLS_KEY`.',
+      'File with the certificate (PEM, with its chain) that the feedback listener shows for STARTTLS. Needs `FEEDBACK_TLS_KEY`.',
   },
   FEEDBACK_TLS_KEY: {
     schema: z.string().optional(),
@@ -192,7 +221,16 @@ const settings = {
       .regex(/^[a-z\d-]+(\.[a-z\d-]+)*$/i, 'must be a domain name, in ASCII')
       .default('bounces.localhost'),
     description:
-      'Domain of the return path `bounce+…@`. Its MX, or a transport of your relay, must lead to the feedback listener.',
+      'Domain of the return path `bounce+…@`. Its MX, or a transport of your relay, must point to the feedback listener.',
+  },
+  OPERATOR_DOMAIN: {
+    schema: z
+      .string()
+      .regex(/^[a-z\d-]+(\.[a-z\d-]+)*$/i, 'must be a domain name, in ASCII')
+      .optional(),
+    shownDefault: 'unset: email is signed by the domain it is from alone',
+    description:
+      'A domain of yours that signs every email as well, so that feedback loops that are registered by signing domain, such as Yahoo’s, cover all email of the installation. Add it to one of your accounts (`identity add`) and publish its records; a name equal to `BOUNCE_DOMAIN` also makes `CFBL-Address` valid for every sender. Each signature costs about 0.6 ms of CPU.',
   },
   TRUSTED_REPORTERS: {
     schema: list.refine(
@@ -201,7 +239,7 @@ const settings = {
     ),
     shownDefault: 'unset: only reports that bring back a token of ours count',
     description:
-      'Who is believed without a token of ours, comma-separated: addresses and networks from which reports come, and domains whose valid DKIM signature a report bears, such as `192.0.2.0/24,fbl.example`. Name only domains that send nothing but reports: whoever can write from one can report anything.',
+      'Who is trusted without a token of ours, comma-separated: addresses and networks from which reports come, and domains whose valid DKIM signature a complaint has, such as `192.0.2.0/24,fbl.example`. Name only domains that send nothing but reports: whoever can write from one can report anything.',
   },
   SES_TOPICS: {
     schema: list.refine(
@@ -212,20 +250,41 @@ const settings = {
     description:
       'ARNs of the Amazon SNS topics, comma-separated, whose SES notifications `/inbound/ses` takes.',
   },
+  POSTMARK_WEBHOOK_TOKENS: {
+    schema: list.refine(
+      (items) => items.every((item) => /^[\w-]{16,200}$/.test(item)),
+      'must be a list of tokens of at least 16 letters, digits, hyphens and underscores',
+    ),
+    shownDefault: 'unset: `/inbound/postmark` refuses everything',
+    description:
+      'Tokens that you make up, comma-separated. Postmark’s webhooks carry one: `/inbound/postmark/TOKEN`, or as the password of basic authentication.',
+  },
+  MAILGUN_SIGNING_KEYS: {
+    schema: list,
+    shownDefault: 'unset: `/inbound/mailgun` refuses everything',
+    description:
+      'HTTP webhook signing keys of Mailgun, comma-separated, whose webhooks `/inbound/mailgun` takes.',
+  },
+  SENDGRID_VERIFICATION_KEYS: {
+    schema: list.refine((items) => items.every(isPublicKey), 'must be a list of verification keys'),
+    shownDefault: 'unset: `/inbound/sendgrid` refuses everything',
+    description:
+      'Verification keys of SendGrid’s Signed Event Webhook, comma-separated, as SendGrid shows them, whose events `/inbound/sendgrid` takes.',
+  },
   SYSTEM_SENDER: {
     schema: z
       .string()
       .transform((text, context) => {
         const mailbox = parseMailbox(text);
         if (!('fault' in mailbox)) return mailbox;
-        context.addIssue({ code: 'custom', message: `is no address: ${mailbox.fault}` });
+        context.addIssue({ code: 'custom', message: `is not an address: ${mailbox.fault}` });
         return z.NEVER;
       })
       .optional(),
     shownDefault:
-      'unset: in the sandbox some verified sender, else addresses are verified by operators only',
+      'unset: in the sandbox any verified sender; otherwise only operators can verify addresses',
     description:
-      'From which address the service itself writes, such as the links that verify addresses. Must be a verified identity of a paying account, which sends it.',
+      'The address from which the service itself sends, for example the links that verify addresses. Must be a verified identity of a paying account, through which it is sent.',
   },
   DNS_SERVERS: {
     schema: list.refine(
@@ -243,23 +302,23 @@ const settings = {
     ),
     shownDefault: 'unset: none',
     description:
-      'Addresses and networks, comma-separated, where webhooks may go although they are private, loopback or otherwise special, and where `http://` will do.',
+      'Addresses and networks, comma-separated, where webhooks may go although they are private, loopback or otherwise special, and where `http://` is allowed.',
   },
   PAUSE_BOUNCE_PERCENT: {
     schema: percent.optional(),
     shownDefault: 'unset: off',
     description:
-      'An account of whose recipients in the last 24 hours more than this percentage bounced for good is paused: its sends answer 403 until an operator resumes it (`sandmartin account resume`, or the dashboard). Amazon SES pauses at 10.',
+      'Pauses an account when more than this percentage of its recipients in the last 24 hours bounced permanently: its sends get 403 until an operator resumes it (`sandmartin account resume`, or the dashboard). Amazon SES pauses at 10.',
   },
   PAUSE_COMPLAINT_PERCENT: {
     schema: percent.optional(),
     shownDefault: 'unset: off',
-    description: 'The same for complaints. Large mailbox providers turn mail away from 0.3.',
+    description: 'The same for complaints. Large mailbox providers start rejecting email at 0.3.',
   },
   PAUSE_FEWEST: {
     schema: wholeNumber(1, 1_000_000).default(200),
     description:
-      'Recipients in 24 hours below which no account is paused: a rate says little then.',
+      'The fewest recipients in 24 hours for which an account is paused: below that, a rate says little.',
   },
   RAMP_START: {
     schema: wholeNumber(1, 2_000_000_000).optional(),
@@ -271,15 +330,16 @@ const settings = {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
     shownDefault: 'unset: made once and kept in the database',
     description:
-      'Signs tokens in links and return paths and seals private keys and webhook secrets at rest. Give every process and command the same; without it the database alone protects them. Set later, it seals anew what lies there; changed by `sandmartin secret rotate` only.',
+      'Signs tokens in links and return paths and seals private keys and webhook secrets at rest. Give every process and command the same value; without it, only the database protects them. If you set it later, what is already stored is resealed. Change it only with `sandmartin secret rotate`.',
   },
   RETENTION_DAYS: {
     schema: days.default(90),
-    description: 'Days for which messages and their events are kept.',
+    description:
+      'Days for which messages and their events are kept. Those of one day are deleted together; if some were scheduled, the days count from the time the last one was to go out.',
   },
   CONTENT_RETENTION_DAYS: {
     schema: days.default(30),
-    description: 'Days for which bodies and attachments are kept.',
+    description: 'Days for which bodies and attachments are kept; counted in the same way.',
   },
   LOG_LEVEL: {
     schema: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
@@ -319,12 +379,22 @@ export interface Config {
   queueLimit: { mails: number; bytes: number };
   /** In lower case. */
   allowedHeaders: ReadonlySet<string>;
+  /** SMTP submission; its ports are undefined where there is none. */
+  smtp: {
+    host: string;
+    port: number | undefined;
+    securePort: number | undefined;
+    tls: { certFile: string; keyFile: string } | undefined;
+  };
   feedbackPort: number;
   feedbackHost: string;
   feedbackTls: { certFile: string; keyFile: string } | undefined;
   bounceDomain: string;
+  operatorDomain: string | undefined;
   trustedReporters: readonly string[];
   sesTopics: readonly string[];
+  /** Of the providers whose notifications are taken, by name. */
+  providerSecrets: Readonly<Record<'postmark' | 'mailgun' | 'sendgrid', readonly string[]>>;
   systemSender: Mailbox | undefined;
   dnsServers: readonly string[];
   webhookAllow: readonly string[];
@@ -352,6 +422,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   if ((parsed.FEEDBACK_TLS_CERT === undefined) !== (parsed.FEEDBACK_TLS_KEY === undefined)) {
     faults.push('FEEDBACK_TLS_CERT and FEEDBACK_TLS_KEY: one needs the other');
+  }
+  if ((parsed.TLS_CERT === undefined) !== (parsed.TLS_KEY === undefined)) {
+    faults.push('TLS_CERT and TLS_KEY: one needs the other');
+  }
+  if (parsed.SMTPS_PORT !== undefined && parsed.TLS_CERT === undefined) {
+    faults.push('SMTPS_PORT: needs TLS_CERT and TLS_KEY');
   }
   if (faults.length > 0) {
     throw new Problem(
@@ -396,15 +472,24 @@ function toConfig(read: Parsed): Config {
     relayDown: read.RELAY_DOWN,
     queueLimit: { mails: read.QUEUE_LIMIT, bytes: read.QUEUE_LIMIT_BYTES },
     allowedHeaders: new Set(read.ALLOWED_HEADERS),
+    smtp: {
+      host: read.SMTP_HOST ?? read.HOST,
+      port: read.SMTP_PORT,
+      securePort: read.SMTPS_PORT,
+      tls: certificateFiles(read.TLS_CERT, read.TLS_KEY),
+    },
     feedbackPort: read.FEEDBACK_PORT,
     feedbackHost: read.FEEDBACK_HOST ?? read.HOST,
-    feedbackTls:
-      read.FEEDBACK_TLS_CERT === undefined || read.FEEDBACK_TLS_KEY === undefined
-        ? undefined
-        : { certFile: read.FEEDBACK_TLS_CERT, keyFile: read.FEEDBACK_TLS_KEY },
+    feedbackTls: certificateFiles(read.FEEDBACK_TLS_CERT, read.FEEDBACK_TLS_KEY),
     bounceDomain: read.BOUNCE_DOMAIN.toLowerCase(),
+    operatorDomain: read.OPERATOR_DOMAIN?.toLowerCase(),
     trustedReporters: read.TRUSTED_REPORTERS,
     sesTopics: read.SES_TOPICS,
+    providerSecrets: {
+      postmark: read.POSTMARK_WEBHOOK_TOKENS,
+      mailgun: read.MAILGUN_SIGNING_KEYS,
+      sendgrid: read.SENDGRID_VERIFICATION_KEYS,
+    },
     systemSender: read.SYSTEM_SENDER,
     dnsServers: read.DNS_SERVERS,
     webhookAllow: read.WEBHOOK_ALLOW,
@@ -420,6 +505,9 @@ function toConfig(read: Parsed): Config {
     logLevel: read.LOG_LEVEL,
   };
 }
+
+const certificateFiles = (certFile: string | undefined, keyFile: string | undefined) =>
+  certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
 
 const BYTES = { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
 
@@ -437,6 +525,16 @@ const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 /** `192.0.2.53`, `192.0.2.53:5353`, `2001:db8::53` or `[2001:db8::53]:5353`. */
+/** Base64 of the DER form, as SendGrid shows it. */
+function isPublicKey(text: string): boolean {
+  try {
+    createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function isServer(text: string): boolean {
   const [, address] = /^\[?([^\]]*?)\]?(?::\d{1,5})?$/.exec(text) ?? [];
   return isIP(text) > 0 || isIP(address ?? '') > 0;
@@ -463,7 +561,7 @@ export function describeConfig(): string {
     'Generated from `src/config.ts` by `npm run generate`; change it there.',
     '',
     'Everything is set by environment variables. None is needed to start. An empty variable counts as unset.',
-    'A wrong one stops the start, and all that are wrong are named at once.',
+    'If any is wrong, the service does not start and names all that are wrong.',
     '',
     '| variable | default | meaning |',
     '| --- | --- | --- |',

@@ -51,9 +51,9 @@ export function databaseFault(error: unknown): DatabaseFault | undefined {
 export const FAULT_DETAILS: Record<DatabaseFault, string> = {
   away: 'The service cannot reach its database right now. Try again shortly.',
   'disk-full':
-    'The disk of the database is full, so nothing can be stored. Try again later; whoever runs the service must make room.',
+    'The disk of the database is full, so nothing can be stored. Try again later; the operator of the service must free up space.',
   'read-only':
-    'The database is read-only right now, so nothing can be stored. Try again later; whoever runs the service must see to it.',
+    'The database is read-only right now, so nothing can be stored. Try again later; the operator of the service must fix this.',
   busy: 'The database is too busy to answer in time. Try again shortly.',
 };
 

@@ -4,8 +4,8 @@
 const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)((?:[/?#].*)?)$/s;
 
 /**
- * A URL for each host of `postgres://user:password@one:5432,two:5432/name`; undefined: it is no
- * such URL.
+ * A URL for each host of `postgres://user:password@one:5432,two:5432/name`; undefined: it is not
+ * such a URL.
  */
 export function urlsOf(databaseUrl: string): string[] | undefined {
   const [, before, hosts = '', after] = SHAPE.exec(databaseUrl) ?? [];
@@ -15,6 +15,15 @@ export function urlsOf(databaseUrl: string): string[] | undefined {
   if (before === undefined || !complete || !urls.every((url) => URL.canParse(url)))
     return undefined;
   return urls.map(withoutWish);
+}
+
+/** The same database on another server of its cluster. */
+export function urlAt(text: string, { host, port }: { host: string; port: number }): string {
+  const url = new URL(text);
+  url.searchParams.delete('host');
+  url.hostname = host.includes(':') ? `[${host}]` : host;
+  url.port = String(port);
+  return url.href;
 }
 
 /** We always want the server that takes writes; `pg` does not know how to ask for it. */

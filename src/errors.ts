@@ -20,17 +20,33 @@ export const PROBLEM_CODES = [
 ] as const;
 export type ProblemCode = (typeof PROBLEM_CODES)[number];
 
+/** What a door that has words of its own for it tells apart within a code. */
+export type ProblemKind = 'scope' | 'missing-field' | 'bad-key' | 'reused-key';
+
 export interface ProblemExtras {
+  kind?: ProblemKind;
   /** Seconds after which trying again makes sense. */
   retryAfterSeconds?: number;
+  /** The one field that the detail is about, such as `to[2]`: short for `faults` of one. */
+  at?: string;
   /** What is wrong where, for programs and editors; `detail` says it in a sentence. */
   faults?: readonly Fault[];
   /** What helps on, such as `list_keys`; each door says it in its own words, or not at all. */
   see?: string;
   /** The limit that was met, for doors that show it. */
   limit?: LimitState;
+  /** Of a batch: what is wrong with which of its emails. */
+  errors?: readonly PartError[];
   /** What really happened; logged, never shown. */
   cause?: unknown;
+}
+
+/** What is wrong with one part of a request, from 0. */
+export interface PartError {
+  index: number;
+  detail: string;
+  code: string;
+  faults: readonly Fault[];
 }
 
 /** One thing that is wrong with what came in. */
@@ -62,27 +78,72 @@ const readable = (detail: string): string =>
     .slice(0, LONGEST_DETAIL)
     .replace(/[^\P{Cc}\n]|[\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 
+function faultsOf(detail: string, { at, faults = [] }: ProblemExtras): readonly Fault[] {
+  const all = at === undefined ? faults : [{ path: at, message: detail }];
+  return all.map(({ path, message, ...place }) => ({
+    path: readable(path),
+    message: readable(message),
+    ...place,
+  }));
+}
+
 /**
  * A refusal with a `detail` written for the person who reads it: it says what is wrong and what to
  * do.
  */
 export class Problem extends Error {
   readonly code: ProblemCode;
+  readonly kind: ProblemKind | undefined;
   readonly detail: string;
   readonly retryAfterSeconds: number | undefined;
   readonly limit: LimitState | undefined;
   readonly faults: readonly Fault[];
   readonly see: string | undefined;
+  readonly errors: readonly PartError[] | undefined;
 
   constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
     const shown = readable(detail);
     super(shown, { cause: extras.cause });
     this.name = 'Problem';
     this.code = code;
+    this.kind = extras.kind;
     this.detail = shown;
     this.retryAfterSeconds = extras.retryAfterSeconds;
     this.limit = extras.limit;
-    this.faults = extras.faults ?? [];
+    this.faults = faultsOf(shown, extras);
     this.see = extras.see;
+    this.errors = extras.errors;
   }
+}
+
+/** What `read` answers, or the Problem that it throws. */
+export function orProblem<Result>(read: () => Result): Result | Problem {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+/**
+ * Reads parts that have nothing to do with each other and refuses all that are wrong at once: the
+ * detail is that of the first, the faults are those of all.
+ */
+export function readTogether<Whole>(
+  readWhole: (read: <Part>(readPart: () => Part) => Part) => Whole,
+): Whole {
+  const refused: Problem[] = [];
+  const whole = readWhole((readPart) => {
+    const part = orProblem(readPart);
+    if (!(part instanceof Problem)) return part;
+    refused.push(part);
+    return undefined as never;
+  });
+  if (refused.length === 0) return whole;
+  const { code, detail, kind } = refused[0]!;
+  throw new Problem(code, detail, {
+    ...(kind === undefined ? {} : { kind }),
+    faults: refused.flatMap(({ faults }) => faults),
+  });
 }

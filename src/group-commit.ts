@@ -1,5 +1,5 @@
 // Group commit: what arrives while the last write is in flight is written together in the next one.
-// Used where many small writes meet PostgreSQL: accepting sends, recording what became of them,
+// Used where many small writes meet PostgreSQL: accepting sends, recording what happened to them,
 // opens and clicks.
 
 export interface GroupCommit<Item, Result> {
@@ -16,10 +16,12 @@ export interface GroupOptions<Item, Result> {
   sizeOf?: (item: Item) => number;
   mostInFlight: number;
   /**
-   * Beside a group in flight another starts only when this many wait, 1 unless told: every group
+   * Beside a group in flight another starts only when this many wait, 1 by default: every group
    * costs the server the same half millisecond, and those who wait a little longer go together.
    */
   worthAnother?: number;
+  /** Those for which it answers the same go together, others never: each such group waits alone. */
+  apart?: (item: Item) => unknown;
 }
 
 interface Waiting<Item, Result> {
@@ -31,6 +33,23 @@ interface Waiting<Item, Result> {
 export function createGroupCommit<Item, Result>(
   options: GroupOptions<Item, Result>,
 ): GroupCommit<Item, Result> {
+  const { apart } = options;
+  if (apart === undefined) return createOne(options);
+  const groups = new Map<unknown, GroupCommit<Item, Result>>();
+  return {
+    add(item) {
+      const key = apart(item);
+      const group = groups.get(key) ?? createOne(options);
+      groups.set(key, group);
+      return group.add(item);
+    },
+    async drain() {
+      await Promise.all([...groups.values()].map((group) => group.drain()));
+    },
+  };
+}
+
+function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupCommit<Item, Result> {
   let waiting: Waiting<Item, Result>[] = [];
   let scheduled = false;
   const inFlight = new Set<Promise<void>>();

@@ -1,4 +1,4 @@
-// The event loop under watch: how late it is, how often it stood still, and what had begun just
+// The event loop under watch: how late it is, how often it was blocked, and what had begun just
 // before. Built by main.ts; doors note what they begin, /metrics shows the figures, the log has a
 // line for every stand.
 import type { Log } from './log.ts';
@@ -40,7 +40,7 @@ export function startLoopWatch(deps: {
         .sort((one, other) => one.atMs - other.atMs)
         .map(({ what, account, atMs }) => ({ what, account, msAgo: Math.round(nowMs - atMs) }));
       if (begun.length > 0 || nowMs - startedMs > STARTING_MS) {
-        deps.log.warn({ ms: Math.round(blockedMs), begun }, 'the event loop stood still');
+        deps.log.warn({ ms: Math.round(blockedMs), begun }, 'the event loop was blocked');
       }
     }
     [beatMs, beatWorkedMs] = [nowMs, nowWorkedMs];

@@ -22,6 +22,9 @@ export interface Service {
   /** Where the first owner sets the service up, while nobody can sign in. */
   setUpUrl: string | undefined;
   feedbackPort: number | undefined;
+  /** Where programs send by SMTP: SMTP_PORT and SMTPS_PORT. */
+  smtpPort: number | undefined;
+  smtpsPort: number | undefined;
   /** Of METRICS_PORT. */
   metricsPort: number | undefined;
   /** Settles when the process cannot go on as it is, with the reason: the secret was changed. */
@@ -38,6 +41,8 @@ const NO_API: { [Url in keyof Api]: undefined } = {
   apiUrl: undefined,
   mcpUrl: undefined,
   setUpUrl: undefined,
+  smtpPort: undefined,
+  smtpsPort: undefined,
 };
 
 /** Starts the roles of this process. What was started is stopped again when a later part fails. */
@@ -68,8 +73,9 @@ export async function startService(
  * METRICS_PORT.
  */
 async function goLive(shared: Shared): Promise<number | undefined> {
-  const { config, database, log, health, opened } = shared;
-  const signs = await startSignsOfLife({ database, log, roles: config.roles });
+  const { config, database, log, health, opened, address } = shared;
+  const openedAt = () => address.openedAt;
+  const signs = await startSignsOfLife({ database, log, roles: config.roles, openedAt });
   opened(signs, (it) => it.close());
   if (config.metricsPort === undefined) return undefined;
   const at = { host: config.metricsHost, port: config.metricsPort };

@@ -1,21 +1,28 @@
-// Maintenance: partitions made ahead and dropped when old, expired idempotency keys, sandbox mails
+// Maintenance: partitions made ahead and dropped when old, expired idempotency keys, sandbox emails
 // and kept reports removed, sessions and the like that are over, finished days indexed for
 // searching, domains checked once a day. Every process runs it; each step is safe to run anywhere
 // at any time and does nothing when another just did it.
 import type { Dns } from './accounts/dns.ts';
 import { recheckDomains } from './accounts/domains.ts';
 import { pruneNotices } from './accounts/notices.ts';
+import { lapseApprovals, pruneApprovals } from './approvals/approvals.ts';
 import type { Clock } from './clock.ts';
 import { databaseFault } from './connection-fault.ts';
 import { pruneAttempts } from './events/attempts.ts';
 import { pruneKept } from './feedback/kept.ts';
+import { pruneNonces } from './feedback/provider-nonces.ts';
+import { pruneProbes } from './feedback/return-path-probes.ts';
 import type { Log } from './log.ts';
-import { indexFinishedDays } from './messages/search-index.ts';
-import { pruneVolume } from './messages/volume.ts';
+import { pruneHours } from './messages/kept-hours.ts';
+import { pruneReceivers } from './messages/receivers.ts';
+import { pruneByAccount } from './messages/retention.ts';
+import { indexFinishedDays, indexGrowingDay } from './messages/search-index.ts';
+import { pruneChallenges } from './people/challenges.ts';
 import { pruneInvitations } from './people/invitations.ts';
 import { pruneSessions } from './people/sessions.ts';
 import { prunePlaces } from './people/sign-in-places.ts';
 import { pruneTries } from './people/sign-in-throttle.ts';
+import { pruneRelayUsage } from './relays/limits.ts';
 import { pruneCaptured } from './sandbox/inbox.ts';
 import { pruneSecrets } from './store/installation.ts';
 import { dropOldPartitions, makePartitions, type Retention } from './store/partitions.ts';
@@ -26,6 +33,8 @@ import { pruneStrikes } from './suppressions/strikes.ts';
 import { pruneDue } from './webhooks/leases.ts';
 
 const EVERY_MS = 10 * 60_000;
+/** A day of a million grows by 700 messages a minute. */
+const SLICE_EVERY_MS = 60_000;
 
 export interface MaintenanceDeps {
   database: Database;
@@ -34,6 +43,7 @@ export interface MaintenanceDeps {
   retention: Retention;
   dns: Dns;
   bounceDomain: string;
+  probeReturnPath: (of: { accountId: number; domain: string }) => Promise<void>;
 }
 
 export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
@@ -41,7 +51,8 @@ export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
   await makePartitions(database, clock.nowMs());
   await dropWhatIsPast(deps);
   await database.query(
-    `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`,
+    `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'
+       AND extract(epoch FROM now() - created_at) > kept_seconds`,
   );
   await database.query(`DELETE FROM delivery_processes WHERE seen_at < now() - interval '1 hour'`);
   await pruneCaptured(database);
@@ -49,10 +60,15 @@ export async function runMaintenance(deps: MaintenanceDeps): Promise<void> {
   await pruneSecrets(database);
   await pruneProcesses(database);
   await pruneTries(database);
+  await pruneChallenges(database);
   await prunePlaces(database);
   await pruneNotices(database);
   await pruneInvitations(database);
   await pruneStrikes(database);
+  await pruneRelayUsage(database);
+  await pruneNonces(database);
+  await pruneProbes(database);
+  await lapseApprovals(database);
 }
 
 /** What cannot be had back goes only by a clock that has been steady. */
@@ -62,17 +78,20 @@ async function dropWhatIsPast({ database, clock, log, retention }: MaintenanceDe
   if (history.jumpedNow) warnOfJump(log, history);
   if (!history.steady) return;
   const dropped = await dropOldPartitions(database, nowMs, retention);
-  if (dropped.length > 0) log.info({ dropped }, 'dropped partitions past their days');
+  if (dropped.length > 0) log.info({ dropped }, 'dropped partitions past their retention');
   await pruneKept(database);
   await pruneAttempts(database, retention.retentionDays);
   await pruneDue(database, nowMs, retention.retentionDays);
-  await pruneVolume(database, retention.retentionDays);
+  await pruneHours(database, retention.retentionDays);
+  await pruneReceivers(database, retention.retentionDays);
+  await pruneApprovals(database, retention.retentionDays);
+  await pruneByAccount(database, nowMs);
 }
 
 function warnOfJump(log: Log, { jump, trustedFrom }: ClockHistory): void {
   log.warn(
     { ...jump, nothingIsDroppedBefore: trustedFrom },
-    'the clock jumped, or the service was off for long; old data stays for a week, in case the clock is wrong',
+    'the clock jumped, or the service was off for a long time; old data is kept for a week in case the clock is wrong',
   );
 }
 
@@ -105,6 +124,14 @@ export async function startMaintenance(
   });
   let running: Promise<void> | undefined;
   let stopped = false;
+  let slicing: Promise<void> | undefined;
+  const slicer = setInterval(() => {
+    slicing ??= indexGrowingDay({ ...deps, nowMs: deps.clock.nowMs() })
+      .catch((error) => deps.log.error({ err: error }, 'could not index today for searching'))
+      .finally(() => {
+        slicing = undefined;
+      });
+  }, SLICE_EVERY_MS);
   const timer = setInterval(() => {
     running ??= runMaintenance(deps)
       .then(() => indexFinishedDays({ ...deps, nowMs: deps.clock.nowMs() }))
@@ -118,7 +145,8 @@ export async function startMaintenance(
     async stop() {
       stopped = true;
       clearInterval(timer);
-      await running;
+      clearInterval(slicer);
+      await Promise.all([running, slicing]);
     },
   };
 }

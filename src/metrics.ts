@@ -11,13 +11,26 @@ export function createMetrics() {
     registry,
     accepted: new Counter({
       name: 'sandmartin_sends_accepted_total',
-      help: 'Sends answered with 202.',
+      help: 'Sends accepted, by the door they came through: rest, mcp, smtp, resend and so on.',
+      labelNames: ['door'] as const,
       registers,
     }),
     refused: new Counter({
       name: 'sandmartin_requests_refused_total',
-      help: 'Requests refused, by problem code.',
-      labelNames: ['code'] as const,
+      help: 'Requests refused, by problem code and door.',
+      labelNames: ['code', 'door'] as const,
+      registers,
+    }),
+    smtpConnections: new Gauge({
+      name: 'sandmartin_smtp_connections',
+      help: 'Programs connected to SMTP submission now, by how TLS begins there: starttls or at-once.',
+      labelNames: ['tls'] as const,
+      registers,
+    }),
+    smtpConnected: new Counter({
+      name: 'sandmartin_smtp_connections_total',
+      help: 'Connections to SMTP submission, by result: taken, or full where a network had its share.',
+      labelNames: ['result'] as const,
       registers,
     }),
     batchSize: new Histogram({
@@ -28,7 +41,7 @@ export function createMetrics() {
     }),
     queueDepth: new Gauge({
       name: 'sandmartin_queue_depth',
-      help: 'Due rows waiting or in hand, by queue.',
+      help: 'Due rows waiting or being worked on, by queue.',
       labelNames: ['queue'] as const,
       registers,
     }),
@@ -46,14 +59,26 @@ export function createMetrics() {
     }),
     handoff: new Histogram({
       name: 'sandmartin_handoff_seconds',
-      help: 'Time to hand one mail to the relay.',
+      help: 'Time to hand one email to the relay.',
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60],
       registers,
     }),
     handoffs: new Counter({
       name: 'sandmartin_handoffs_total',
-      help: 'Attempts to hand a mail to the relay, by outcome.',
+      help: 'Attempts to hand an email to the relay, by outcome.',
       labelNames: ['outcome'] as const,
+      registers,
+    }),
+    relayHandoffs: new Counter({
+      name: 'sandmartin_relay_handoffs_total',
+      help: 'Dialogues with each relay, one for each recipient, by how the connection went: ok, unreachable or lost.',
+      labelNames: ['relay', 'outcome'] as const,
+      registers,
+    }),
+    failovers: new Counter({
+      name: 'sandmartin_failovers_total',
+      help: 'Emails that a relay could not take and that were given to another, by the first.',
+      labelNames: ['relay'] as const,
       registers,
     }),
     relayState: new Gauge({
@@ -64,34 +89,40 @@ export function createMetrics() {
     }),
     relayHung: new Gauge({
       name: 'sandmartin_relay_hung_sessions',
-      help: 'Sessions whose relay leaves a mail without an answer; they hold no place.',
+      help: 'Sessions whose relay leaves an email without an answer; they do not count as connections.',
       labelNames: ['relay'] as const,
       registers,
     }),
     relayProbes: new Counter({
       name: 'sandmartin_relay_probes_total',
-      help: 'Looks at a relay that no mail has proved lately, by result: reached, failed or silent.',
+      help: 'Checks of a relay that no email has proved lately, by result: reached, failed or silent.',
       labelNames: ['relay', 'result'] as const,
       registers,
     }),
     unknownOutcomes: new Counter({
       name: 'sandmartin_unknown_outcomes_total',
-      help: 'Attempts after which nobody knows whether the relay has the mail: the line was cut after its content.',
+      help: 'Attempts after which nobody knows whether the relay has the email: the connection broke after its content.',
+      registers,
+    }),
+    unreadEvents: new Counter({
+      name: 'sandmartin_provider_events_unread_total',
+      help: 'Events that an email provider posted and that are not what it documents: dropped.',
+      labelNames: ['provider'] as const,
       registers,
     }),
     setAside: new Counter({
       name: 'sandmartin_set_aside_total',
-      help: 'Mails set aside by this process because they could not be read, made or recorded.',
+      help: 'Emails set aside by this process because they could not be read, composed or recorded.',
       registers,
     }),
     quarantine: new Gauge({
       name: 'sandmartin_quarantine',
-      help: 'Mails that are set aside and wait for a person: sandmartin quarantine list.',
+      help: 'Emails that are set aside and wait for a person: sandmartin quarantine list.',
       registers,
     }),
     webhookAttempts: new Counter({
       name: 'sandmartin_webhook_attempts_total',
-      help: 'Webhook attempts, by what became of the delivery: delivered, failed (tried again later) or abandoned.',
+      help: 'Webhook attempts, by what happened to the delivery: delivered, failed (tried again later) or abandoned.',
       labelNames: ['outcome'] as const,
       registers,
     }),
@@ -109,13 +140,13 @@ export function createMetrics() {
     }),
     loopDelay: new Histogram({
       name: 'sandmartin_loop_delay_seconds',
-      help: 'How late the event loop was, looked at 40 times a second.',
+      help: 'How late the event loop was, checked 40 times a second.',
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
     loopStands: new Counter({
       name: 'sandmartin_loop_stands_total',
-      help: 'How often the event loop stood still for more than 100 ms of work. The log says what had begun.',
+      help: 'How often the event loop was blocked by more than 100 ms of work. The log says what had started.',
       registers,
     }),
     jobsStopped: new Counter({

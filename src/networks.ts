@@ -12,7 +12,7 @@ const isPrefix = (text: string, bits: number): boolean =>
   /^\d{1,3}$/.test(text) && Number(text) <= bits;
 
 /**
- * Whether an address lies in one of the networks, each of which `isNetwork`. What is no address
+ * Whether an address lies in one of the networks, each of which `isNetwork`. What is not an address
  * lies in none.
  */
 export function networkSet(networks: readonly string[]): (address: string) => boolean {

@@ -1,5 +1,5 @@
 // A fault that comes back until its cause is gone: with the database away, every look and every
-// write fails, many times a second. It is said once a second. For whoever tries again by himself;
+// write fails, many times a second. It is said once a second. For whoever tries again on their own;
 // what fails for one caller is said for that caller.
 import { isConnectionFault } from './connection-fault.ts';
 import type { Log } from './log.ts';

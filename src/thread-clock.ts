@@ -1,25 +1,40 @@
 // The time a thread was on a processor. On a machine that is busy with others the clock on the wall
 // says nothing about who worked.
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 
 export interface ThreadClock {
   /**
-   * Milliseconds of this thread's work: Linux tells; elsewhere those of all threads, never too
+   * Milliseconds of the thread's work: Linux tells; elsewhere those of all threads, never too
    * little. Takes some microseconds.
    */
   workedMs(): number;
   close(): void;
 }
 
-/** Of the thread that opens it. */
-export function openThreadClock(): ThreadClock {
+/** What this thread is called by others of its process; undefined where the system has no name. */
+export function ownThreadId(): string | undefined {
   try {
-    const file = openSync('/proc/thread-self/schedstat', 'r');
+    return readlinkSync('/proc/thread-self').split('/').at(-1);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of the thread that opens it, or of another one of this process. */
+export function openThreadClock(threadId = ownThreadId()): ThreadClock {
+  try {
+    const file = openSync(`/proc/self/task/${threadId}/schedstat`, 'r');
     const line = Buffer.alloc(64);
+    let ms = 0;
     return {
       workedMs() {
-        const length = readSync(file, line, 0, line.length, 0);
-        return Number.parseInt(line.toString('latin1', 0, length), 10) / 1e6;
+        try {
+          const length = readSync(file, line, 0, line.length, 0);
+          ms = Number.parseInt(line.toString('latin1', 0, length), 10) / 1e6;
+        } catch {
+          // A thread that has ended works no more.
+        }
+        return ms;
       },
       close: () => closeSync(file),
     };
@@ -29,7 +44,7 @@ export function openThreadClock(): ThreadClock {
 }
 
 /** Of all threads of this process. */
-export function processWorkedMs(): number {
+function processWorkedMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }

@@ -10,6 +10,7 @@ import {
   parseAddress,
   parseMailbox,
 } from '../src/addresses.ts';
+import { workedMs } from './support/blocked.ts';
 
 interface Labelled {
   address: string;
@@ -232,9 +233,10 @@ describe('parseMailbox', () => {
       `${'"\\'.repeat(450)} <a@b.example>`,
       `${' '.repeat(900)}<`,
     ];
-    const start = performance.now();
-    for (let round = 0; round < 100; round++) for (const text of nasty) parseMailbox(text);
-    expect(performance.now() - start).toBeLessThan(1000);
+    const read = () => {
+      for (let round = 0; round < 100; round++) for (const text of nasty) parseMailbox(text);
+    };
+    expect(workedMs(read)).toBeLessThan(1000);
   });
 });
 
@@ -287,6 +289,8 @@ describe('encoded words', () => {
     'a=?utf-8?q?b?=@shop.example',
     'Shop <=?iso-8859-1?q?x?=@shop.example>',
     'ü=?utf-8?q?x?=@shop.example',
+    '=?utf-8?q?ceo=40bank.example@shop.example',
+    'a=?UTF-8?B?Y2Vv@shop.example',
   ])('%s is refused: programs on the way would read another address', (text) => {
     expect(faultOf(text)).toBe('the part before @ looks like an encoded word (=?…?=)');
   });

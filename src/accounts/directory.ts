@@ -1,7 +1,7 @@
 // The directory: what a process remembers of accounts, keys, identities and more, so that a send
 // asks the database nothing. Every change raises the account's version; each process asks twice a
 // second for the versions of the accounts it serves, and trusts nothing that was not confirmed
-// within the last second. So a revoked key dies everywhere within 1 s, also while polls fail.
+// within the last second. So a revoked key dies everywhere within 1 s, even while polls fail.
 
 import { addressKey, type Mailbox } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
@@ -9,8 +9,10 @@ import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { networkSet } from '../networks.ts';
 import { recurringFault } from '../recurring-fault.ts';
+import { among, byShard } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 import { type AgentLimits, LIMIT_COLUMNS, limitsOf } from './agent-limits.ts';
+import { type Alignment, faultOf } from './alignment.ts';
 import { expiredKey, wrongNetwork } from './key-bounds.ts';
 import { accountOfKey, hashOfKey } from './keys.ts';
 import { PLANS, type Plan } from './plans.ts';
@@ -44,9 +46,13 @@ export interface Directory {
   /** The account itself, for its people in the dashboard, or a Problem: suspended, not-paying. */
   member(accountId: number): Promise<Caller>;
   /**
-   * Whether the account may send from this mailbox: the exact address or its domain is verified.
+   * What is known of a mailbox that the account may send from, since the exact address or its
+   * domain is verified; undefined: it may not.
    */
-  maySendFrom(caller: Caller, from: Mailbox): boolean | Promise<boolean>;
+  senderOf(
+    caller: Caller,
+    from: Mailbox,
+  ): KnownSender | undefined | Promise<KnownSender | undefined>;
   /**
    * One more thing to remember of every account: loaded when first asked for, forgotten as soon as
    * the account changes.
@@ -55,13 +61,22 @@ export interface Directory {
     load: (accountId: number) => Promise<Value>,
   ): (accountId: number) => Promise<Value>;
   /**
-   * Writes down which keys this process saw used, as happens every few seconds by itself: for who
-   * is about to read it.
+   * Writes down which keys this process saw used, as happens every few seconds by itself: for
+   * whoever is about to read it.
    */
   noteUses(): Promise<void>;
   /** Drops what is remembered of an account, for changes made by this very process. */
   forget(accountId: number): void;
   close(): Promise<void>;
+}
+
+export interface KnownSender {
+  /** Why its email cannot pass DMARC; null: it can, or nobody knows. */
+  unaligned: string | null;
+  /** Such email is refused. */
+  refuseUnaligned: boolean;
+  /** What is sent is linted. */
+  lintSends: boolean;
 }
 
 interface Entry {
@@ -74,8 +89,10 @@ interface Entry {
   paused: string | null;
   /** By the key's own text: hashing it for every request took 2 % of a send. */
   keys: Map<string, KeyCaller>;
+  refuseUnaligned: boolean;
+  lintSends: boolean;
   /** Verified addresses and domains that were asked for. */
-  senders: Set<string>;
+  senders: Map<string, KnownSender>;
   /** What perAccount remembers, by how it is loaded. */
   others: Map<unknown, Promise<unknown>>;
   confirmedAtMs: number;
@@ -95,6 +112,8 @@ interface AccountState {
   plan: Plan;
   suspended: string | null;
   paused: string | null;
+  refuseUnaligned: boolean;
+  lintSends: boolean;
 }
 
 interface KeyState extends AgentLimits {
@@ -104,9 +123,15 @@ interface KeyState extends AgentLimits {
   networks: string[] | null;
 }
 
-const ACCOUNT_STATE = 'version, plan, suspended_reason AS suspended, paused_reason AS paused';
+const ACCOUNT_STATE = `version, plan, suspended_reason AS suspended, paused_reason AS paused,
+  refuse_unaligned AS "refuseUnaligned", lint_sends AS "lintSends"`;
 
-export function openDirectory(deps: { database: Database; clock: Clock; log: Log }): Directory {
+export function openDirectory(deps: {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  bounceDomain: string;
+}): Directory {
   const { database, clock, log } = deps;
   const couldNotAsk = recurringFault(log, 'warn', 'could not ask for changed accounts');
   const couldNotNote = recurringFault(log, 'warn', 'could not note the last use of keys');
@@ -139,7 +164,7 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
     return confirm(accountId, row, nowMs, nowMs);
   }
 
-  /** Keeps what is known when the version is the same, else begins anew. */
+  /** Keeps what is known when the version is the same, else starts again. */
   function confirm(id: number, row: AccountState, confirmedAtMs: number, usedAtMs: number): Entry {
     const known = entries.get(id);
     if (known && known.version === row.version) {
@@ -153,8 +178,10 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       plan: row.plan,
       suspended: row.suspended,
       paused: row.paused,
+      refuseUnaligned: row.refuseUnaligned,
+      lintSends: row.lintSends,
       keys: new Map(),
-      senders: new Set(),
+      senders: new Map(),
       others: new Map(),
       confirmedAtMs,
       usedAtMs,
@@ -202,20 +229,27 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
     return caller;
   }
 
-  async function lookUpSender(accountId: number, from: Mailbox): Promise<boolean> {
+  async function lookUpSender(accountId: number, from: Mailbox): Promise<KnownSender | undefined> {
     const entry = await entryOf(accountId);
-    if (entry === undefined) return false;
-    if (knowsSender(entry, from)) return true;
-    const rows = await database.prepared<{ value: string }>(
+    if (entry === undefined) return undefined;
+    const known = knownSender(entry, from);
+    if (known !== undefined) return known;
+    const rows = await database.prepared<SenderRow>(
       'directory-sender',
-      'SELECT value FROM identities WHERE account_id = $1 AND value IN ($2, $3) AND verified_at IS NOT NULL',
+      `SELECT i.value, d.selector IS NOT NULL AS "hasKeys", d.alignment FROM identities i
+       LEFT JOIN domains d ON d.account_id = i.account_id AND d.domain = i.value
+       WHERE i.account_id = $1 AND i.value IN ($2, $3) AND i.verified_at IS NOT NULL`,
       [accountId, addressKey(from.address), from.domain],
     );
     // A covered address is remembered under its domain, so a domain with many senders takes one
     // entry.
     const verified = rows.find((row) => row.value === from.domain) ?? rows[0];
-    if (verified) entry.senders.add(verified.value);
-    return verified !== undefined;
+    if (verified === undefined) return undefined;
+    const { refuseUnaligned, lintSends } = entry;
+    const unaligned = faultOf(verified, from.domain, deps.bounceDomain);
+    const sender = { unaligned, refuseUnaligned, lintSends };
+    entry.senders.set(verified.value, sender);
+    return sender;
   }
 
   async function poll(): Promise<void> {
@@ -224,26 +258,42 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       if (startedAtMs - entry.usedAtMs > FORGOTTEN_AFTER_MS) entries.delete(entry.id);
     }
     if (entries.size === 0) return;
-    const rows = await database.prepared<AccountState & { id: number }>(
-      'directory-poll',
-      `SELECT id, ${ACCOUNT_STATE} FROM accounts WHERE id = ANY ($1)`,
-      [[...entries.keys()]],
-    );
-    for (const row of rows) confirm(row.id, row, startedAtMs, 0);
+    const groups = byShard(database, [...entries.keys()], (id) => id);
+    const asked = groups.map(async (ids) => {
+      const rows = await database
+        .near(ids[0]!)
+        .prepared<AccountState & { id: number }>(
+          'directory-poll',
+          `SELECT id, ${ACCOUNT_STATE} FROM accounts WHERE id = ANY ($1)`,
+          [ids],
+        );
+      for (const row of rows) confirm(row.id, row, startedAtMs, 0);
+    });
+    // Of a node that is away nothing is confirmed; the others' accounts go on.
+    for (const one of await Promise.allSettled(asked)) {
+      if (one.status === 'rejected') couldNotAsk(one.reason);
+    }
   }
 
   async function writeLastUsed(): Promise<void> {
     if (usedKeys.size === 0) return;
-    const used = [...usedKeys];
+    const groups = byShard(database, [...usedKeys], ([, { accountId }]) => accountId);
     usedKeys.clear();
-    await database.query(
+    await Promise.all(groups.map(noteUsed));
+  }
+
+  async function noteUsed(used: [string, { accountId: number; atMs: number }][]): Promise<void> {
+    const accounts = used.map(([, use]) => use.accountId);
+    const node = database.near(accounts[0]!);
+    await node.query(
       `UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, to_timestamp(u.at))
        FROM unnest($1::bigint[], $2::uuid[], $3::float8[]) AS u (account_id, id, at)
-       WHERE k.account_id = u.account_id AND k.id = u.id`,
+       WHERE k.account_id = u.account_id AND k.id = u.id AND ${among('k.account_id', 4)}`,
       [
-        used.map(([, use]) => use.accountId),
+        accounts,
         used.map(([id]) => id),
         used.map(([, use]) => use.atMs / 1000),
+        node.home(accounts),
       ],
     );
   }
@@ -289,9 +339,9 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
       };
     },
 
-    maySendFrom({ accountId }, from) {
+    senderOf({ accountId }, from) {
       const entry = remembered(accountId);
-      return (entry && knowsSender(entry, from)) || lookUpSender(accountId, from);
+      return (entry && knownSender(entry, from)) ?? lookUpSender(accountId, from);
     },
 
     perAccount<Value>(load: (accountId: number) => Promise<Value>) {
@@ -321,8 +371,14 @@ export function openDirectory(deps: { database: Database; clock: Clock; log: Log
   };
 }
 
-const knowsSender = ({ senders }: Entry, from: Mailbox): boolean =>
-  senders.has(from.domain) || senders.has(addressKey(from.address));
+const knownSender = ({ senders }: Entry, from: Mailbox): KnownSender | undefined =>
+  senders.get(from.domain) ?? senders.get(addressKey(from.address));
+
+interface SenderRow {
+  value: string;
+  hasKeys: boolean;
+  alignment: Alignment | null;
+}
 
 const unknownKey = (): Problem =>
   new Problem(

@@ -8,6 +8,8 @@ export interface DnsAnswer {
   fault: string | null;
   /** Nobody could be asked: the answer says nothing about the domain. */
   unknown: boolean;
+  /** The name does not exist, whatever is asked about it. */
+  nonexistent: boolean;
 }
 
 export interface Dns {
@@ -16,6 +18,8 @@ export interface Dns {
   cname(name: string): Promise<DnsAnswer>;
   /** The hosts, the preferred one first. */
   mx(name: string): Promise<DnsAnswer>;
+  /** Who answers for the name, where it is a zone. */
+  ns(name: string): Promise<DnsAnswer>;
 }
 
 const TIMEOUT_MS = 3000;
@@ -32,6 +36,10 @@ export function createDns(servers: readonly string[]): Dns {
       answer(async () => (await resolver.resolveTxt(name)).map((strings) => strings.join(''))),
     cname: (name) =>
       answer(async () => (await resolver.resolveCname(name)).map((host) => host.toLowerCase())),
+    ns: (name) =>
+      answer(async () =>
+        (await resolver.resolveNs(name)).map((host) => host.toLowerCase().replace(/\.$/, '')),
+      ),
     mx: (name) =>
       answer(async () =>
         (await resolver.resolveMx(name))
@@ -43,13 +51,14 @@ export function createDns(servers: readonly string[]): Dns {
 
 async function answer(ask: () => Promise<string[]>): Promise<DnsAnswer> {
   try {
-    return { values: await ask(), fault: null, unknown: false };
+    return { values: await ask(), fault: null, unknown: false, nonexistent: false };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
     if (NOTHING.has(code)) {
       const fault = code === 'ENOTFOUND' ? 'the name does not exist' : 'there is no such record';
-      return { values: [], fault, unknown: false };
+      return { values: [], fault, unknown: false, nonexistent: code === 'ENOTFOUND' };
     }
-    return { values: [], fault: `the DNS server did not answer (${code})`, unknown: true };
+    const fault = `the DNS server did not answer (${code})`;
+    return { values: [], fault, unknown: true, nonexistent: false };
   }
 }

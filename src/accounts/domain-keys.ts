@@ -15,7 +15,7 @@ export type KeyKind = 'rsa' | 'ed25519';
 export type DomainKeys = Record<KeyKind, KeyPair>;
 
 interface KeyPair {
-  /** base64, as it stands behind p= in DNS. */
+  /** base64, as it is after p= in DNS. */
   public: string;
   /** DER (PKCS #8), to be sealed. */
   private: Buffer;
@@ -52,25 +52,31 @@ export function openDomainKey(
   if (der !== undefined) return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   throw new Problem(
     'unavailable',
-    `The DKIM key of ${of.domain} (${kind}, account ${of.accountId}) cannot be opened with this SECRET_KEY: it was sealed with another one, or changed since. Remove the domain and add it anew, then publish its new records. "sandmartin doctor" lists all that cannot be opened.`,
+    `The DKIM key of ${of.domain} (${kind}, account ${of.accountId}) cannot be opened with this SECRET_KEY: it was sealed with another one, or changed since. Remove the domain and add it again, then publish its new records. "sandmartin doctor" lists everything that cannot be opened.`,
   );
 }
 
-/** All that lies sealed of them (src/secrets.ts). */
-export const DOMAIN_KEY_COLUMNS: readonly SealedColumn[] = (['rsa', 'ed25519'] as const).map(
-  (kind) => ({
+/** All their sealed values (src/secrets.ts). */
+export const DOMAIN_KEY_COLUMNS: readonly SealedColumn[] = (['', 'next_'] as const).flatMap(
+  (which) => (['rsa', 'ed25519'] as const).map((kind) => sealedKey(kind, which)),
+);
+
+function sealedKey(kind: KeyKind, which: '' | 'next_'): SealedColumn {
+  const selector = `${which}selector`;
+  return {
     table: 'domains',
-    column: `${kind}_private`,
-    key: ['account_id', 'domain', 'selector'],
+    column: `${which}${kind}_private`,
+    key: ['account_id', 'domain', selector],
     label: (row) =>
       keyLabel(kind, {
         accountId: Number(row.account_id),
         domain: String(row.domain),
-        selector: String(row.selector),
+        selector: String(row[selector]),
       }),
-    name: (row) => `The DKIM key of ${row.domain} (${kind}, account ${row.account_id})`,
-  }),
-);
+    name: (row) =>
+      `The ${which === '' ? '' : 'next '}DKIM key of ${row.domain} (${kind}, account ${row.account_id})`,
+  };
+}
 
 const spki = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' });
 const pkcs8 = (key: KeyObject): Buffer => key.export({ type: 'pkcs8', format: 'der' });

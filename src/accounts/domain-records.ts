@@ -1,11 +1,15 @@
 // The DNS records a domain needs, exactly as they are to be published, and whether what DNS shows
 // is them. Used by domains.ts.
+import { readDmarc } from './dmarc.ts';
 import type { DnsAnswer } from './dns.ts';
+import { isSpf, mergedSpf, saysAllOf } from './spf.ts';
 
 export type RecordPurpose =
   | 'ownership'
   | 'dkim-rsa'
   | 'dkim-ed25519'
+  | 'dkim-rsa-next'
+  | 'dkim-ed25519-next'
   | 'spf'
   | 'dmarc'
   | 'return-path';
@@ -33,6 +37,10 @@ export interface PublishedDomain {
   selector: string;
   rsaPublic: string;
   ed25519Public: string;
+  /** Those that will be signed with; key-rotation.ts. */
+  nextSelector: string | null;
+  nextRsaPublic: string | null;
+  nextEd25519Public: string | null;
 }
 
 /** Left of the domain; not `bounces`, which many have already. */
@@ -47,7 +55,6 @@ export const selectorsOf = (selector: string): { rsa: string; ed25519: string } 
 
 export function recordsOf(domain: PublishedDomain, bounceDomain: string): DnsRecord[] {
   const name = domain.domain;
-  const selectors = selectorsOf(domain.selector);
   const txt = (purpose: RecordPurpose, at: string, value: string): DnsRecord => ({
     purpose,
     type: 'TXT',
@@ -56,12 +63,16 @@ export function recordsOf(domain: PublishedDomain, bounceDomain: string): DnsRec
   });
   return [
     txt('ownership', `_sandmartin.${name}`, `sandmartin-verification=${domain.challenge}`),
-    txt('dkim-rsa', `${selectors.rsa}._domainkey.${name}`, `v=DKIM1; k=rsa; p=${domain.rsaPublic}`),
-    txt(
-      'dkim-ed25519',
-      `${selectors.ed25519}._domainkey.${name}`,
-      `v=DKIM1; k=ed25519; p=${domain.ed25519Public}`,
-    ),
+    ...keyRecords(domain, domain.selector, domain.rsaPublic, domain.ed25519Public),
+    ...(domain.nextSelector === null
+      ? []
+      : keyRecords(
+          domain,
+          domain.nextSelector,
+          domain.nextRsaPublic!,
+          domain.nextEd25519Public!,
+          '-next',
+        )),
     // The operator says once, at BOUNCE_DOMAIN, which hosts send; the domains include it.
     txt('spf', name, `v=spf1 include:${bounceDomain} ~all`),
     txt('dmarc', `_dmarc.${name}`, 'v=DMARC1; p=none'),
@@ -69,8 +80,26 @@ export function recordsOf(domain: PublishedDomain, bounceDomain: string): DnsRec
   ];
 }
 
-export function judge(record: DnsRecord, answer: DnsAnswer): Finding {
-  const ok = answer.values.some((value) => fits(record, value));
+function keyRecords(
+  { domain }: PublishedDomain,
+  selector: string,
+  rsa: string,
+  ed25519: string,
+  which: '' | '-next' = '',
+): DnsRecord[] {
+  const at = (kind: 'rsa' | 'ed25519') => `${selectorsOf(selector)[kind]}._domainkey.${domain}`;
+  const record = (kind: 'rsa' | 'ed25519', key: string): DnsRecord => ({
+    ...{ purpose: `dkim-${kind}${which}`, type: 'TXT', name: at(kind) },
+    value: `v=DKIM1; k=${kind}; p=${key}`,
+  });
+  return [record('rsa', rsa), record('ed25519', ed25519)];
+}
+
+export function judge(asked: DnsRecord, answer: DnsAnswer): Finding {
+  const value = asked.purpose === 'spf' ? mergedSpf(asked.value, answer.values) : asked.value;
+  const record = { ...asked, value };
+  // In this order: of thousands of SPF records each would be held against all of them together.
+  const ok = !isPermError(record, answer) && answer.values.some((value) => fits(record, value));
   const { value: expected, ...rest } = record;
   return {
     ...rest,
@@ -88,28 +117,33 @@ function fits(record: DnsRecord, seen: string): boolean {
       return seen.trim() === record.value;
     case 'dkim-rsa':
     case 'dkim-ed25519':
+    case 'dkim-rsa-next':
+    case 'dkim-ed25519-next':
       return keyIn(seen) === keyIn(record.value);
     case 'spf':
-      return isSpf(seen) && seen.toLowerCase().split(/\s+/).includes(includeOf(record));
+      return isSpf(seen) && saysAllOf(record.value, seen);
     case 'dmarc':
-      // RFC 7489 6.3: the policy is the domain's own business.
-      return /^v=DMARC1\s*(;|$)/i.test(seen.trim());
+      // The policy is the domain's own business.
+      return readDmarc(seen) !== undefined;
     case 'return-path':
       return seen.replace(/\.$/, '').toLowerCase() === record.value;
   }
 }
 
+/** RFC 7208 4.5: with more than one record receivers judge nothing, and DMARC fails. */
+const isPermError = ({ purpose }: DnsRecord, { values }: DnsAnswer): boolean =>
+  purpose === 'spf' && values.filter(isSpf).length > 1;
+
 function noteOn(record: DnsRecord, seen: readonly string[]): string {
+  if (record.purpose === 'spf' && seen.filter(isSpf).length > 1) {
+    return `there are several SPF records, and receivers ignore them all (PermError). Replace them with one: ${record.value}`;
+  }
   if (record.purpose === 'spf' && seen.some(isSpf)) {
-    return `a domain has one SPF record: add ${includeOf(record)} to the one that is there`;
+    return `a domain has one SPF record: change the one that is there to ${record.value}`;
   }
   if (record.purpose.startsWith('dkim')) return 'the record holds another key, or a part of ours';
   return 'there are records, but not this one';
 }
-
-const isSpf = (text: string): boolean => /^v=spf1(\s|$)/i.test(text.trim());
-
-const includeOf = (record: DnsRecord): string => record.value.split(' ')[1]!.toLowerCase();
 
 /** RFC 6376 3.6.1: blanks in p= mean nothing; people fold long keys. */
 const keyIn = (text: string): string | undefined =>

@@ -5,6 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
+import { type Alignment, canAlign, findAlignment } from './alignment.ts';
+import { adviceOnDmarc } from './dmarc-reports.ts';
 import type { Dns } from './dns.ts';
 import { keyLabel, makeDomainKeys } from './domain-keys.ts';
 import {
@@ -16,6 +18,17 @@ import {
   returnPathHost,
 } from './domain-records.ts';
 import { addIdentity, type Identity, noIdentity, normaliseIdentity } from './identities.ts';
+import {
+  areGone,
+  moveRotationOn,
+  ROTATION_COLUMNS,
+  type Rotation,
+  type RotationRow,
+  rotationOf,
+  startRotation,
+} from './key-rotation.ts';
+import { isSpf, spfFault } from './spf.ts';
+import { RAISE_VERSION, raiseVersion, raising } from './version.ts';
 
 export interface Domain {
   accountId: number;
@@ -28,11 +41,21 @@ export interface Domain {
   /** What the last check saw; null before the first. */
   findings: Finding[] | null;
   checkedAt: string | null;
+  /** Its keys are being changed; null: they are not. */
+  rotation: Rotation | null;
+  /** Whether its email can pass DMARC, as the last check found; null: not known. */
+  alignment: Alignment | null;
 }
 
 export interface DomainDeps {
   database: Database;
   bounceDomain: string;
+}
+
+export interface CheckDeps extends DomainDeps {
+  dns: Dns;
+  /** Finds out whether reports come back through the domain's own return path. */
+  probeReturnPath: (of: { accountId: number; domain: string }) => Promise<void>;
 }
 
 /**
@@ -57,7 +80,7 @@ export async function addDomain(
   const { database } = deps;
   const domain = normaliseIdentity(text);
   const present = (await readRow(database, accountId, domain))?.selector;
-  const selector = `sm${randomName(6)}`;
+  const selector = newSelector();
   const keys = present ? undefined : await makeDomainKeys();
   await database.transaction(async (client) => {
     await addIdentity(client, accountId, domain, verified);
@@ -79,6 +102,18 @@ export async function addDomain(
       ],
     );
   });
+  return await getDomain(deps, accountId, domain);
+}
+
+/** Makes the next keys, whose records are to be published beside those in force. */
+export async function rotateDomain(
+  deps: DomainDeps & { vault: Vault },
+  accountId: number,
+  text: string,
+): Promise<Domain> {
+  const { domain, records } = await getDomain(deps, accountId, text);
+  if (records.length === 0) throw noKeys(domain);
+  await startRotation(deps, { accountId, domain, selector: newSelector() });
   return await getDomain(deps, accountId, domain);
 }
 
@@ -105,11 +140,17 @@ export async function listDomains(
   return rows.map((row) => toDomain(row, bounceDomain));
 }
 
-/** The accounts that have this domain. */
-export async function accountsWithDomain(database: Queryable, text: string): Promise<number[]> {
+/** The accounts that have this domain, with keys. */
+export async function accountsWithDomain(
+  database: Queryable,
+  text: string,
+  which: 'any' | 'verified' = 'any',
+): Promise<number[]> {
   const rows = await database.query<{ id: number }>(
-    'SELECT account_id AS id FROM domains WHERE domain = $1 ORDER BY 1',
-    [normaliseIdentity(text)],
+    `SELECT d.account_id AS id FROM domains d
+     JOIN identities i ON i.account_id = d.account_id AND i.value = d.domain
+     WHERE d.domain = $1 AND ($2 = 'any' OR i.verified_at IS NOT NULL) ORDER BY 1`,
+    [normaliseIdentity(text), which],
   );
   return rows.map((row) => row.id);
 }
@@ -119,66 +160,143 @@ export async function accountsWithDomain(database: Queryable, text: string): Pro
  * may send from it.
  */
 export async function checkDomain(
-  deps: DomainDeps & { dns: Dns },
+  deps: CheckDeps,
   accountId: number,
   text: string,
 ): Promise<Domain> {
-  const domain = await getDomain(deps, accountId, text);
-  if (domain.records.length === 0) {
-    throw new Problem(
-      'conflict',
-      `${domain.domain} has no signing keys yet, so there is nothing to look for in DNS. Add it again to get its records.`,
-    );
-  }
+  const row =
+    (await readRow(deps.database, accountId, normaliseIdentity(text))) ??
+    noIdentity(accountId, text);
+  const domain = toDomain(row, deps.bounceDomain);
+  if (domain.records.length === 0) throw noKeys(domain.domain);
+  const { dns, bounceDomain } = deps;
   const findings = await Promise.all(
-    domain.records.map(async (record) =>
-      judge(
-        record,
-        record.type === 'TXT' ? await deps.dns.txt(record.name) : await deps.dns.cname(record.name),
-      ),
-    ),
+    domain.records.map(async (record) => {
+      const { type, name } = record;
+      const found = judge(record, type === 'TXT' ? await dns.txt(name) : await dns.cname(name));
+      return await asReceiversUse(found, deps);
+    }),
   );
-  await deps.database.transaction((client) => keepFindings(client, domain, findings));
+  const alignment = await findAlignment(dns, domain.domain, findings, bounceDomain);
+  const advice = await adviceOnDmarc(dns, domain.domain);
+  const judged =
+    alignment === null ? findings : findings.map((it) => byTheTree(it, alignment, advice));
+  const oldKeysAreGone = await areGone(dns, row, domain.domain);
+  await deps.database.transaction(async (client) => {
+    const key = [accountId, domain.domain] as const;
+    const kept = await moveRotationOn(client, key, judged, oldKeysAreGone);
+    await keepFindings(client, domain, kept, alignment);
+  });
+  // A CNAME says where reports should go, not that they arrive: a relay may know another way.
+  if (findings.some(({ purpose, ok }) => purpose === 'return-path' && ok)) {
+    await deps.probeReturnPath(domain);
+  }
   return await getDomain(deps, accountId, domain.domain);
 }
 
+/** An SPF record may be well written and of no use. */
+async function asReceiversUse(
+  finding: Finding,
+  { dns, bounceDomain }: CheckDeps,
+): Promise<Finding> {
+  const record = finding.purpose === 'spf' && finding.ok ? finding.seen.find(isSpf) : undefined;
+  const fault = record === undefined ? null : await spfFault(dns, record, bounceDomain);
+  return fault === null ? finding : { ...finding, ok: false, note: fault };
+}
+
+/** A subdomain is covered by the policy above it; two records at one name are none. */
+function byTheTree(
+  finding: Finding,
+  { policyAt, policy }: Alignment,
+  advice: string | null,
+): Finding {
+  if (finding.purpose !== 'dmarc') return finding;
+  if (policyAt !== null && policy === null) {
+    const note = `receivers ignore the record of ${policyAt}: its p, sp or np is not understood`;
+    return { ...finding, ok: false, note };
+  }
+  if (policyAt === null) {
+    const two =
+      'receivers ignore what is there: publish one valid record that begins with v=DMARC1';
+    return { ...finding, ok: false, note: finding.ok ? two : finding.note };
+  }
+  const covered = finding.name !== `_dmarc.${policyAt}`;
+  return { ...finding, ok: true, note: covered ? `covered by the record of ${policyAt}` : advice };
+}
+
+const noKeys = (domain: string): Problem =>
+  new Problem(
+    'conflict',
+    `${domain} has no signing keys yet, so there is nothing to look for in DNS. Add it again to get its records.`,
+  );
+
+/** Since when DNS has not shown that the domain is theirs; what could not be asked changes nothing. */
+const missingSince = ({ ok, unknown }: Finding): string =>
+  ok ? 'NULL' : unknown ? 'missing_since' : 'least(missing_since, now())';
+
 async function keepFindings(
   client: Queryable,
-  { accountId, domain }: Domain,
+  { accountId, domain, alignment: before }: Domain,
   findings: readonly Finding[],
+  alignment: Alignment | null,
 ): Promise<void> {
   const of = (purpose: Finding['purpose']) => findings.find((it) => it.purpose === purpose)!;
   const ownership = of('ownership');
   const returnPath = of('return-path');
   const key = [accountId, domain];
-  await client.query(
-    `UPDATE domains SET checked_at = now(), findings = $3,
-       return_path_seen = CASE WHEN $4 THEN return_path_seen ELSE $5 END,
-       missing_since = CASE WHEN $6 THEN NULL WHEN $7 THEN missing_since ELSE coalesce(missing_since, now()) END
-     WHERE account_id = $1 AND domain = $2`,
-    [
-      ...key,
-      JSON.stringify(findings),
-      returnPath.unknown,
-      returnPath.ok,
-      ownership.ok,
-      ownership.unknown,
-    ],
+  const [was] = await client.query<{ inUse: boolean; stays: boolean }>(
+    `SELECT return_path_seen AS "inUse", return_path_seen AND ($3 OR ($4 AND
+         return_path_proved_at IS NOT NULL
+         AND return_path_proved_at > now() - interval '${GRACE_DAYS} days')) AS stays
+     FROM domains WHERE account_id = $1 AND domain = $2 FOR UPDATE`,
+    [...key, returnPath.unknown, returnPath.ok],
   );
+  const inUse = was?.stays === true;
+  const now = alignment && { ...alignment, ...(inUse && { spf: alignment.ownPathAligns }) };
+  await client.query(
+    `UPDATE domains SET checked_at = now(), findings = $3, return_path_seen = $4,
+       alignment = coalesce($5, alignment), missing_since = ${missingSince(ownership)}
+     WHERE account_id = $1 AND domain = $2`,
+    [...key, JSON.stringify(findings), inUse, now && JSON.stringify(now)],
+  );
+  // Processes remember both with the sender (directory.ts, mail/senders.ts). A daily check that
+  // finds everything as it was changes nothing of that.
+  const alignsAnew = now !== null && (before === null || canAlign(before) !== canAlign(now));
+  if (alignsAnew || was?.inUse !== inUse) await raiseVersion(client, accountId);
   if (ownership.ok) {
     await client.query(
-      `UPDATE identities SET verified_at = now(), verified_by = 'dns'
-       WHERE account_id = $1 AND value = $2 AND verified_at IS NULL`,
+      raising(`UPDATE identities SET verified_at = now(), verified_by = 'dns'
+               WHERE account_id = $1 AND value = $2 AND verified_at IS NULL RETURNING value`),
       key,
     );
   } else if (!ownership.unknown) {
     await client.query(
-      `UPDATE identities i SET verified_at = NULL, verified_by = NULL FROM domains d
-       WHERE i.account_id = $1 AND i.value = $2 AND i.verified_by = 'dns'
-         AND d.account_id = $1 AND d.domain = $2 AND d.missing_since < now() - interval '${GRACE_DAYS} days'`,
+      raising(`UPDATE identities i SET verified_at = NULL, verified_by = NULL FROM domains d
+               WHERE i.account_id = $1 AND i.value = $2 AND i.verified_by = 'dns'
+                 AND d.account_id = $1 AND d.domain = $2
+                 AND d.missing_since < now() - interval '${GRACE_DAYS} days' RETURNING i.value`),
       key,
     );
   }
+}
+
+/** Probes came back: emails use the domain's own return path, as long as its CNAME is seen. */
+export async function proveReturnPath(
+  client: Queryable,
+  accountId: number,
+  domain: string,
+): Promise<void> {
+  const toBeProved = `account_id = $1 AND domain = $2
+       AND findings @> '[{"purpose": "return-path", "ok": true}]'`;
+  // Processes remember the sender with its return path (mail/senders.ts).
+  await client.query(
+    `WITH raised AS (${RAISE_VERSION} AND EXISTS (
+       SELECT FROM domains WHERE ${toBeProved} AND NOT return_path_seen))
+     UPDATE domains SET return_path_proved_at = now(), return_path_seen = true,
+       alignment = alignment || jsonb_build_object('spf', coalesce(alignment -> 'ownPathAligns', 'false'))
+     WHERE ${toBeProved}`,
+    [accountId, domain],
+  );
 }
 
 /**
@@ -186,7 +304,7 @@ async function keepFindings(
  * that comes.
  */
 export async function recheckDomains(
-  deps: DomainDeps & { dns: Dns; stopped?: () => boolean },
+  deps: CheckDeps & { stopped?: () => boolean },
 ): Promise<Domain[]> {
   const checked: Domain[] = [];
   while (checked.length < MOST_RECHECKED && !deps.stopped?.()) {
@@ -221,8 +339,8 @@ export async function isReturnPathOf(
   return rows.length > 0;
 }
 
-/** What stands in `domains` is null for one without keys. */
-interface DomainRow extends Omit<PublishedDomain, 'selector'> {
+/** What is in `domains` is null for one without keys. */
+interface DomainRow extends Omit<PublishedDomain, 'selector'>, RotationRow {
   accountId: number;
   verified: boolean;
   verifiedBy: Identity['verifiedBy'];
@@ -230,11 +348,12 @@ interface DomainRow extends Omit<PublishedDomain, 'selector'> {
   selector: string | null;
   findings: Finding[] | null;
   checkedAt: Date | null;
+  alignment: Alignment | null;
 }
 
 const SELECT = `SELECT i.account_id AS "accountId", i.value AS domain, i.verified_at IS NOT NULL AS verified,
     i.verified_by AS "verifiedBy", i.created_at AS "createdAt", d.challenge, d.selector, d.rsa_public AS "rsaPublic",
-    d.ed25519_public AS "ed25519Public", d.findings, d.checked_at AS "checkedAt"
+    d.ed25519_public AS "ed25519Public", ${ROTATION_COLUMNS}, d.alignment, d.findings, d.checked_at AS "checkedAt"
   FROM identities i LEFT JOIN domains d ON d.account_id = i.account_id AND d.domain = i.value`;
 
 async function readRow(
@@ -258,7 +377,11 @@ const toDomain = ({ selector, ...row }: DomainRow, bounceDomain: string): Domain
   records: selector === null ? [] : recordsOf({ ...row, selector }, bounceDomain),
   findings: row.findings,
   checkedAt: row.checkedAt?.toISOString() ?? null,
+  rotation: rotationOf(row, row.domain) ?? null,
+  alignment: row.alignment,
 });
+
+const newSelector = (): string => `sm${randomName(6)}`;
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz234567';
 

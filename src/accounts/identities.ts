@@ -3,6 +3,7 @@
 import { addressKey, type Mailbox, parseAddress, parseMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
+import { raising } from './version.ts';
 
 export interface Identity {
   accountId: number;
@@ -25,15 +26,19 @@ interface IdentityRow {
 const COLUMNS =
   'account_id AS "accountId", value, verified_at IS NOT NULL AS verified, verified_by AS "verifiedBy", created_at AS "createdAt"';
 
-/** `Sales@Bücher.example` → `sales@xn--bcher-kva.example`; `Example.COM` → `example.com`. */
-export function normaliseIdentity(text: string): string {
+/**
+ * `Sales@Bücher.example` → `sales@xn--bcher-kva.example`; `Example.COM` → `example.com`. `at` is the
+ * field it came in, where that is neither `domain` nor `address`.
+ */
+export function normaliseIdentity(text: string, at?: string): string {
   const isDomain = !text.includes('@');
-  // A domain is read with the rules for addresses: what stands behind the @ must be one.
+  // A domain is read with the rules for addresses: what is behind the @ must be one.
   const read = parseAddress(isDomain ? `a@${text.trim()}` : text.trim());
   if ('fault' in read) {
     throw new Problem(
       'invalid',
       `"${text.slice(0, 200)}" is neither a domain nor an address: ${read.fault}. Write example.com or name@example.com.`,
+      { at: at ?? (isDomain ? 'domain' : 'address') },
     );
   }
   return isDomain ? read.domain : addressKey(read.address);
@@ -46,12 +51,12 @@ export async function addIdentity(
   verified: boolean,
 ): Promise<Identity> {
   const [row] = await database.query<IdentityRow>(
-    `INSERT INTO identities AS kept (account_id, value, verified_at, verified_by)
+    raising(`INSERT INTO identities AS kept (account_id, value, verified_at, verified_by)
      SELECT id, $2, CASE WHEN $3 THEN now() END, CASE WHEN $3 THEN 'operator' END FROM accounts WHERE id = $1
      ON CONFLICT (account_id, value) DO UPDATE
        SET verified_at = coalesce(kept.verified_at, excluded.verified_at),
            verified_by = coalesce(excluded.verified_by, kept.verified_by)
-     RETURNING ${COLUMNS}`,
+     RETURNING ${COLUMNS}`),
     [accountId, normaliseIdentity(text), verified],
   );
   if (row === undefined) {
@@ -78,8 +83,8 @@ export async function verifyIdentity(
   text: string,
 ): Promise<Identity> {
   const [row] = await database.query<IdentityRow>(
-    `UPDATE identities SET verified_at = coalesce(verified_at, now()), verified_by = 'operator'
-     WHERE account_id = $1 AND value = $2 RETURNING ${COLUMNS}`,
+    raising(`UPDATE identities SET verified_at = least(verified_at, now()), verified_by = 'operator'
+             WHERE account_id = $1 AND value = $2 RETURNING ${COLUMNS}`),
     [accountId, normaliseIdentity(text)],
   );
   return toIdentity(row ?? noIdentity(accountId, text));
@@ -91,7 +96,7 @@ export async function removeIdentity(
   text: string,
 ): Promise<Identity> {
   const [row] = await database.query<IdentityRow>(
-    `DELETE FROM identities WHERE account_id = $1 AND value = $2 RETURNING ${COLUMNS}`,
+    raising(`DELETE FROM identities WHERE account_id = $1 AND value = $2 RETURNING ${COLUMNS}`),
     [accountId, normaliseIdentity(text)],
   );
   return toIdentity(row ?? noIdentity(accountId, text));
@@ -105,8 +110,31 @@ export async function listIdentities(database: Queryable, accountId?: number): P
   return rows.map(toIdentity);
 }
 
+/** What the account may write from. */
+export async function verifiedSenders(database: Queryable, accountId: number): Promise<string[]> {
+  const rows = await database.query<{ value: string }>(
+    `SELECT value FROM identities WHERE account_id = $1 AND verified_at IS NOT NULL
+     ORDER BY position('@' IN value) = 0, value LIMIT 50`,
+    [accountId],
+  );
+  return rows.map(({ value }) => value);
+}
+
+/** This very address, not only its domain. */
+export async function isVerified(
+  database: Queryable,
+  accountId: number,
+  address: string,
+): Promise<boolean> {
+  const rows = await database.query(
+    'SELECT FROM identities WHERE account_id = $1 AND value = $2 AND verified_at IS NOT NULL',
+    [accountId, addressKey(address)],
+  );
+  return rows.length > 0;
+}
+
 /**
- * For mails of the service itself in the sandbox, where nothing leaves: a verified sender, of this
+ * For emails of the service itself in the sandbox, where nothing leaves: a verified sender, of this
  * account before others.
  */
 export async function findSandboxSender(

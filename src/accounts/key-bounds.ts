@@ -1,6 +1,6 @@
 // The bounds of an API key: until when and from which networks it works. Set when the key is made;
 // directory.ts holds them.
-import { Problem } from '../errors.ts';
+import { Problem, readTogether } from '../errors.ts';
 import { isNetwork } from '../networks.ts';
 
 export interface KeyBounds {
@@ -20,27 +20,34 @@ export function readBounds(wish: Partial<KeyBounds>, nowMs: number): KeyBounds {
 function readExpiry(expiresAt: Date | null | undefined, nowMs: number): Date | null {
   if (expiresAt === undefined || expiresAt === null) return null;
   if (expiresAt.getTime() > nowMs && expiresAt.getUTCFullYear() < 10_000) return expiresAt;
-  throw new Problem('invalid', 'expires: a key must end in the future.');
+  throw new Problem('invalid', 'expires: the time must be in the future.', { at: 'expires_at' });
 }
 
 function readNetworks(networks: readonly string[] | null | undefined): readonly string[] | null {
   if (networks === undefined || networks === null) return null;
   if (networks.length === 0 || networks.length > MOST_NETWORKS) {
-    throw new Problem('invalid', `networks: name 1 to ${MOST_NETWORKS} addresses or networks.`);
+    const detail = `networks: name 1 to ${MOST_NETWORKS} addresses or networks.`;
+    throw new Problem('invalid', detail, { at: 'networks' });
   }
-  const trimmed = networks.map((network) => network.trim().toLowerCase());
-  const wrong = trimmed.find((network) => !isNetwork(network));
-  if (wrong === undefined) return [...new Set(trimmed)];
+  return readTogether((read) => [
+    ...new Set(networks.map((text, index) => read(() => readNetwork(text, `networks[${index}]`)))),
+  ]);
+}
+
+function readNetwork(text: string, at: string): string {
+  const network = text.trim().toLowerCase();
+  if (isNetwork(network)) return network;
   throw new Problem(
     'invalid',
-    `networks: "${wrong.slice(0, 100)}" is neither an address nor a network. Write 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32.`,
+    `networks: "${network.slice(0, 100)}" is neither an address nor a network. Write 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32.`,
+    { at },
   );
 }
 
 export const expiredKey = (at: number): Problem =>
   new Problem(
     'unauthenticated',
-    `This API key ended at ${new Date(at).toISOString()}. Make a new key in the dashboard.`,
+    `This API key expired at ${new Date(at).toISOString()}. Make a new key in the dashboard.`,
   );
 
 export const wrongNetwork = (from: string): Problem =>

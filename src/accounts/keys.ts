@@ -1,16 +1,18 @@
-// API keys: `sm_live_` + the account's number + 28 random characters + a checksum of all that.
-// Shown once; only a SHA-256 is kept. The checksum lets scanners of source code tell a real key
-// from what only looks like one, without asking us.
+// API keys: `sm_live_` (or `sm_test_`, when its mail never leaves the sandbox) + the account's
+// number + 28 random characters + a checksum of all that. Shown once; only a SHA-256 is kept. The
+// checksum lets scanners of source code tell a real key from what only looks like one, without
+// asking us.
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
-import type { Queryable } from '../store/pool.ts';
+import type { Database, Queryable } from '../store/pool.ts';
 import { type AgentLimits, LIMIT_COLUMNS, limitsOf, readLimits } from './agent-limits.ts';
 import { type KeyBounds, readBounds } from './key-bounds.ts';
 import type { NewKeyDetail } from './notices.ts';
 import { ALL_SCOPES, type Scope } from './scopes.ts';
+import { RAISE_VERSION, raising } from './version.ts';
 
 export interface ApiKey {
   id: string;
@@ -28,7 +30,7 @@ export interface ApiKey {
   revokedAt: string | null;
 }
 
-const KEY_SHAPE = /^sm_live_([0-9A-Za-z]{6})[0-9A-Za-z]{34}$/;
+const KEY_SHAPE = /^sm_(?:live|test)_([0-9A-Za-z]{6})[0-9A-Za-z]{34}$/;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** The key carries its account, so that looking it up asks that account's shard only. */
@@ -42,9 +44,10 @@ export function accountOfKey(key: string): number | undefined {
 
 export const hashOfKey = (key: string): string => hash('sha256', key, 'hex');
 
-function newKey(accountId: number): string {
+function newKey(accountId: number, { sandboxOnly }: AgentLimits): string {
   const random = Array.from({ length: 28 }, () => DIGITS[randomInt(62)]).join('');
-  const body = `sm_live_${inSixDigits(accountId)}${random}`;
+  const kind = sandboxOnly ? 'test' : 'live';
+  const body = `sm_${kind}_${inSixDigits(accountId)}${random}`;
   return body + checksumOf(body);
 }
 
@@ -67,7 +70,7 @@ function inSixDigits(number: number): string {
 }
 
 export async function createKey(
-  database: Queryable,
+  database: Database,
   clock: Clock,
   wanted: {
     accountId: number;
@@ -80,11 +83,12 @@ export async function createKey(
   },
 ): Promise<{ id: string; key: string }> {
   if (wanted.scopes.length === 0) {
-    throw new Problem('invalid', `A key needs at least one scope: ${ALL_SCOPES.join(', ')}.`);
+    const detail = `A key needs at least one scope: ${ALL_SCOPES.join(', ')}.`;
+    throw new Problem('invalid', detail, { at: 'scopes' });
   }
   const limits = await readLimits(database, wanted.accountId, wanted.limits ?? {});
   const bounds = readBounds(wanted.bounds ?? {}, clock.nowMs());
-  const key = newKey(wanted.accountId);
+  const key = newKey(wanted.accountId, limits);
   const prefix = key.slice(0, 18);
   const scopes = [...new Set(wanted.scopes)];
   const notice: NewKeyDetail = {
@@ -93,38 +97,44 @@ export async function createKey(
     createdBy: wanted.by ?? null,
   };
   const uuid = bytesToUuid(newIdBytes(clock.nowMs()));
-  const made = await database.query(
-    `WITH made AS (
+  await database.transaction(async (client) => {
+    const made = await client.query(
+      `WITH made AS (${RAISE_VERSION} RETURNING id)
        INSERT INTO api_keys (account_id, id, name, hash, prefix, scopes, allowed_recipients, templates_only, no_bcc, daily_cap,
-                             sandbox_only, expires_at, networks)
-       SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM accounts WHERE id = $1 RETURNING account_id
-     ), told AS (
-       INSERT INTO notices (user_id, kind, detail)
-       SELECT m.user_id, 'new-key', $14::jsonb FROM made JOIN members m USING (account_id) WHERE m.role = 'owner'
-     )
-     SELECT account_id FROM made`,
-    [
-      wanted.accountId,
-      uuid,
-      wanted.name ?? null,
-      Buffer.from(hashOfKey(key), 'hex'),
-      prefix,
-      scopes,
-      limits.allowedRecipients,
-      limits.templatesOnly,
-      limits.noBcc,
-      limits.dailyCap,
-      limits.sandboxOnly,
-      bounds.expiresAt,
-      bounds.networks,
-      JSON.stringify(notice),
-    ],
-  );
-  if (made.length === 0) {
-    throw new Problem('not-found', `There is no account ${wanted.accountId}.`, {
-      see: 'list_accounts',
-    });
-  }
+                             sandbox_only, expires_at, networks, approval, own_messages, senders, reply_to, link_hosts)
+       SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18 FROM made RETURNING account_id`,
+      [
+        wanted.accountId,
+        uuid,
+        wanted.name ?? null,
+        Buffer.from(hashOfKey(key), 'hex'),
+        prefix,
+        scopes,
+        limits.allowedRecipients,
+        limits.templatesOnly,
+        limits.noBcc,
+        limits.dailyCap,
+        limits.sandboxOnly,
+        bounds.expiresAt,
+        bounds.networks,
+        limits.approval,
+        limits.ownMessages,
+        limits.senders,
+        limits.replyTo,
+        limits.linkHosts,
+      ],
+    );
+    if (made.length === 0) {
+      throw new Problem('not-found', `There is no account ${wanted.accountId}.`, {
+        see: 'list_accounts',
+      });
+    }
+    await client.query(
+      `INSERT INTO notices (user_id, kind, detail)
+       SELECT user_id, 'new-key', $2::jsonb FROM members WHERE account_id = $1 AND role = 'owner'`,
+      [wanted.accountId, JSON.stringify(notice)],
+    );
+  });
   return { id: showUuid('key_', uuid), key };
 }
 
@@ -196,8 +206,8 @@ export async function revokeKey(
   id: string,
 ): Promise<ApiKey> {
   const [row] = await database.query<KeyRow>(
-    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE account_id = $1 AND id = $2
-     RETURNING ${COLUMNS}`,
+    raising(`UPDATE api_keys SET revoked_at = least(revoked_at, now()) WHERE account_id = $1 AND id = $2
+             RETURNING ${COLUMNS}`),
     [accountId, readUuid('key_', id) ?? null],
   );
   return toKey(row ?? noKey(id));

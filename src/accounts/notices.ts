@@ -1,6 +1,7 @@
-// Notices that the service owes its people: a sign-in from somewhere new, a new API key. Written in
-// the transaction of what they tell of (sign-in-places.ts, keys.ts), whichever door did it;
-// notices/deliver-notices.ts mails them.
+// Notices that the service owes its people: a sign-in from somewhere new, a new API key, an email
+// that waits for their approval, a second factor that came or went. Written in the transaction of
+// what they tell of (sign-in-places.ts, keys.ts, approvals/, factors.ts), whichever door did it;
+// notices/deliver-notices.ts emails them.
 import { showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
@@ -11,6 +12,10 @@ export type Notice = {
 } & (
   | { kind: 'new-sign-in'; detail: { device: string; ipAddress: string } }
   | { kind: 'new-key'; detail: NewKeyDetail }
+  | { kind: 'approval'; detail: { accountId: number; uuid: string } }
+  | { kind: 'factor-added'; detail: { factor: string } }
+  | { kind: 'factor-removed'; detail: { factor: string } }
+  | { kind: 'recovery-code-used'; detail: { left: number } }
 );
 
 export interface NewKeyDetail {

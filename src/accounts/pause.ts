@@ -31,7 +31,7 @@ export async function pauseAccount(
   reason: string,
 ): Promise<void> {
   const rows = await database.query(
-    `UPDATE accounts SET paused_at = coalesce(paused_at, now()), paused_reason = $2, version = version + 1
+    `UPDATE accounts SET paused_at = least(paused_at, now()), paused_reason = $2, version = version + 1
      WHERE id = $1 RETURNING id`,
     [accountId, reason.trim()],
   );
@@ -93,32 +93,39 @@ export async function pauseOverLimits(
 function judge(tally: Tally, recipients: number, limits: PauseLimits): string | undefined {
   if (recipients < limits.fewest) return undefined;
   const outcomes = [
-    { what: 'bounced for good', count: tally.bounced, limit: limits.bouncePercent },
+    { what: 'bounced permanently', count: tally.bounced, limit: limits.bouncePercent },
     { what: 'complained', count: tally.complained, limit: limits.complaintPercent },
   ];
   for (const { what, count, limit } of outcomes) {
     const percent = (100 * count) / recipients;
     if (limit !== undefined && percent > limit) {
-      return `of ${recipients} recipients within 24 hours ${count} ${what}, which is ${percent.toFixed(1)} %, and ${limit} % is the limit`;
+      return `${count} of ${recipients} recipients within 24 hours ${what}: ${percent.toFixed(1)} %, and the limit is ${limit} %`;
     }
   }
   return undefined;
 }
 
-/** Permanent bounces and complaints, by recipients. Suppressed ones never left. */
+/**
+ * Permanent bounces and complaints, each recipient of a message once: who has a copy can make up any
+ * number of reports about it. Suppressed ones never left.
+ */
 async function tallyOutcomes(database: Database, nowMs: number): Promise<Tally[]> {
   const floor = firstUuidAt(nowMs - WINDOW_MS);
+  const copies = 'count(DISTINCT message_id::text || address)';
   return await database.query<Tally>(
-    `SELECT w.account_id AS "accountId", w.since,
-            coalesce(sum(cardinality(e.recipients))
-              FILTER (WHERE e.kind = 'bounced' AND e.detail->>'bounce_type' = 'permanent'), 0)::int AS bounced,
-            coalesce(sum(cardinality(e.recipients)) FILTER (WHERE e.kind = 'complained'), 0)::int AS complained
-     FROM (SELECT a.id AS account_id, greatest($1::uuid,
-                  (lpad(to_hex(trunc(extract(epoch FROM a.resumed_at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid) AS since
-           FROM accounts a JOIN account_usage u ON u.account_id = a.id
-           WHERE a.paused_at IS NULL AND u.day >= $2::date) w
-     JOIN events e ON e.account_id = w.account_id AND e.kind IN ('bounced', 'complained')
-                  AND e.message_id >= $1 AND e.message_id >= w.since
+    `SELECT account_id AS "accountId", since, (${copies} FILTER (WHERE kind = 'bounced'))::int AS bounced,
+            (${copies} FILTER (WHERE kind = 'complained'))::int AS complained
+     FROM (
+       SELECT w.account_id, w.since, e.kind, e.message_id, unnest(e.recipients) AS address
+       FROM (SELECT a.id AS account_id, greatest($1::uuid,
+                    (lpad(to_hex(trunc(extract(epoch FROM a.resumed_at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid) AS since
+             FROM accounts a JOIN account_usage u ON u.account_id = a.id
+             WHERE a.paused_at IS NULL AND u.day >= $2::date) w
+       JOIN events e ON e.account_id = w.account_id AND e.kind IN ('bounced', 'complained')
+         AND (e.kind = 'complained' OR e.detail->>'bounce_type' = 'permanent')
+         AND e.message_id >= $1 AND e.message_id >= w.since
+       JOIN messages m ON m.account_id = e.account_id AND m.id = e.message_id AND m.id >= $1 AND ${REAL}
+     ) reported
      GROUP BY 1, 2`,
     [floor, new Date(nowMs - WINDOW_MS).toISOString().slice(0, 10)],
   );
@@ -126,12 +133,16 @@ async function tallyOutcomes(database: Database, nowMs: number): Promise<Tally[]
 
 async function countRecipients(database: Database, { accountId, since }: Tally): Promise<number> {
   const [row] = await database.query<{ recipients: number | null }>(
-    `SELECT sum(cardinality(recipients))::int AS recipients FROM messages
-     WHERE account_id = $1 AND id >= $2 AND status <> 'queued'`,
+    `SELECT sum(cardinality(m.recipients))::int AS recipients FROM messages m
+     WHERE m.account_id = $1 AND m.id >= $2 AND m.status <> 'queued' AND ${REAL}`,
     [accountId, since],
   );
   return row?.recipients ?? 0;
 }
+
+/** What test keys sent went to nobody: it makes no rate worse, and none better. */
+const REAL = `NOT EXISTS (SELECT FROM api_keys k
+  WHERE k.account_id = m.account_id AND k.id = m.key_id AND k.sandbox_only)`;
 
 /** Looks at once and then every minute; does nothing where no limit is set. */
 export async function watchRates(deps: {

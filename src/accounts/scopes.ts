@@ -14,6 +14,8 @@ export const RESOURCE_SCOPES = [
   'branding:write',
   'senders:read',
   'senders:write',
+  'streams:read',
+  'streams:write',
   'suppressions:read',
   'suppressions:write',
   'webhooks:read',
@@ -38,11 +40,20 @@ export const isOperators = (scope: Scope | null): boolean =>
 
 /**
  * What an account can give its keys. `admin` stands for every resource scope, and includes neither
- * of the contract's two.
+ * of the contract's two nor the right to approve: whoever may do everything else writes the emails
+ * that somebody has to look at.
  */
-export const ALL_SCOPES = [...EMAIL_SCOPES, 'admin', ...RESOURCE_SCOPES] as const;
+export const ALL_SCOPES = [
+  ...EMAIL_SCOPES,
+  'admin',
+  ...RESOURCE_SCOPES,
+  'approvals:write',
+] as const;
 
 export type Scope = (typeof ALL_SCOPES)[number] | (typeof OPERATOR_SCOPES)[number];
+
+/** What a test needs: to send, to see what happened to it, and the mailbox it went to. */
+export const TEST_SCOPES = [...EMAIL_SCOPES, 'sandbox:read', 'sandbox:write'] as const;
 
 /** The scopes with what they stand for. */
 export function expandScopes(scopes: Iterable<Scope>): ReadonlySet<Scope> {
@@ -59,7 +70,9 @@ const OWNERS_ONLY = new Set<Scope>(['account:write', 'team:write', 'audit:read']
 const readable = [...EMAIL_SCOPES, ...RESOURCE_SCOPES].filter(
   (scope) => scope.endsWith(':read') && !OWNERS_ONLY.has(scope),
 );
-const workable = [...EMAIL_SCOPES, ...RESOURCE_SCOPES].filter((scope) => !OWNERS_ONLY.has(scope));
+const workable = [...EMAIL_SCOPES, ...RESOURCE_SCOPES, 'approvals:write' as const].filter(
+  (scope) => !OWNERS_ONLY.has(scope),
+);
 
 /** What people of an account may be; each may all that those before it may. */
 export const MEMBER_ROLES = ['viewer', 'developer', 'owner'] as const;

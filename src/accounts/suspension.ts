@@ -1,6 +1,6 @@
 // Suspension: an operator stops an account. Its keys answer 403 from the next second on
-// (directory.ts); its people still sign in and read. Mail that was accepted before is still
-// delivered.
+// (directory.ts); its people still sign in and read. What it has queued or scheduled is held
+// (claim_due.sql) and goes on when it is resumed.
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 
@@ -17,7 +17,8 @@ export async function suspendAccount(
   await change(
     database,
     accountId,
-    `UPDATE accounts SET suspended_at = coalesce(suspended_at, now()), suspended_reason = $2 WHERE id = $1 RETURNING id`,
+    `UPDATE accounts SET suspended_at = least(suspended_at, now()), suspended_reason = $2,
+       version = version + 1 WHERE id = $1 RETURNING id`,
     reason.trim(),
   );
 }
@@ -28,7 +29,7 @@ export async function resumeAccount(database: Queryable, accountId: number): Pro
     database,
     accountId,
     `UPDATE accounts SET suspended_at = NULL, suspended_reason = NULL, paused_at = NULL, paused_reason = NULL,
-       resumed_at = now() WHERE id = $1 RETURNING id`,
+       resumed_at = now(), version = version + 1 WHERE id = $1 RETURNING id`,
   );
 }
 

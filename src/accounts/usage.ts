@@ -1,13 +1,14 @@
 // Usage: how today's quota stands. Counted by accept_sends (SQL) when a mail is accepted; read here
-// for people.
+// for people, and given back for what was cancelled.
 import type { Clock } from '../clock.ts';
+import { idTimeMs, uuidToBytes } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
 import type { Account } from './accounts.ts';
 import { quotaOn } from './plans.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Recipients of today (UTC), by account. Who sent nothing today is not among them. */
+/** Recipients of today (UTC), by account. Those that sent nothing today are not among them. */
 export async function readUsage(
   database: Queryable,
   nowMs: number,
@@ -21,7 +22,7 @@ export async function readUsage(
   return new Map(rows.map((row) => [row.accountId, row.recipients]));
 }
 
-/** When today's quota starts anew. */
+/** When today's quota resets. */
 export const nextMidnight = (nowMs: number): Date =>
   new Date((Math.floor(nowMs / DAY_MS) + 1) * DAY_MS);
 
@@ -48,4 +49,29 @@ export async function readQuota(
     resetsAt: nextMidnight(nowMs).toISOString(),
     ratePerSecond: account.ratePerSecond,
   };
+}
+
+/**
+ * Today's quota, and the cap of the key, get back what a message took of them that nobody receives.
+ * What it took on another day is over. An address that was written twice counted twice and comes
+ * back once.
+ */
+export async function giveBackQuota(
+  client: Queryable,
+  message: { accountId: number; uuid: string; recipients: readonly string[]; keyId: string | null },
+): Promise<void> {
+  const { accountId, uuid, recipients, keyId } = message;
+  const day = new Date(idTimeMs(uuidToBytes(uuid))).toISOString().slice(0, 10);
+  // The account's row first, as accept_sends has it.
+  await client.query(
+    `UPDATE account_usage SET recipients = greatest(0, recipients - $3)
+     WHERE account_id = $1 AND day = $2`,
+    [accountId, day, recipients.length],
+  );
+  if (keyId === null) return;
+  await client.query(
+    `UPDATE key_usage SET recipients = greatest(0, recipients - $4)
+     WHERE account_id = $1 AND key_id = $2 AND day = $3`,
+    [accountId, keyId, day, recipients.length],
+  );
 }

@@ -4,7 +4,7 @@ import { UNKNOWN_OUTCOMES, type UnknownOutcome } from '../accounts/accounts.ts';
 import { PLANS, type Plan } from '../accounts/plans.ts';
 import type { OperatedAccount } from '../client/operations.ts';
 import { Problem } from '../errors.ts';
-import { accountNumber, print, table, wholeNumber, withJson } from './command.ts';
+import { accountNumber, onOrOff, print, table, wholeNumber, withJson } from './command.ts';
 import { withOperations } from './operations.ts';
 
 interface AccountOptions {
@@ -15,6 +15,8 @@ interface AccountOptions {
   trackOpens?: boolean;
   trackClicks?: boolean;
   oneClickUnsubscribe?: boolean;
+  refuseUnaligned?: boolean;
+  lintSends?: boolean;
   unknownOutcome?: UnknownOutcome;
   deliveryLimit?: number;
   rampStart?: number;
@@ -25,10 +27,10 @@ interface AccountOptions {
 export function registerAccount(program: Command): void {
   const account = program.command('account').description('accounts: who sends, and how much');
 
-  withJson(limits(account.command('create').description('make an account')))
-    .requiredOption('--name <name>', 'what people call it', readName)
+  withJson(limits(account.command('create').description('create an account')))
+    .requiredOption('--name <name>', 'its name', readName)
     .requiredOption('--plan <plan>', 'paid or free', readPlan)
-    .option('--owner <email>', 'invite its owner by mail')
+    .option('--owner <email>', 'email an invitation to its owner')
     .action((options: AccountOptions & { name: string; plan: Plan }) =>
       withOperations(undefined, async (api) => {
         const { name, plan } = options;
@@ -37,10 +39,10 @@ export function registerAccount(program: Command): void {
           owner_email: options.owner,
         });
         print(options.json, { ...made, invited }, () => [
-          `Account ${made.id} (${made.name}) is made.`,
+          `Account ${made.id} (${made.name}) was created.`,
           ...(invited === null
             ? []
-            : [invited.link ?? `${invited.email} is invited by mail.`, invited.note ?? ''].filter(
+            : [invited.link ?? `${invited.email} was invited by email.`, invited.note ?? ''].filter(
                 Boolean,
               )),
           `Next: npx sandmartin identity add example.com --account ${made.id} --verified`,
@@ -50,7 +52,7 @@ export function registerAccount(program: Command): void {
     );
 
   withJson(limits(account.command('set <id>').description('change an account')))
-    .option('--name <name>', 'what people call it', readName)
+    .option('--name <name>', 'its name', readName)
     .option('--plan <plan>', 'paid or free', readPlan)
     .action((id: string, options: AccountOptions) =>
       withOperations(undefined, async (api) => {
@@ -97,9 +99,11 @@ interface HaltOptions {
 
 function registerHalts(account: Command): void {
   withJson(
-    account.command('pause <id>').description('refuse its sends, hold its queue; reading goes on'),
+    account
+      .command('pause <id>')
+      .description('refuse its sends and hold its queue; reading still works'),
   )
-    .requiredOption('--reason <text>', "why; the account's people read it")
+    .requiredOption('--reason <text>', "the reason, shown to the account's people")
     .action((id: string, { reason, json }: HaltOptions) =>
       withOperations(undefined, async (api) => {
         const paused = await api.accounts.pause({ id: accountNumber(id), reason });
@@ -109,8 +113,8 @@ function registerHalts(account: Command): void {
       }),
     );
 
-  withJson(account.command('suspend <id>').description('refuse its keys; people still sign in'))
-    .requiredOption('--reason <text>', "why; the account's people read it")
+  withJson(account.command('suspend <id>').description('refuse its keys; people can still sign in'))
+    .requiredOption('--reason <text>', "the reason, shown to the account's people")
     .action((id: string, { reason, json }: HaltOptions) =>
       withOperations(undefined, async (api) => {
         const suspended = await api.accounts.suspend({ id: accountNumber(id), reason });
@@ -121,7 +125,9 @@ function registerHalts(account: Command): void {
     );
 
   withJson(
-    account.command('resume <id>').description('end a pause or a suspension; old figures are void'),
+    account
+      .command('resume <id>')
+      .description('end a pause or a suspension and reset its bounce and complaint figures'),
   ).action((id: string, { json }: HaltOptions) =>
     withOperations(undefined, async (api) => {
       const resumed = await api.accounts.resume({ id: accountNumber(id) });
@@ -139,30 +145,29 @@ function limits(command: Command): Command {
       'quota of its first day, doubled every day; 0 for none',
       wholeNumber('--ramp-start', 0),
     )
-    .option('--track-opens <on|off>', 'a pixel tells of opens', onOrOff('--track-opens'))
-    .option('--track-clicks <on|off>', 'links lead through us', onOrOff('--track-clicks'))
+    .option('--track-opens <on|off>', 'track opens with a pixel', onOrOff('--track-opens'))
+    .option('--track-clicks <on|off>', 'track clicks by rewriting links', onOrOff('--track-clicks'))
     .option(
       '--one-click-unsubscribe <on|off>',
-      'List-Unsubscribe in every mail',
+      'List-Unsubscribe in every email',
       onOrOff('--one-click-unsubscribe'),
     )
     .option(
+      '--refuse-unaligned <on|off>',
+      'refuse email that cannot pass DMARC',
+      onOrOff('--refuse-unaligned'),
+    )
+    .option('--lint-sends <on|off>', 'include lint findings in answers', onOrOff('--lint-sends'))
+    .option(
       '--unknown-outcome <what>',
-      'when the line is cut after a mail: send_again or count_as_sent',
+      'when the connection breaks after an email was handed over: send_again or count_as_sent',
       readUnknownOutcome,
     )
     .option(
       '--delivery-limit <mails>',
-      'mails handed over at a time, 0 for no limit',
+      'emails handed over at a time; 0 for no limit',
       wholeNumber('--delivery-limit', 0, 100_000),
     );
-}
-
-function onOrOff(name: string) {
-  return (text: string): boolean => {
-    if (text === 'on' || text === 'off') return text === 'on';
-    throw new Problem('invalid', `${name} must be on or off, not "${text}".`);
-  };
 }
 
 function readUnknownOutcome(text: string): UnknownOutcome {
@@ -183,6 +188,8 @@ const changeOf = (options: AccountOptions) => ({
   track_opens: options.trackOpens,
   track_clicks: options.trackClicks,
   one_click_unsubscribe: options.oneClickUnsubscribe,
+  refuse_unaligned: options.refuseUnaligned,
+  lint_sends: options.lintSends,
   unknown_outcome: options.unknownOutcome,
   delivery_limit: options.deliveryLimit,
 });
@@ -200,6 +207,6 @@ function readPlan(text: string): Plan {
 
 const describe = (account: OperatedAccount): string[] => [
   `Account ${account.id} (${account.name}): plan ${account.plan}, ${account.daily_quota} recipients a day, ${account.rate_per_second} calls a second.`,
-  `Opens ${account.track_opens ? 'on' : 'off'}, clicks ${account.track_clicks ? 'on' : 'off'}, one-click unsubscribe ${account.one_click_unsubscribe ? 'on' : 'off'}.`,
-  `Mails of unknown outcome: ${account.unknown_outcome}. ${account.delivery_limit === 0 ? 'No limit' : `At most ${account.delivery_limit}`} handed over at a time.`,
+  `Opens ${account.track_opens ? 'on' : 'off'}, clicks ${account.track_clicks ? 'on' : 'off'}, one-click unsubscribe ${account.one_click_unsubscribe ? 'on' : 'off'}, refuse unaligned ${account.refuse_unaligned ? 'on' : 'off'}, lint sends ${account.lint_sends ? 'on' : 'off'}.`,
+  `Emails of unknown outcome: ${account.unknown_outcome}. ${account.delivery_limit === 0 ? 'No limit' : `At most ${account.delivery_limit}`} handed over at a time.`,
 ];

@@ -1,4 +1,4 @@
-// sandmartin branding: how the mails of an account look: name, logo, colours, footer.
+// sandmartin branding: how the emails of an account look: name, logo, colours, footer.
 import type { Command } from 'commander';
 import type { Branding, Operations } from '../client/operations.ts';
 import { Problem } from '../errors.ts';
@@ -13,7 +13,7 @@ interface BrandingOptions {
 }
 
 export function registerBranding(program: Command): void {
-  const branding = program.command('branding').description('how the mails of an account look');
+  const branding = program.command('branding').description('how the emails of an account look');
 
   ofAccount(branding.command('get').description('what is set')).action((options: BrandingOptions) =>
     withOperations(options.account, async (api) =>
@@ -40,7 +40,7 @@ function readChanges(settings: string[]): Changes {
   return Object.fromEntries(settings.map(readChange)) as Changes;
 }
 
-function readChange(setting: string): [field: string, value: string | number | null] {
+function readChange(setting: string): [field: string, value: string | number | boolean | null] {
   const at = setting.indexOf('=');
   if (at <= 0) {
     throw new Problem(
@@ -50,10 +50,11 @@ function readChange(setting: string): [field: string, value: string | number | n
   }
   const [field, value] = [setting.slice(0, at), setting.slice(at + 1)];
   if (value === '') return [field, null];
+  if (field === 'logo_inline' && /^(true|false)$/.test(value)) return [field, value === 'true'];
   return [field, field === 'button_radius' && /^\d+$/.test(value) ? Number(value) : value];
 }
 
-/** All ten fields, unset ones as null. */
+/** All fields, unset ones as null. */
 function printBranding(options: BrandingOptions, { version, branding: fields }: Branding): void {
   const all = brandingFields.map((field) => [field, fields[field] ?? null] as const);
   print(options.json, { ...Object.fromEntries(all), version }, () => [
@@ -61,6 +62,8 @@ function printBranding(options: BrandingOptions, { version, branding: fields }: 
       ['FIELD', 'VALUE'],
       all.map(([field, value]) => [field, value === null ? '(not set)' : String(value)]),
     ),
-    version === 0 ? 'Nothing was set yet; these are the defaults.' : `This is version ${version}.`,
+    version === 0
+      ? 'Nothing has been set yet; these are the defaults.'
+      : `This is version ${version}.`,
   ]);
 }

@@ -3,31 +3,48 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
+import { urlAt } from '../database-url.ts';
 import { Problem } from '../errors.ts';
+import { createLog } from '../log.ts';
 import { openEmbedded } from '../store/embedded/open.ts';
-import { migrate } from '../store/migrate.ts';
 import { withPartitions } from '../store/partitions.ts';
+import { withPlaces } from '../store/places.ts';
 import { type Database, openDatabase } from '../store/pool.ts';
+import { openServers } from '../store/servers.ts';
+import { upgrade } from '../store/upgrade.ts';
+
+type Work<Result> = (database: Database, config: Config, url: string) => Promise<Result>;
 
 /** Opens the same database the service uses, works on it, and leaves it as it was found. */
-export async function withDatabase<Result>(
-  work: (database: Database, config: Config) => Promise<Result>,
-): Promise<Result> {
+export const withDatabase = <Result>(work: Work<Result>): Promise<Result> =>
+  withOpened(async (database, config, url) => {
+    const { dataDir, databaseUrl } = config;
+    const log = (message: string) => void process.stderr.write(`${message}\n`);
+    await upgrade(database, databaseUrl === undefined ? { dataDir, url, log } : undefined);
+    return await work(database, config, url);
+  });
+
+/** The same, with the schema as it is, or without one. */
+export async function withOpened<Result>(work: Work<Result>): Promise<Result> {
   const config = readConfig(process.env);
   const embedded =
     config.databaseUrl === undefined
       ? await openEmbedded(config.dataDir, { as: 'guest', log: () => undefined })
       : undefined;
   try {
-    const database = withPartitions(
-      openDatabase(config.databaseUrl ?? embedded!.url, {
-        connections: 4,
-        onIdleError: () => undefined,
-      }),
-    );
+    const servers = openServers(config.databaseUrl ?? embedded!.url);
+    const options = { connections: 4, onIdleError: () => undefined };
+    const coordinator = withPartitions(openDatabase(servers, options));
+    // Of several servers, the one that takes writes.
+    await coordinator.query('SELECT');
+    const database = await withPlaces({
+      database: coordinator,
+      openNode: (at) =>
+        withPartitions(openDatabase(urlAt(servers.current().url, at), options), coordinator),
+      log: createLog('silent'),
+    });
     try {
-      await migrate(database);
-      return await work(database, config);
+      return await work(database, config, servers.current().url);
     } finally {
       await database.close();
     }
@@ -41,8 +58,12 @@ export function print(json: boolean | undefined, value: unknown, lines: () => st
   process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${lines().join('\n')}\n`);
 }
 
+/** What others wrote must not steer the terminal of whoever looks at it. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+
 /** Rows as columns that line up. */
-export function table(header: string[], rows: string[][]): string[] {
+export function table(header: string[], given: string[][]): string[] {
+  const rows = given.map((row) => row.map(printable));
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -77,6 +98,13 @@ export function withJson(command: Command): Command {
 /** A command on what one account has. */
 export function ofAccount(command: Command): Command {
   return withJson(command).requiredOption('--account <id>', 'the account', accountNumber);
+}
+
+export function onOrOff(name: string) {
+  return (text: string): boolean => {
+    if (text === 'on' || text === 'off') return text === 'on';
+    throw new Problem('invalid', `${name} must be on or off, not "${text}".`);
+  };
 }
 
 /** A file named by an option; `-` is standard input. */

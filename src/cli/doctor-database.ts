@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { databaseFault, FAULT_DETAILS } from '../connection-fault.ts';
 import { queueState } from '../queue/due.ts';
 import { describeFullness, sizeOfQueue } from '../queue/limit.ts';
+import { readCluster } from '../store/cluster.ts';
 import type { Database } from '../store/pool.ts';
 import { tryWriting } from '../store/readiness.ts';
 import { readClockHistory } from '../store/steady-clock.ts';
@@ -32,12 +33,13 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
               ? `PostgreSQL ${version} is too old; 15 or newer is needed.`
               : fsync === 'on'
                 ? `PostgreSQL ${version} answers, fsync is on.`
-                : `PostgreSQL ${version} runs with fsync off: accepted mail can be lost. Turn it on.`,
+                : `PostgreSQL ${version} runs with fsync off: accepted email can be lost. Turn it on.`,
         },
         await checkClock(database, at * 1000),
         await checkStorage(database),
         await checkQueue(database, config),
         await checkQuarantine(database),
+        ...(await checkNodes(database)),
       ];
     });
   } catch (error) {
@@ -57,7 +59,7 @@ async function checkClock(database: Database, nowMs: number): Promise<Finding> {
     return {
       check,
       ok: false,
-      detail: `The database's clock went from ${from} to ${to} at once, or nothing ran in between. Old data is not dropped before ${until}: if the clock is wrong, set it right by then.`,
+      detail: `The database's clock jumped from ${from} to ${to}, or nothing ran in between. Old data is not deleted before ${until}: if the clock is wrong, correct it by then.`,
     };
   }
   return {
@@ -80,15 +82,35 @@ async function checkStorage(database: Database): Promise<Finding> {
 }
 
 async function checkQueue(database: Database, { queueLimit }: Config): Promise<Finding> {
-  const size = await sizeOfQueue(database);
+  const { all: size } = await sizeOfQueue(database);
   const fullness = describeFullness(size, queueLimit);
   return {
     check: 'queue',
     ok: fullness === undefined,
     detail: fullness
       ? `${fullness} New sends get 503.`
-      : `${size.mails} mails wait for the relay; QUEUE_LIMIT is ${queueLimit.mails}.`,
+      : `${size.mails} emails are waiting for the relay; QUEUE_LIMIT is ${queueLimit.mails}.`,
   };
+}
+
+/** Nothing where the database is on one server. */
+async function checkNodes(database: Database): Promise<Finding[]> {
+  const { distributed, nodes, undistributed } = await readCluster(database);
+  if (!distributed) return [];
+  const away = nodes.filter((node) => !node.answers).map(({ name }) => name);
+  const [least, most] = [Math.min, Math.max].map((of) => of(...nodes.map(({ bytes }) => bytes)));
+  const skewed = away.length === 0 && most! > 2 * least!;
+  const faults = [
+    ...(away.length > 0 ? [`${away.join(', ')} is unreachable: its accounts get 503.`] : []),
+    ...(undistributed.length > 0
+      ? [`${undistributed.join(', ')} are on one server: run "npx sandmartin database distribute".`]
+      : []),
+    ...(skewed
+      ? ['One node has twice the data of another: run "npx sandmartin database rebalance".']
+      : []),
+  ];
+  const detail = `${nodes.length} nodes, ${nodes.map((it) => `${it.name}: ${it.shards} shards`).join(', ')}.`;
+  return [{ check: 'nodes', ok: faults.length === 0, detail: [detail, ...faults].join(' ') }];
 }
 
 async function checkQuarantine(database: Database): Promise<Finding> {
@@ -98,7 +120,7 @@ async function checkQuarantine(database: Database): Promise<Finding> {
     ok: setAside === 0,
     detail:
       setAside === 0
-        ? 'No mail is set aside.'
-        : `${setAside} ${setAside === 1 ? 'mail is' : 'mails are'} set aside and not sent. "npx sandmartin quarantine list" tells why.`,
+        ? 'No email is set aside.'
+        : `${setAside} ${setAside === 1 ? 'email is' : 'emails are'} set aside and not sent. "npx sandmartin quarantine list" shows why.`,
   };
 }

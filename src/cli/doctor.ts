@@ -1,11 +1,11 @@
 // sandmartin doctor: looks at everything the service needs and says in plain words what is well and
 // what is not.
-import { statfs } from 'node:fs/promises';
+import { X509Certificate } from 'node:crypto';
+import { access, constants, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Command } from 'commander';
-import { createDns } from '../accounts/dns.ts';
 import { type Config, readConfig } from '../config.ts';
-import { createRelay } from '../smtp/relay.ts';
+import { readCertificate } from '../submission/certificate.ts';
 import { print, withJson } from './command.ts';
 import { checkDatabase } from './doctor-database.ts';
 import { checkService } from './doctor-service.ts';
@@ -18,16 +18,15 @@ export function registerDoctor(program: Command): void {
       const findings = [
         ...(await checkDatabase(config)),
         ...(await checkService()),
-        await checkRelay(config),
         await checkApiPort(config),
         await checkPort('feedback port', config.feedbackHost, config.feedbackPort),
-        await checkDns(config),
+        ...(await checkSmtp(config)),
+        ...(await checkFeedbackTls(config)),
         await checkDisk(config),
       ];
       print(options.json, findings, () =>
         findings.map(
-          (finding) =>
-            `${finding.ok ? 'ok   ' : 'FAULT'}  ${finding.check.padEnd(14)} ${finding.detail}`,
+          (finding) => `${wordOf(finding)}  ${finding.check.padEnd(14)} ${finding.detail}`,
         ),
       );
       if (findings.some((finding) => !finding.ok)) process.exitCode = 1;
@@ -35,25 +34,7 @@ export function registerDoctor(program: Command): void {
   );
 }
 
-async function checkRelay(config: Config): Promise<Finding> {
-  if (config.relayUrl === undefined) {
-    return {
-      check: 'relay',
-      ok: true,
-      detail: 'RELAY_URL is unset: the sandbox captures all mail.',
-    };
-  }
-  const relay = createRelay({ url: config.relayUrl, name: config.bounceDomain, maxConnections: 1 });
-  const probe = await relay.probe();
-  await relay.close();
-  return probe.connection === 'ok'
-    ? { check: 'relay', ok: true, detail: 'The relay answers and takes our log-in.' }
-    : {
-        check: 'relay',
-        ok: false,
-        detail: `The relay does not work: ${probe.fault.text}. Check RELAY_URL.`,
-      };
-}
+const wordOf = ({ ok, warning }: Finding): string => (ok ? (warning ? 'WARN ' : 'ok   ') : 'FAULT');
 
 async function checkApiPort(config: Config): Promise<Finding> {
   const healthy = await fetch(`http://${config.host}:${config.port}/healthz`, {
@@ -88,22 +69,58 @@ function checkPort(check: string, host: string, port: number): Promise<Finding> 
   });
 }
 
-async function checkDns(config: Config): Promise<Finding> {
-  const check = 'return path';
-  const domain = config.bounceDomain;
-  if (domain === 'localhost' || domain.endsWith('.localhost')) {
-    return config.relayUrl === undefined
-      ? { check, ok: true, detail: 'BOUNCE_DOMAIN is local, as the sandbox wants it.' }
-      : {
+/** Whether programs can send by SMTP, and from where. */
+async function checkSmtp({ smtp, roles }: Config): Promise<Finding[]> {
+  const { host, port, securePort, tls } = smtp;
+  if (!roles.has('api') || (port ?? securePort) === undefined) return [];
+  const ports: [string, number | undefined][] = [
+    ['SMTP port', port],
+    ['SMTPS port', securePort],
+  ];
+  const findings: Finding[] = [];
+  for (const [check, at] of ports) {
+    if (at !== undefined) findings.push(await checkPort(check, host, at));
+  }
+  return [...findings, await checkCertificate(tls)];
+}
+
+async function checkCertificate(files: Config['smtp']['tls']): Promise<Finding> {
+  const check = 'SMTP TLS';
+  if (files === undefined) {
+    const detail =
+      'TLS_CERT and TLS_KEY are unset: only programs on this machine can log in by SMTP.';
+    return { check, ok: true, detail };
+  }
+  try {
+    const { cert } = await readCertificate(files);
+    const { validTo } = new X509Certificate(cert);
+    const isOver = Date.parse(validTo) < Date.now();
+    const until = `the certificate in TLS_CERT ${isOver ? 'expired' : 'is valid until'} ${validTo}`;
+    return isOver
+      ? {
           check,
           ok: false,
-          detail: `BOUNCE_DOMAIN is ${domain}: no relay can send reports there. Set a domain whose MX leads here.`,
-        };
+          detail: `Programs refuse it: ${until}. Renew it; no restart is needed.`,
+        }
+      : { check, ok: true, detail: `It can be used: ${until}.` };
+  } catch (error) {
+    return { check, ok: false, detail: `${(error as Error).message} SMTP cannot start with it.` };
   }
-  const { values, fault } = await createDns(config.dnsServers).mx(domain);
-  return values.length > 0
-    ? { check, ok: true, detail: `${domain} has MX ${values.join(', ')}.` }
-    : { check, ok: false, detail: `${domain} has no MX (${fault}): bounces will not come back.` };
+}
+
+/** Files that are named and cannot be read keep the listener from starting. */
+async function checkFeedbackTls({ feedbackTls }: Config): Promise<Finding[]> {
+  if (feedbackTls === undefined) return [];
+  const check = 'feedback TLS';
+  const named = { FEEDBACK_TLS_CERT: feedbackTls.certFile, FEEDBACK_TLS_KEY: feedbackTls.keyFile };
+  for (const [setting, file] of Object.entries(named)) {
+    const fault = await access(file, constants.R_OK).catch((error: Error) => error.message);
+    if (fault !== undefined) {
+      const detail = `${setting}: ${fault}. The role feedback cannot start with it.`;
+      return [{ check, ok: false, detail }];
+    }
+  }
+  return [{ check, ok: true, detail: 'Certificate and key can be read.' }];
 }
 
 async function checkDisk(config: Config): Promise<Finding> {

@@ -6,6 +6,7 @@ import { print, table, wholeNumber, withDatabase, withJson } from './command.ts'
 
 interface ListOptions {
   limit: number;
+  forPeople?: boolean;
   json?: boolean;
 }
 
@@ -13,12 +14,16 @@ export function registerFeedbackList(feedback: Command): void {
   withJson(
     feedback
       .command('list')
-      .description('auto-replies, complaints that prove nothing and other mail that made no event'),
+      .description(
+        'auto-replies, complaints that prove nothing and other email that led to no event',
+      ),
   )
     .option('--limit <n>', 'how many, newest first', wholeNumber('--limit', 1), 50)
+    .option('--for-people', 'only what was written to postmaster@ and abuse@')
     .action((options: ListOptions) =>
       withDatabase(async (database) => {
-        const mails = await listKept(database, options.limit);
+        const { limit, forPeople = false } = options;
+        const mails = await listKept(database, { limit, forPeople });
         print(options.json, mails, () =>
           table(
             ['ID', 'KIND', 'WHY', 'FROM', 'SUBJECT', 'MESSAGE', 'RECEIVED'],
@@ -36,7 +41,7 @@ export function registerFeedbackList(feedback: Command): void {
       }),
     );
 
-  withJson(feedback.command('show <id>').description('one of them as it came')).action(
+  withJson(feedback.command('show <id>').description('one of them, as received')).action(
     (id: string, options: ListOptions) =>
       withDatabase(async (database) => {
         const { mail, raw } = await getKept(database, id);

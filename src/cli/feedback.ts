@@ -10,13 +10,13 @@ import { withJson } from './command.ts';
 export function registerFeedback(program: Command): Command {
   const feedback = program
     .command('feedback')
-    .description('bounces and complaints that come by mail');
+    .description('bounces and complaints that arrive by email');
   // It answers in JSON in any case; --json is there because every command takes it.
   withJson(feedback.command('parse'))
     .description(
       'print one line of JSON for each report: what it is and what it says about each recipient',
     )
-    .argument('<file...>', 'mails as they came (.eml)')
+    .argument('<file...>', 'emails as received (.eml)')
     .action(async (files: string[]) => {
       for (const file of files) await parseFile(file);
     });

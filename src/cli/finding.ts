@@ -2,5 +2,7 @@
 export interface Finding {
   check: string;
   ok: boolean;
+  /** It works, and somebody should know that it could be better. */
+  warning?: true;
   detail: string;
 }

@@ -12,6 +12,7 @@ export const COMMANDS: Record<string, string> = {
   get_email_status: 'message show',
   list_sandbox: 'sandbox list',
   list_kept_feedback: 'feedback list',
+  list_relays: 'relay list',
   list_quarantine: 'quarantine list',
   list_disabled_links: 'link list',
   list_webhook_endpoints: 'webhook list',

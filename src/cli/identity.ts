@@ -41,7 +41,21 @@ function registerChanges(identity: Command): void {
       }),
   );
 
-  ofAccount(identity.command('remove <value>').description('no longer send from it')).action(
+  ofAccount(identity.command('rotate <domain>').description('change its signing keys')).action(
+    (domain: string, { account, json }: IdentityOptions) =>
+      withOperations(account, async (api) => {
+        const rotated = await api.domains.rotate({ domain });
+        print(json, rotated, () => [
+          ...(rotated.rotation ? [rotated.rotation.note] : []),
+          ...showRecords({
+            ...rotated,
+            records: rotated.records.filter(({ purpose }) => purpose.endsWith('-next')),
+          }),
+        ]);
+      }),
+  );
+
+  ofAccount(identity.command('remove <value>').description('stop sending from it')).action(
     (value: string, { account, json }: IdentityOptions) =>
       withOperations(account, async (api) => {
         const removed = isAddress(value)
@@ -53,7 +67,7 @@ function registerChanges(identity: Command): void {
 }
 
 function registerLooks(identity: Command): void {
-  withJson(identity.command('check <domain>').description('ask DNS for the records of a domain'))
+  withJson(identity.command('check <domain>').description('check the DNS records of a domain'))
     .option('--account <id>', 'of one account only', accountNumber)
     .action((domain: string, options: Partial<IdentityOptions>) =>
       operating(async (here) => {
@@ -187,16 +201,27 @@ function showRecords({ domain, records }: Domain): string[] {
   ];
 }
 
+function sayAlignment(domain: string, of: NonNullable<Domain['alignment']>): string {
+  const { dkim, spf, policy, policy_domain: at } = of;
+  const ways = [...(dkim ? ['DKIM'] : []), ...(spf ? ['SPF'] : [])];
+  const aligned =
+    ways.length > 0 ? `Its email aligns by ${ways.join(' and ')}` : 'Its email cannot pass DMARC';
+  const asked = policy === null ? 'no DMARC policy' : `policy ${policy}`;
+  return `${aligned}; ${asked}${at === null || at === domain ? '' : `, of ${at}`}.`;
+}
+
 function showFindings(domain: Domain & { account: number }): string[] {
   return [
     `${domain.domain} (account ${domain.account}) is ${domain.verified ? 'verified' : 'not verified'}.`,
+    ...(domain.alignment ? [sayAlignment(domain.domain, domain.alignment)] : []),
+    ...(domain.rotation ? ['', domain.rotation.note] : []),
     ...domain.records.flatMap(({ purpose, name, type, value, check }) => [
       '',
       `${check?.state === 'ok' ? 'ok   ' : 'FAULT'}  ${purpose}  ${name} ${type}`,
+      ...(check?.note ? [`       ${check.note}`] : []),
       ...(check?.state === 'ok'
         ? []
         : [
-            `       ${check?.note ?? ''}`,
             `       expected  ${value}`,
             ...(check?.seen ?? []).map((seen) => `       seen      ${seen}`),
           ]),

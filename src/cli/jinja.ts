@@ -104,7 +104,7 @@ export function answer(line: string): string {
 function renderJob(job: Dict): string {
   const templates = job.get('templates');
   if (!(templates instanceof Dict))
-    throw new Error('"templates" must be an object of name and source');
+    throw new Error('"templates" must be an object of names and sources');
   const main = job.get('main') ?? templates.keys()[0];
   const context = job.get('context') ?? new Dict();
   if (typeof main !== 'string' || !(context instanceof Dict))

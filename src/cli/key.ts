@@ -1,7 +1,8 @@
 // sandmartin key: API keys, shown once.
 import type { Command } from 'commander';
+import { APPROVAL_RULES, type ApprovalRule } from '../accounts/agent-limits.ts';
 import { accountOfKeyId, listKeys } from '../accounts/keys.ts';
-import { ALL_SCOPES } from '../accounts/scopes.ts';
+import { ALL_SCOPES, TEST_SCOPES } from '../accounts/scopes.ts';
 import type { ApiKey } from '../client/operations.ts';
 import { systemClock } from '../clock.ts';
 import { Problem } from '../errors.ts';
@@ -22,6 +23,12 @@ interface LimitOptions {
   bcc: boolean;
   dailyCap?: number;
   sandboxOnly?: boolean;
+  approval?: ApprovalRule;
+  allMessages?: boolean;
+  sender?: string[];
+  replyTo?: string[];
+  linkHost?: string[];
+  test?: boolean;
 }
 
 interface BoundOptions {
@@ -32,21 +39,31 @@ interface BoundOptions {
 export function registerKey(program: Command): void {
   const key = program.command('key').description('API keys');
 
-  withJson(key.command('create').description('make a key; it is shown this once'))
+  withJson(key.command('create').description('create a key; it is shown only once'))
     .requiredOption('--account <id>', 'the account it belongs to', accountNumber)
     .option('--scope <scope>', `${ALL_SCOPES.join(', ')}; repeat for several`, collect)
-    .option('--name <name>', 'to recognise it in lists')
+    .option('--name <name>', 'a name to recognise it by')
     .option('--allow-recipient <who>', 'may only write to this address or domain; repeat', collect)
     .option('--templates-only', 'may only send templates, with no words of its own')
     .option('--no-bcc', 'may not send hidden copies')
     .option('--daily-cap <n>', 'recipients it may write to a day', wholeNumber('--daily-cap', 1))
-    .option('--sandbox-only', 'its mail goes to the sandbox and never leaves')
-    .option('--expires <when>', 'it ends then: 90d, 12h or a time such as 2030-01-31', readExpiry)
+    .option('--sandbox-only', 'its email goes to the sandbox and is never delivered')
+    .option('--approval <when>', `a person approves: ${APPROVAL_RULES.join(', ')}`, readApproval)
+    .option('--all-messages', 'with rules: may read what others sent too')
+    .option('--sender <mailbox>', 'may only write from this mailbox; repeat', collect)
+    .option('--reply-to <who>', 'replies may go to this address or domain too; repeat', collect)
+    .option('--link-host <host>', 'may only link to this host and below; repeat', collect)
+    .option('--test', `for tests: sandbox only; without --scope ${TEST_SCOPES.join(', ')}`)
+    .option(
+      '--expires <when>',
+      'when it expires: 90d, 12h or a time such as 2030-01-31',
+      readExpiry,
+    )
     .option('--networks <list>', 'may only be used from these, comma-separated', readList)
     .action((options: KeyOptions & LimitOptions & BoundOptions & { account: number }) =>
       withOperations(options.account, async (api) => {
         const { secret: key, ...made } = await api.keys.create({
-          scopes: (options.scope ?? []).map(readScope),
+          scopes: (options.scope ?? (options.test ? TEST_SCOPES : [])).map(readScope),
           rules: wishedRules(options),
           expires_at: options.expires?.toISOString(),
           networks: options.networks,
@@ -54,7 +71,7 @@ export function registerKey(program: Command): void {
         });
         print(options.json, { ...made, key }, () => [
           key,
-          `This is ${made.id}. Keep it now: it is not shown again.`,
+          `This is ${made.id}. Save it now: it is not shown again.`,
         ]);
       }),
     );
@@ -85,13 +102,14 @@ export function registerKey(program: Command): void {
       }),
     );
 
-  withJson(key.command('revoke <id>').description('end a key for good, within a second')).action(
-    (id: string, options: KeyOptions) =>
-      operating(async (here) => {
-        const api = await here.as(await accountOfKeyId(here.database, id));
-        const revoked = await api.keys.revoke({ id });
-        print(options.json, revoked, () => [`${id} is revoked.`]);
-      }),
+  withJson(
+    key.command('revoke <id>').description('revoke a key permanently, within a second'),
+  ).action((id: string, options: KeyOptions) =>
+    operating(async (here) => {
+      const api = await here.as(await accountOfKeyId(here.database, id));
+      const revoked = await api.keys.revoke({ id });
+      print(options.json, revoked, () => [`${id} is revoked.`]);
+    }),
   );
 }
 
@@ -140,8 +158,20 @@ const wishedRules = (options: LimitOptions) => ({
   templates_only: options.templatesOnly ?? false,
   no_bcc: !options.bcc,
   daily_cap: options.dailyCap ?? null,
-  sandbox_only: options.sandboxOnly ?? false,
+  sandbox_only: options.sandboxOnly ?? options.test ?? false,
+  approval: options.approval ?? ('never' as const),
+  ...(options.allMessages ? { own_messages: false } : {}),
+  senders: options.sender ?? null,
+  reply_to: options.replyTo ?? null,
+  link_hosts: options.linkHost ?? null,
 });
+
+function readApproval(text: string): ApprovalRule {
+  const rule = APPROVAL_RULES.find((known) => known === text);
+  if (rule !== undefined) return rule;
+  const detail = `--approval must be one of ${APPROVAL_RULES.join(', ')}, not "${text}".`;
+  throw new Problem('invalid', detail);
+}
 
 function showRules(rules: ApiKey['rules']): string {
   if (rules === null) return '';
@@ -151,6 +181,11 @@ function showRules(rules: ApiKey['rules']): string {
     rules.no_bcc && 'no bcc',
     rules.daily_cap !== null && `${rules.daily_cap} a day`,
     rules.sandbox_only && 'sandbox only',
+    rules.approval !== 'never' && `approval ${rules.approval}`,
+    rules.own_messages && 'own messages',
+    rules.senders && `from ${rules.senders.join(' ')}`,
+    rules.reply_to && `replies to ${rules.reply_to.join(' ')}`,
+    rules.link_hosts && `links to ${rules.link_hosts.join(' ')}`,
   ];
   return parts.filter(Boolean).join(', ');
 }

@@ -29,7 +29,7 @@ export function registerLink(program: Command): void {
         const target = targetOf(message, options);
         await disableLink(database, target, options.reason.trim());
         print(options.json, target, () => [
-          `Switched off: ${shown(target)}. Within seconds readers are told so instead.`,
+          `Switched off: ${shown(target)}. Within seconds, readers see a page that says so.`,
         ]);
       }),
     );

@@ -1,27 +1,10 @@
-// The command `sandmartin`: one file per command, wired here.
+// The command `sandmartin`: how it is called, and how it says what went wrong.
 import { Command, CommanderError } from 'commander';
 import { isConnectionFault } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { VERSION } from '../version.ts';
-import { registerAccount } from './account.ts';
-import { registerBranding } from './branding.ts';
-import { registerDoctor } from './doctor.ts';
-import { registerFeedback } from './feedback.ts';
-import { registerFeedbackList } from './feedback-list.ts';
+import { registerCommands } from './commands.ts';
 import { wordedAtTerminal } from './hints.ts';
-import { registerIdentity } from './identity.ts';
-import { registerJinja } from './jinja.ts';
-import { registerKey } from './key.ts';
-import { registerLink } from './link.ts';
-import { registerMessage } from './message.ts';
-import { registerQuarantine } from './quarantine.ts';
-import { registerSandbox } from './sandbox.ts';
-import { registerSecret } from './secret.ts';
-import { registerServe } from './serve.ts';
-import { registerSuppression } from './suppression.ts';
-import { registerTemplate } from './template.ts';
-import { registerUser } from './user.ts';
-import { registerWebhook } from './webhook.ts';
 
 interface Refusal extends NodeJS.ErrnoException {
   /** Of PostgreSQL. */
@@ -31,8 +14,8 @@ interface Refusal extends NodeJS.ErrnoException {
 /** By what was tried. */
 const ADVICE: Record<string, string> = {
   listen:
-    'Stop what uses it, or set HOST, PORT, FEEDBACK_PORT, METRICS_PORT or MCP_PORT to something else.',
-  connect: 'Check DATABASE_URL, and that the server runs.',
+    'Stop the program that uses it, or set HOST, PORT, FEEDBACK_PORT, METRICS_PORT or MCP_PORT to something else.',
+  connect: 'Check DATABASE_URL, and that the server is running.',
   getaddrinfo: 'Check the names in DATABASE_URL and HOST.',
   open: 'Check FEEDBACK_TLS_CERT and FEEDBACK_TLS_KEY.',
 };
@@ -42,29 +25,16 @@ const program = new Command('sandmartin')
   .version(VERSION)
   // Options behind a command are that command's: `template publish SLUG --version 2`.
   .enablePositionalOptions()
-  .showHelpAfterError('(add --help for what is possible)')
+  .showHelpAfterError('(add --help to see what is possible)')
   .configureHelp({ showGlobalOptions: false });
 
-registerServe(program);
-registerAccount(program);
-registerKey(program);
-registerUser(program);
-registerIdentity(program);
-registerTemplate(program);
-registerQuarantine(program);
-registerBranding(program);
-registerMessage(program);
-registerWebhook(program);
-registerSandbox(program);
-registerFeedbackList(registerFeedback(program));
-registerSuppression(program);
-registerLink(program);
-registerJinja(program);
-registerSecret(program);
-registerDoctor(program);
+registerCommands(program);
+
+/** Bare `npx sandmartin` starts the service: in an empty folder, the sandbox. */
+const args = process.argv.length > 2 ? process.argv.slice(2) : ['serve'];
 
 try {
-  await program.parseAsync();
+  await program.parseAsync(args, { from: 'user' });
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode;
   else {

@@ -1,10 +1,11 @@
-// sandmartin message: what was sent, and what became of it.
+// sandmartin message: what was sent, and what happened to it.
 import type { Command } from 'commander';
 import type { DeliveryAttempt, MessageDetails, MessageSummary } from '../client/operations.ts';
 import { RESOLUTIONS, type Resolution } from '../delivery/resolve.ts';
 import { Problem } from '../errors.ts';
 import { readUuid } from '../ids.ts';
 import { findAccountOfMessage, listMessages } from '../messages/message.ts';
+import { showSummary } from '../operations/messages.ts';
 import { accountNumber, print, table, wholeNumber, withJson } from './command.ts';
 import { type Here, operating } from './operations.ts';
 
@@ -50,7 +51,10 @@ export function registerMessage(program: Command): void {
           `To       ${details.recipients.join(', ')}`,
           `Subject  ${details.subject}`,
           `Through  ${details.door}`,
+          ...(details.relays.length === 0 ? [] : [`Relay    ${details.relays.join(', ')}`]),
           ...(details.template === null ? [] : [`Template ${templateOf(details)}`]),
+          ...(details.scheduled_at === null ? [] : [`Goes out ${details.scheduled_at}`]),
+          ...(details.cancelled_at === null ? [] : [`Cancelled ${details.cancelled_at}`]),
           ...(details.delay === null ? [] : [`Delayed  ${JSON.stringify(details.delay)}`]),
           '',
           `${details.created_at.replace('Z', '   ')}  queued`,
@@ -62,8 +66,34 @@ export function registerMessage(program: Command): void {
 
   withJson(
     message
+      .command('cancel <id>')
+      .description('cancel an email before any of it is handed over; nobody receives it'),
+  ).action((id: string, { json }: MessageOptions) =>
+    operating(async (here) => {
+      const { messages } = await here.as(await accountOf(here, id));
+      const cancelled = await messages.cancel({ sm_mail_id: id });
+      print(json, cancelled, () => [`Cancelled at ${cancelled.cancelled_at}.`]);
+    }),
+  );
+
+  withJson(
+    message
+      .command('reschedule <id> <time>')
+      .description(
+        'change when an email goes out: a time such as 2026-11-20T09:00:00+01:00, or now',
+      ),
+  ).action((id: string, time: string, { json }: MessageOptions) =>
+    operating(async (here) => {
+      const { messages } = await here.as(await accountOf(here, id));
+      const moved = await messages.reschedule({ sm_mail_id: id, scheduled_at: time });
+      print(json, moved, () => [`It goes out at ${moved.scheduled_at}.`]);
+    }),
+  );
+
+  withJson(
+    message
       .command('resolve <id>')
-      .description('decide what became of a mail when nobody knows whether the relay has it'),
+      .description('settle an email when nobody knows whether the relay has it'),
   )
     .requiredOption('--as <outcome>', 'sent (count it as sent) or again (send it again)', readAs)
     .action((id: string, { as, json }: { as: Resolution; json?: boolean }) =>
@@ -87,8 +117,9 @@ async function newest(
 ): Promise<(MessageSummary & { account_id?: number })[]> {
   if (account === undefined) {
     const messages = await listMessages(database, { limit });
-    return messages.map(({ accountId, from, createdAt, ...it }) => ({
-      ...{ account_id: accountId, ...it, from_email: from, created_at: createdAt },
+    return messages.map((message) => ({
+      account_id: message.accountId,
+      ...showSummary(message),
     }));
   }
   const found: MessageSummary[] = [];

@@ -10,6 +10,7 @@ import { type Page, pagesOf } from '../client/calls.ts';
 import type { Operations } from '../client/operations.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { lint } from '../lint/lint.ts';
 import { createLog } from '../log.ts';
 import { assembleLarge, type CopyOrder } from '../mail/assembling.ts';
 import { sourceOf } from '../mail/making.ts';
@@ -21,9 +22,13 @@ import type { OperationDeps } from '../operations/deps.ts';
 import { itemsOf } from '../operations/lists.ts';
 import type { Operation } from '../operations/operation.ts';
 import { perform } from '../operations/perform.ts';
+import { probeDomain } from '../relays/probing.ts';
+import { knownRelays, withAddress } from '../relays/relay-list.ts';
+import { openWaiting } from '../sandbox/waiting.ts';
 import { openSecret } from '../secrets.ts';
 import { openBatcher } from '../sending/batch.ts';
 import type { Database } from '../store/pool.ts';
+import { loadStreams } from '../streams/streams.ts';
 import { catalogFolder, loadCatalog } from '../templates/catalog.ts';
 import { makeHere } from '../templates/making.ts';
 import { createOffering } from '../templates/offering.ts';
@@ -37,7 +42,7 @@ export interface Here {
   database: Database;
   config: Config;
   /**
-   * As the operator of the machine, who may everything: in an account, or (without) over all of
+   * As the operator of the machine, who may do everything: in an account, or (without) over all of
    * them.
    */
   as(account?: number): Promise<Operations>;
@@ -52,7 +57,10 @@ export const withOperations = <Result>(
 export const operating = <Result>(work: (here: Here) => Promise<Result>): Promise<Result> =>
   withDatabase(async (database, config) => {
     const log = createLog('silent');
-    const directory = openDirectory({ database, clock: systemClock, log });
+    const directory = openDirectory({
+      ...{ database, clock: systemClock, log },
+      bounceDomain: config.bounceDomain,
+    });
     const agent = guardedAgent(addressGuard(config.webhookAllow));
     try {
       const deps = await depsOf(database, config, directory, agent);
@@ -122,15 +130,19 @@ async function depsOf(
   const making = onceUsed(() => makeHere(catalog));
   const resolve = openResolution({ database, catalog, perAccount: directory.perAccount });
   const render = createRenderer(resolve, making);
-  const inSandbox = config.relayUrl === undefined;
+  const { relayUrl } = config;
+  const known = await knownRelays(database, vault, relayUrl);
+  const inSandbox = () => known.length === 0;
+  const relays = () => withAddress(known, relayUrl);
+  const sender = config.systemSender?.address;
   const composing = {
     returnPathKey: secret.tokenKeys('return-path')[0],
-    senders: openSenders({ database, vault, bounceDomain }),
+    senders: openSenders({ database, vault, bounceDomain, operatorDomain: config.operatorDomain }),
     tracker: {
       key: secret.tokenKeys('tracking')[0],
       url: () => config.trackingUrl ?? config.baseUrl,
     },
-    isPublic: config.isPublic || inSandbox,
+    isPublic: () => config.isPublic || inSandbox(),
     // Nobody else waits for a command.
     assembleLarge: async (order: CopyOrder) => assembleLarge(order),
   };
@@ -146,14 +158,20 @@ async function depsOf(
       onCommitted: () => undefined,
     }),
     templates: createOffering({ database, catalog, resolve, render }),
+    streams: directory.perAccount((accountId) => loadStreams(database, accountId)),
     relayRetryAfterSeconds: () => 1,
+    scheduledFullness: () => undefined,
     allowedHeaders: config.allowedHeaders,
+    lint: async (_, email) => lint(email),
     dns: createDns(config.dnsServers),
     webhooks: { guard: addressGuard(config.webhookAllow), clock, vault, agent },
     systemSender: config.systemSender,
-    inSandbox: () => inSandbox,
+    mailbox: openWaiting({ database, log: createLog('silent') }),
+    ...{ inSandbox, relayUrl },
+    probeReturnPath: (of) => probeDomain({ database, bounceDomain, sender, relays }, of),
     // What it knows of the relay, the running service knows.
     relayIsDown: () => false,
+    linksWork: composing.isPublic,
     baseUrl: () => config.baseUrl,
     sourceOf: async (accountId, uuid) => {
       const mail = await loadMail(database, accountId, uuid);

@@ -1,4 +1,4 @@
-// sandmartin quarantine: mails that were set aside, and putting them back when the cause is mended.
+// sandmartin quarantine: emails that were set aside, and putting them back when the cause is fixed.
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
 import { print, table, wholeNumber, withJson } from './command.ts';
@@ -13,7 +13,7 @@ interface QuarantineOptions {
 export function registerQuarantine(program: Command): void {
   const quarantine = program
     .command('quarantine')
-    .description('mails set aside because they could not be read, made or recorded');
+    .description('emails set aside because they could not be read, composed or recorded');
 
   withJson(quarantine.command('list').description('oldest first, with the reason'))
     .option('--limit <n>', 'how many', wholeNumber('--limit', 1, 100), 100)
@@ -43,7 +43,7 @@ export function registerQuarantine(program: Command): void {
             ? await api.quarantine.releaseAll()
             : await api.quarantine.release({ id });
         print(options.json, { released }, () => [
-          `${released} ${released === 1 ? 'mail is' : 'mails are'} due again.`,
+          `${released} ${released === 1 ? 'email is' : 'emails are'} due again.`,
         ]);
       }),
     );

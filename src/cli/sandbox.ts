@@ -1,4 +1,4 @@
-// sandmartin sandbox: the mails that the sandbox relay captured.
+// sandmartin sandbox: the emails that the sandbox relay captured.
 import type { Command } from 'commander';
 import { clearCaptured, getCaptured, listCaptured } from '../sandbox/inbox.ts';
 import { print, table, wholeNumber, withDatabase, withJson } from './command.ts';
@@ -9,7 +9,7 @@ interface SandboxOptions {
 }
 
 export function registerSandbox(program: Command): void {
-  const sandbox = program.command('sandbox').description('mail captured while RELAY_URL is unset');
+  const sandbox = program.command('sandbox').description('email captured while RELAY_URL is unset');
 
   withJson(sandbox.command('list').description('newest first'))
     .option('--limit <n>', 'how many', wholeNumber('--limit', 1), 50)
@@ -34,7 +34,7 @@ export function registerSandbox(program: Command): void {
   withJson(
     sandbox
       .command('show <id>')
-      .description('the mail as it went over the wire, by its id or its message id'),
+      .description('the email as it was handed over, by its id or its message id'),
   ).action((id: string, options: SandboxOptions) =>
     withDatabase(async (database) => {
       const { raw, ...mail } = await getCaptured(database, id);
@@ -42,11 +42,13 @@ export function registerSandbox(program: Command): void {
     }),
   );
 
-  withJson(sandbox.command('clear').description('throw all of them away')).action(
+  withJson(sandbox.command('clear').description('delete all of them')).action(
     (options: SandboxOptions) =>
       withDatabase(async (database) => {
         const cleared = await clearCaptured(database);
-        print(options.json, { cleared }, () => [`${cleared} mails are gone.`]);
+        print(options.json, { cleared }, () => [
+          `${cleared} ${cleared === 1 ? 'email was' : 'emails were'} deleted.`,
+        ]);
       }),
   );
 }

@@ -22,19 +22,17 @@ export function registerSecret(program: Command): void {
   withJson(
     secret
       .command('rotate')
-      .description(
-        'go over to the SECRET_KEY of this environment; all that is sealed is sealed anew',
-      ),
+      .description('switch to the SECRET_KEY of this environment and reseal everything'),
   )
     .option('--from-env <name>', 'the variable that holds the old secret', 'OLD_SECRET_KEY')
     .option(
       '--old-links <days>',
-      'for how long links and return paths of the old secret are understood; 0 when it leaked',
+      'how long links and return paths of the old secret keep working; 0 if it leaked',
       wholeNumber('--old-links', 0, 3650),
       OLD_LINKS_DAYS,
     )
     .option('--lost', 'the old secret is gone: give up what only it opens')
-    .option('--dry-run', 'only try it and say what would happen')
+    .option('--dry-run', 'say what would happen and change nothing')
     .action(rotate);
 }
 
@@ -53,13 +51,13 @@ async function rotate({ fromEnv, oldLinks, lost, dryRun, json }: RotateOptions):
     const { resealed, stranded, oldLinksUntil } = rotation;
     print(json, { ...rotation, dryRun: dryRun ?? false }, () => [
       `${resealed} sealed ${resealed === 1 ? 'value' : 'values'} ${dryRun ? 'would be' : 'are'} sealed with the new secret.`,
-      ...(stranded.length > 0 ? [`${listing(stranded)} They must be made anew.`] : []),
+      ...(stranded.length > 0 ? [`${listing(stranded)} They must be created again.`] : []),
       oldLinksUntil === null
-        ? 'Links and return paths of the old secret are not understood any more.'
-        : `Links and return paths of the old secret are understood until ${oldLinksUntil}.`,
+        ? 'Links and return paths of the old secret no longer work.'
+        : `Links and return paths of the old secret work until ${oldLinksUntil}.`,
       dryRun
         ? 'Nothing was changed.'
-        : 'Processes with the old secret end by themselves within seconds: start them with the new one.',
+        : 'Processes with the old secret stop on their own within seconds: start them with the new one.',
     ]);
   });
 }

@@ -1,8 +1,16 @@
 // sandmartin serve: starts the roles of this process and says hello.
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import { createLog } from '../log.ts';
-import { print, withJson } from './command.ts';
+import type { Service } from '../main.ts';
+import { endWithCaller } from './caller.ts';
+import { collect, print, withJson } from './command.ts';
+import {
+  makeTemporaryFolder,
+  makeTestAccount,
+  sandboxEnv,
+  type TemporaryFolder,
+} from './serve-sandbox.ts';
 import { bannerLines, openWelcome, summary } from './welcome.ts';
 
 /** What is in hand gets this long after SIGTERM; leases bring back what takes longer. */
@@ -12,18 +20,39 @@ interface ServeOptions {
   port?: string;
   data?: string;
   json?: boolean;
+  sandbox?: boolean;
+  sender?: string[];
 }
 
 export function registerServe(program: Command): void {
-  withJson(program.command('serve').description('start the service'))
-    .option('--port <port>', 'port of the API, over PORT')
-    .option('--data <folder>', 'data folder, over DATA_DIR')
+  withJson(program.command('serve').description('start the service; also without a command'))
+    .option('--port <port>', 'port of the API; overrides PORT')
+    .option('--data <folder>', 'data folder; overrides DATA_DIR')
+    .option(
+      '--sandbox',
+      'for a test run: in a temporary folder, ends with the process that started it',
+    )
+    .option(
+      '--sender <domain>',
+      'with --sandbox: a domain or address to send from; repeat',
+      collect,
+    )
     .action(serve);
 }
 
 async function serve(options: ServeOptions): Promise<void> {
+  const folder = options.sandbox ? await makeTemporaryFolder() : undefined;
+  try {
+    await start(options, folder);
+  } catch (error) {
+    folder?.remove();
+    throw error;
+  }
+}
+
+async function start(options: ServeOptions, folder: TemporaryFolder | undefined): Promise<void> {
   const config = readConfig({
-    ...process.env,
+    ...(folder === undefined ? process.env : sandboxEnv(process.env, folder)),
     ...(options.port === undefined ? {} : { PORT: options.port }),
     ...(options.data === undefined ? {} : { DATA_DIR: options.data }),
   });
@@ -31,18 +60,42 @@ async function serve(options: ServeOptions): Promise<void> {
   const { startService } = await import('../main.ts');
   const log = createLog(config.logLevel);
   const starting = startService(config, log);
-  const end = endingOf(async () => (await starting).stop());
+  const hello = starting.then((service) => sayHello(options, config, service));
+  // A start that fails is told by `starting` itself.
+  hello.catch(() => undefined);
+  const end = endingOf(async () => {
+    const service = await starting;
+    // It asks the database, and a key that it has made is told this once.
+    await hello.catch(() => undefined);
+    await service.stop();
+    folder?.remove();
+  });
+  if (options.sandbox) endWithCaller(() => end(0));
   const service = await starting;
   void service.unfit.then((why) => {
     log.fatal(why);
     end(1);
   });
+  await hello.catch(async (error) => {
+    // The folder of a sandbox goes with this refusal, so nothing may work in it any more.
+    if (options.sandbox) await service.stop();
+    throw error;
+  });
+}
+
+/** Where it is and, the first time, how to get in. */
+async function sayHello(options: ServeOptions, config: Config, service: Service): Promise<void> {
+  if (options.sandbox) {
+    const account = await makeTestAccount(service.database, options.sender);
+    print(true, { base_url: service.apiUrl, ...account }, () => []);
+    return;
+  }
   const welcome = await openWelcome(config, service.database);
   print(options.json, summary(service, welcome), () => bannerLines(config, service, welcome));
 }
 
 /**
- * Ends the process in good order, also when a signal asks for it. A second signal does not wait.
+ * Ends the process in good order, even when a signal asks for it. A second signal does not wait.
  */
 function endingOf(stop: () => Promise<void>): (code: number) => void {
   let stopping = false;
@@ -63,7 +116,7 @@ function endingOf(stop: () => Promise<void>): (code: number) => void {
 /** The database or the relay did not let go in time. */
 function giveUp(): void {
   process.stderr.write(
-    `Not everything could be finished within ${STOP_WITHIN_MS / 1000} s. Nothing is lost: what was in hand and could not be recorded is handed over again when its lease ends.\n`,
+    `Not everything could be finished within ${STOP_WITHIN_MS / 1000} s. Nothing is lost: what was being handed over and could not be recorded is handed over again when its lease ends.\n`,
   );
   process.exit(1);
 }

@@ -2,12 +2,13 @@
 import type { Command } from 'commander';
 import type { Suppression } from '../client/operations.ts';
 import { Problem } from '../errors.ts';
-import { SUPPRESSION_REASONS, type SuppressionReason } from '../suppressions/suppressions.ts';
+import { LISTED_REASONS, type ListedReason } from '../suppressions/listing.ts';
 import { ofAccount, print, readTextFile, table, wholeNumber } from './command.ts';
 import { withOperations } from './operations.ts';
 
 interface SuppressionOptions {
   account: number;
+  stream?: string;
   json?: boolean;
 }
 
@@ -32,39 +33,51 @@ function registerOne(suppression: Command): void {
   ofAccount(suppression.command('list').description('what is suppressed, and why'))
     .option('--search <text>', 'only addresses with this in them')
     .option('--after <address>', 'go on after this address')
+    .option('--stream <name>', 'only who unsubscribed from this stream')
     .option('--limit <n>', 'how many', wholeNumber('--limit', 1, MOST_AT_ONCE), 200)
-    .action(({ account, json, after, search, limit }: ListOptions) =>
+    .action(({ account, json, after, ...wanted }: ListOptions) =>
       withOperations(account, async (api) => {
-        const { data } = await api.suppressions.list({ search, limit, cursor: after });
+        const { data } = await api.suppressions.list({ ...wanted, cursor: after });
         print(json, data, () =>
           table(
-            ['ADDRESS', 'REASON', 'MESSAGE', 'SINCE'],
-            data.map((it) => [it.address, it.reason, it.message_id ?? '', it.created_at]),
+            ['ADDRESS', 'REASON', 'STREAM', 'MESSAGE', 'SINCE'],
+            data.map((it) => [
+              it.address,
+              it.reason,
+              it.stream ?? 'all',
+              it.message_id ?? '',
+              it.created_at,
+            ]),
           ),
         );
       }),
     );
 
-  ofAccount(suppression.command('add <address>').description('do not write there')).action(
-    (address: string, { account, json }: SuppressionOptions) =>
+  ofAccount(suppression.command('add <address>').description('stop sending to an address'))
+    .option('--stream <name>', 'through this stream only, as if it had unsubscribed')
+    .action((address: string, { account, json, stream }: SuppressionOptions) =>
       withOperations(account, async (api) => {
-        const added = await api.suppressions.put({ address });
+        const added = await api.suppressions.put({ address, stream });
         print(json, added, () => [
-          `${added.address} is suppressed for account ${account} (${added.reason}).`,
+          `${added.address} is suppressed for ${where(account, added)} (${added.reason}).`,
         ]);
       }),
-  );
+    );
 
-  ofAccount(suppression.command('remove <address>').description('write there again')).action(
-    (address: string, { account, json }: SuppressionOptions) =>
+  ofAccount(suppression.command('remove <address>').description('send to an address again'))
+    .option('--stream <name>', 'undo its unsubscribing from this stream')
+    .action((address: string, { account, json, stream }: SuppressionOptions) =>
       withOperations(account, async (api) => {
-        const removed = await api.suppressions.remove({ address });
+        const removed = await api.suppressions.remove({ address, stream });
         print(json, removed, () => [
-          `${removed.address} is no longer suppressed for account ${account}.`,
+          `${removed.address} is no longer suppressed for ${where(account, removed)}.`,
         ]);
       }),
-  );
+    );
 }
+
+const where = (account: number, { stream }: Suppression): string =>
+  stream === null ? `account ${account}` : `the stream ${stream} of account ${account}`;
 
 function registerMany(suppression: Command): void {
   ofAccount(
@@ -72,21 +85,25 @@ function registerMany(suppression: Command): void {
       .command('import <file>')
       .description('add many, one address a line or as exported; - is standard input'),
   )
-    .option('--reason <reason>', SUPPRESSION_REASONS.join(', '), readReason, 'manual')
-    .action((file: string, options: SuppressionOptions & { reason: SuppressionReason }) =>
+    .option('--reason <reason>', `${LISTED_REASONS.join(', ')} (manual)`, readReason)
+    .option('--stream <name>', 'unsubscribe them from this stream only')
+    .action((file: string, options: SuppressionOptions & { reason?: ListedReason }) =>
       withOperations(options.account, async (api) => {
-        const addresses = addressesIn(readTextFile('<file>', file));
+        const { reason, stream } = options;
+        const groups = groupsIn(readTextFile('<file>', file), { reason, stream });
         const sum = { added: 0, present: 0 };
-        for (let from = 0; from < addresses.length; from += MOST_AT_ONCE) {
-          const { added, present } = await api.suppressions.add({
-            addresses: addresses.slice(from, from + MOST_AT_ONCE),
-            reason: options.reason,
-          });
-          sum.added += added;
-          sum.present += present;
+        for (const { addresses, ...why } of groups) {
+          for (let from = 0; from < addresses.length; from += MOST_AT_ONCE) {
+            const { added, present } = await api.suppressions.add({
+              addresses: addresses.slice(from, from + MOST_AT_ONCE),
+              ...why,
+            });
+            sum.added += added;
+            sum.present += present;
+          }
         }
         print(options.json, sum, () => [
-          `${sum.added} were added; ${sum.present} were there already.`,
+          `${sum.added} were added; ${sum.present} were already there.`,
         ]);
       }),
     );
@@ -94,7 +111,7 @@ function registerMany(suppression: Command): void {
   ofAccount(suppression.command('export').description('all of them, as CSV')).action(
     ({ account, json }: SuppressionOptions) =>
       withOperations(account, async (api) => {
-        if (!json) process.stdout.write('address,reason,message_id,created_at\n');
+        if (!json) process.stdout.write('address,reason,message_id,created_at,stream\n');
         for await (const row of api.suppressions.list({ limit: MOST_AT_ONCE })) {
           print(json, row, () => [csvLine(row)]);
         }
@@ -103,21 +120,43 @@ function registerMany(suppression: Command): void {
 }
 
 /** No field can hold a comma or a quote: addresses with quoted local parts are refused. */
-const csvLine = ({ address, reason, message_id, created_at }: Suppression): string =>
-  [address, reason, message_id ?? '', created_at].join(',');
+const csvLine = ({ address, reason, message_id, created_at, stream }: Suppression): string =>
+  [address, reason, message_id ?? '', created_at, stream ?? ''].join(',');
 
-/** What stands before the first comma of a line; the head line of an export is no address. */
-const addressesIn = (text: string): string[] =>
-  text
-    .split(/\r?\n/)
-    .map((line) => line.split(',')[0]!.trim())
-    .filter((address, index) => address !== '' && !(index === 0 && !address.includes('@')));
+interface Why {
+  reason?: ListedReason | undefined;
+  stream?: string | undefined;
+}
 
-function readReason(text: string): SuppressionReason {
-  const reason = SUPPRESSION_REASONS.find((it) => it === text);
+/**
+ * One address a line, or an export of ours: its columns `reason` and `stream` count for each line,
+ * unless the command says why. Those with the same are added together.
+ */
+function groupsIn(text: string, said: Why): (Why & { addresses: string[] })[] {
+  const lines = text.split(/\r?\n/).map((line) => line.split(',').map((field) => field.trim()));
+  const [head] = lines;
+  const named = head !== undefined && head[0] !== '' && !head[0]!.includes('@');
+  const column = (name: string): number => (named ? head.indexOf(name) : -1);
+  const [reasonAt, streamAt] = [column('reason'), column('stream')];
+  const isSaid = said.reason !== undefined || said.stream !== undefined;
+  const groups = new Map<string, Why & { addresses: string[] }>();
+  for (const fields of named ? lines.slice(1) : lines) {
+    if (fields[0] === '') continue;
+    const reason = fields[reasonAt] ? readReason(fields[reasonAt]) : undefined;
+    const why = isSaid ? said : { reason, stream: fields[streamAt] || undefined };
+    const key = `${why.reason} ${why.stream}`;
+    const group = groups.get(key) ?? { ...why, addresses: [] };
+    group.addresses.push(fields[0]!);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+function readReason(text: string): ListedReason {
+  const reason = LISTED_REASONS.find((it) => it === text);
   if (reason !== undefined) return reason;
   throw new Problem(
     'invalid',
-    `--reason must be ${SUPPRESSION_REASONS.join(', ')}, not "${text}".`,
+    `A reason must be one of ${LISTED_REASONS.join(', ')}, not "${text}".`,
   );
 }

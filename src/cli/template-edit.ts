@@ -26,6 +26,7 @@ interface PutOptions extends OwnOptions {
   text?: string;
   schema?: string;
   sample?: string;
+  messages?: string;
   from?: number;
   publish?: boolean;
 }
@@ -36,13 +37,15 @@ export function registerEditing(template: Command): void {
 }
 
 function registerDrafts(template: Command): void {
-  ofAccount(template.command('clone <slug>').description('make a copy that can be changed'))
+  ofAccount(
+    template.command('clone <slug>').description('copy a template so that you can change it'),
+  )
     .option('--as <slug>', 'under another slug')
     .action((slug: string, { account, json, as }: OwnOptions & { as?: string }) =>
       withOperations(account, async (api) => {
         const made = await api.templates.clone({ slug, as });
         print(json, made, () => [
-          `Account ${account} has "${made.slug}" now, a copy of ${slug}, in use as version 1.`,
+          `Account ${account} now has "${made.slug}", a copy of ${slug}, in use as version 1.`,
         ]);
       }),
     );
@@ -54,22 +57,24 @@ function registerDrafts(template: Command): void {
     .option('--preheader <jinja>', 'the line that inboxes show beside the subject')
     .option('--schema <file>', 'JSON list of {name, required, type, description, example}')
     .option('--sample <file>', 'JSON object of variables to show it with')
-    .option('--name <name>', 'what people call it')
+    .option('--messages <file>', 'JSON object of texts by language and key, for t()')
+    .option('--name <name>', 'its name')
     .option('--category <category>', categories.join(', '))
     .option('--description <text>', 'when to use it')
     .option(
       '--from <n>',
-      'the version to change, else the newest; what is not given stays as there',
+      'the version to change, by default the newest; what is not given stays as it is',
       wholeNumber('--from', 1),
     )
-    .option('--publish', 'put it to use at once')
+    .option('--publish', 'publish it at once')
     .action((slug: string, options: PutOptions) =>
       withOperations(options.account, async (api) => {
         const saved = await api.templates.put({ slug, ...changeOf(options) });
         print(options.json, saved, () => [
           options.publish
             ? `Version ${saved.version} of "${slug}" is saved and in use.`
-            : `Version ${saved.version} of "${slug}" is saved as a draft. Put it to use: npx sandmartin template publish ${slug} --account ${options.account}`,
+            : `Version ${saved.version} of "${slug}" is saved as a draft. Publish it: npx sandmartin template publish ${slug} --account ${options.account}`,
+          ...saved.findings.map(({ severity, message, hint }) => `${severity}: ${message} ${hint}`),
         ]);
       }),
     );
@@ -79,21 +84,23 @@ type Change = Omit<Parameters<Operations['templates']['put']>[0], 'slug'>;
 
 /** What files hold is checked by the operation. */
 function changeOf(options: PutOptions): Change {
-  const { name, category, description, subject, preheader, html, text, schema, sample } = options;
+  const { name, category, description, subject, preheader, html, text } = options;
+  const { schema, sample, messages } = options;
   return {
     ...{ name, category: category as Change['category'], description, subject, preheader },
     html: html && readTextFile('--html', html),
     text: text && readTextFile('--text', text),
     variables: schema ? (readJsonFile('--schema', schema) as Change['variables']) : undefined,
     sample: sample ? (readJsonFile('--sample', sample) as Change['sample']) : undefined,
+    messages: messages ? (readJsonFile('--messages', messages) as Change['messages']) : undefined,
     from_version: options.from,
     publish: options.publish,
   };
 }
 
 function registerUse(template: Command): void {
-  ofAccount(template.command('publish <slug>').description('from now on, send this version'))
-    .option('--version <n>', 'which, else the newest', versionNumber)
+  ofAccount(template.command('publish <slug>').description('send this version from now on'))
+    .option('--version <n>', 'which one, by default the newest', versionNumber)
     .action((slug: string, options: OwnOptions) =>
       withOperations(options.account, async ({ templates }) => {
         const version = options.version ?? (await newestOf(templates, slug));
@@ -101,7 +108,7 @@ function registerUse(template: Command): void {
       }),
     );
   ofAccount(
-    template.command('rollback <slug>').description('back to the version used before'),
+    template.command('rollback <slug>').description('go back to the version used before'),
   ).action((slug: string, options: OwnOptions) =>
     withOperations(options.account, async (api) =>
       printUse(options, await api.templates.rollBack({ slug })),

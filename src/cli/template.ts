@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
 import { unknownTemplate } from '../templates/account-templates.ts';
+import { showCarried } from '../templates/carried-file.ts';
 import { type Catalog, catalogFolder, loadCatalog } from '../templates/catalog.ts';
 import { type Category, categories } from '../templates/categories.ts';
 import { makeHere } from '../templates/making.ts';
@@ -47,7 +48,11 @@ function registerReading(template: Command): void {
 
   withJson(template.command('show <slug>').description('one template with its source'))
     .option('--account <id>', 'as this account has it', accountNumber)
-    .option('--version <n>', 'a version of the account, else the published one', versionNumber)
+    .option(
+      '--version <n>',
+      'a version of the account, by default the published one',
+      versionNumber,
+    )
     .action((slug: string, options: Options) =>
       showOne(slug, options).then((shown) => {
         print(options.json, shown, () => [
@@ -101,7 +106,7 @@ function readCategory(text: string): Category {
   );
 }
 
-/** The catalogue stands on the machine: without an account no database is asked. */
+/** The catalogue is on the machine: without an account no database is asked. */
 async function listAll(account: number | undefined) {
   const own =
     account === undefined
@@ -138,6 +143,7 @@ async function showOne(slug: string, { account, version }: Options) {
 interface RenderOptions extends Options {
   sample?: boolean;
   variables?: string;
+  locale?: string;
 }
 
 function registerRender(template: Command): void {
@@ -146,6 +152,7 @@ function registerRender(template: Command): void {
     .option('--version <n>', 'a version of the account, such as a draft', versionNumber)
     .option('--sample', 'with the sample variables of the template')
     .option('--variables <file>', 'with the variables in this JSON file; - is standard input')
+    .option('--locale <tag>', 'in this language, such as de')
     .action((slug: string, options: RenderOptions) => {
       if (options.sample && options.variables !== undefined) {
         throw new Problem('invalid', 'Give either --sample or --variables, not both.');
@@ -160,11 +167,11 @@ function registerRender(template: Command): void {
 }
 
 async function render(slug: string, options: RenderOptions) {
-  const { account, version, sample } = options;
+  const { account, version, sample, locale } = options;
   const variables = sample ? undefined : readVariables(options.variables);
   if (account !== undefined) {
     return await withOperations(account, (api) =>
-      api.templates.render({ slug, version, variables }),
+      api.templates.render({ slug, version, variables, locale }),
     );
   }
   const catalog = catalogue();
@@ -173,8 +180,10 @@ async function render(slug: string, options: RenderOptions) {
   const mail = await createRenderer(resolve, makeHere(catalog))(0, {
     slug,
     variables: variables ?? template.sample,
+    locale,
   });
-  return { subject: mail.subject, html: mail.html.toString(), text: mail.text.toString() };
+  const { subject, html, text, files } = mail;
+  return { subject, html: showCarried(html.toString(), files), text: text.toString() };
 }
 
 function readVariables(file: string | undefined): Record<string, unknown> {

@@ -5,6 +5,7 @@ import { getAccount } from '../accounts/accounts.ts';
 import { MEMBER_ROLES, type MemberRole } from '../accounts/scopes.ts';
 import { systemClock } from '../clock.ts';
 import { Problem } from '../errors.ts';
+import { hasFactor, resetFactors } from '../people/factors.ts';
 import { createInvitation, INVITATION_DAYS, invitationLink } from '../people/invitations.ts';
 import { generatePassword } from '../people/passwords.ts';
 import { endSessions } from '../people/sessions.ts';
@@ -36,16 +37,17 @@ export function registerUser(program: Command): void {
   registerCreate(user);
   registerInvite(user);
   registerPassword(user);
+  registerResetFactors(user);
   registerRights(user);
 }
 
 function registerCreate(user: Command): void {
   withJson(
-    user.command('create <email>').description('make a login; its password is shown this once'),
+    user.command('create <email>').description('create a login; its password is shown only once'),
   )
     .option('--account <id>', 'a member of this account', accountNumber)
     .option('--role <role>', MEMBER_ROLES.join(', '), readRole, 'owner')
-    .option('--name <name>', 'what people call them; the address unless told')
+    .option('--name <name>', 'their name; by default the address')
     .option('--operator', 'sees and changes all accounts')
     .option('--password-file <file>', 'with this password; - is standard input')
     .action((email: string, options: UserOptions) =>
@@ -84,14 +86,14 @@ function registerCreate(user: Command): void {
 }
 
 /**
- * For services that cannot write mail themselves; who works at this machine could make the login as
- * well.
+ * For services that cannot write mail themselves; whoever works at this machine could make the
+ * login as well.
  */
 function registerInvite(user: Command): void {
   withJson(
     user
       .command('invite <email>')
-      .description('make a link by which they choose a password and join an account'),
+      .description('create a link for choosing a password and joining an account'),
   )
     .requiredOption('--account <id>', 'the account', accountNumber)
     .option('--role <role>', MEMBER_ROLES.join(', '), readRole, 'owner')
@@ -115,7 +117,9 @@ function registerPassword(user: Command): void {
   withJson(
     user
       .command('password <email>')
-      .description('a new password, shown this once; whoever is signed in with the old one is out'),
+      .description(
+        'set a new password, shown only once; everyone signed in with the old one is signed out',
+      ),
   )
     .option('--password-file <file>', 'this password; - is standard input')
     .action((email: string, options: UserOptions) =>
@@ -129,6 +133,31 @@ function registerPassword(user: Command): void {
     );
 }
 
+/** Who lost phone, passkeys and recovery codes; the operator has made sure that it is them. */
+function registerResetFactors(user: Command): void {
+  withJson(
+    user
+      .command('reset-factors <email>')
+      .description(
+        'remove authenticator app, passkeys and recovery codes; they sign in with the password alone',
+      ),
+  ).action((email: string, options: UserOptions) =>
+    withDatabase(async (database) => {
+      const found = await requireUser(database, email);
+      const before = await database.transaction(async (client) => {
+        const removed = await resetFactors(client, systemClock, found);
+        await endSessions(client, found.id);
+        return removed;
+      });
+      print(options.json, { ...found, removed: before }, () => [
+        hasFactor(before)
+          ? `${found.email} now signs in with the password alone, and is signed out everywhere. They were notified by email.`
+          : `${found.email} had no second factor.`,
+      ]);
+    }),
+  );
+}
+
 function registerRights(user: Command): void {
   withJson(user.command('operator <email>').description('let them see and change all accounts'))
     .option('--off', 'no longer')
@@ -137,7 +166,7 @@ function registerRights(user: Command): void {
         const found = await requireUser(database, email);
         await setOperator(database, found, !options.off);
         print(options.json, { ...found, operator: !options.off }, () => [
-          `${found.email} is ${options.off ? 'no operator' : 'an operator'} now.`,
+          `${found.email} is ${options.off ? 'no longer' : 'now'} an operator.`,
         ]);
       }),
     );
@@ -151,17 +180,17 @@ function registerRights(user: Command): void {
         await getAccount(database, options.account);
         await setMember(database, options.account, found.id, options.role);
         print(options.json, { ...found, account: options.account, role: options.role }, () => [
-          `${found.email} is ${options.role} of account ${options.account} now.`,
+          `${found.email} is now ${options.role} of account ${options.account}.`,
         ]);
       }),
     );
 
-  withJson(user.command('remove <email>').description('take the login away')).action(
+  withJson(user.command('remove <email>').description('remove the login')).action(
     (email: string, options: UserOptions) =>
       withDatabase(async (database) => {
         const found = await requireUser(database, email);
         await removeUser(database, found);
-        print(options.json, found, () => [`${found.email} cannot sign in any more.`]);
+        print(options.json, found, () => [`${found.email} can no longer sign in.`]);
       }),
   );
 }
@@ -188,7 +217,7 @@ function printPassword(options: UserOptions, user: User, password: string): void
   const shown = options.passwordFile === undefined ? { ...user, password } : user;
   print(options.json, shown, () => [
     options.passwordFile === undefined
-      ? `${user.email} signs in with the password ${password}   (shown this once)`
+      ? `${user.email} signs in with the password ${password}   (shown only once)`
       : `${user.email} signs in with the password in ${options.passwordFile}.`,
   ]);
 }

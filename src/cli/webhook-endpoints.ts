@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Operations, WebhookDelivery, WebhookEndpoint } from '../client/operations.ts';
 import { accountOfEndpoint, listEndpoints, readTypes } from '../webhooks/endpoint.ts';
-import { HOOK_TYPES } from '../webhooks/event-body.ts';
+import { EVERY_HOOK_TYPE } from '../webhooks/event-body.ts';
 import { DISABLED_REASONS } from '../webhooks/health.ts';
 import { accountNumber, collect, print, table, withJson } from './command.ts';
 import { type Here, operating, withOperations } from './operations.ts';
@@ -24,11 +24,11 @@ export interface WebhookOptions {
   json?: boolean;
 }
 
-export const types = HOOK_TYPES.join(', ');
+export const types = EVERY_HOOK_TYPE.join(', ');
 
 export function registerEndpoints(webhook: Command): void {
   withJson(
-    webhook.command('add').description('register an endpoint; its secret is shown this once'),
+    webhook.command('add').description('register an endpoint; its secret is shown only once'),
   )
     .requiredOption('--account <id>', 'the account whose events it gets', accountNumber)
     .requiredOption('--url <url>', 'where to POST, https://')
@@ -44,12 +44,12 @@ export function registerEndpoints(webhook: Command): void {
         if (warning !== undefined) process.stderr.write(`${warning}\n`);
         print(options.json, made, () => [
           made.secret,
-          `This is the signing secret of ${made.id}. Keep it now: it is not shown again.`,
+          `This is the signing secret of ${made.id}. Save it now: it is not shown again.`,
         ]);
       }),
     );
 
-  withJson(webhook.command('list').description('endpoints and how they do'))
+  withJson(webhook.command('list').description('endpoints and their state'))
     .option('--account <id>', 'of one account only', accountNumber)
     .action((options: WebhookOptions) =>
       operating(async (here) => {
@@ -92,26 +92,29 @@ export function registerEndpoints(webhook: Command): void {
       const made = await api.webhooks.rotate({ id });
       print(options.json, made, () => [
         made.secret,
-        `This is the new secret of ${made.id}. Keep it now: it is not shown again.`,
+        `This is the new secret of ${made.id}. Save it now: it is not shown again.`,
         `The old one signs too until ${made.previous_secret_until}.`,
       ]);
     }),
   );
 
   onEndpoint(
-    webhook.command('disable <id>').description('send it nothing; what waits stays'),
+    webhook.command('disable <id>').description('stop sending to it; what is waiting is kept'),
   ).action((id: string, options: WebhookOptions) => turn(id, options, false));
 
-  onEndpoint(webhook.command('enable <id>').description('go on with what waits')).action(
-    (id: string, options: WebhookOptions) => turn(id, options, true),
-  );
+  onEndpoint(
+    webhook.command('enable <id>').description('send to it again, what was waiting included'),
+  ).action((id: string, options: WebhookOptions) => turn(id, options, true));
 
-  onEndpoint(webhook.command('remove <id>').description('for good, with what waits for it')).action(
-    (id: string, options: WebhookOptions) =>
-      withEndpoint(id, options, async (api) => {
-        const removed = await api.webhooks.remove({ id });
-        print(options.json, removed, () => [`${removed.id} is removed.`]);
-      }),
+  onEndpoint(
+    webhook
+      .command('remove <id>')
+      .description('delete it permanently, with the deliveries that wait for it'),
+  ).action((id: string, options: WebhookOptions) =>
+    withEndpoint(id, options, async (api) => {
+      const removed = await api.webhooks.remove({ id });
+      print(options.json, removed, () => [`${removed.id} is removed.`]);
+    }),
   );
 }
 

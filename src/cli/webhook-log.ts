@@ -25,7 +25,7 @@ export function registerLog(webhook: Command): void {
             deliveries.map((it) => [
               it.id,
               it.event_type,
-              it.message_id,
+              it.message_id ?? '',
               it.state,
               String(it.attempts),
               String(it.status ?? it.error ?? ''),
@@ -45,7 +45,7 @@ export function registerLog(webhook: Command): void {
       const found = await api.webhooks.getDelivery({ id: endpointId, delivery_id: id });
       print(options.json, found, () => [
         `${found.id} is ${found.state} after ${found.attempts} attempts.`,
-        found.request?.body ?? 'The event is older than what is kept.',
+        found.request?.body ?? 'The event is past its retention.',
         found.response === null
           ? (found.error ?? 'There is no answer yet.')
           : `${found.response.status} ${found.response.body}`,
@@ -68,7 +68,7 @@ export function registerLog(webhook: Command): void {
         const { count } = await replay(here, id, options);
         const dry_run = options.dryRun ?? false;
         print(options.json, { count, dry_run }, () => [
-          dry_run ? `${count} would be sent again.` : `${count} are sent again.`,
+          `${count === 1 ? '1 delivery' : `${count} deliveries`} ${dry_run ? 'would be' : count === 1 ? 'is' : 'are'} sent again.`,
         ]);
       }),
     );
@@ -84,7 +84,10 @@ async function replay(here: Here, id: string, options: WebhookOptions): Promise<
   }
   const { abandoned, from, to: until, event, dryRun: dry_run } = options;
   if (!abandoned && from === undefined) {
-    throw new Problem('invalid', 'Say what of the endpoint: --abandoned, or --from and --to.');
+    throw new Problem(
+      'invalid',
+      'Say which deliveries of the endpoint: --abandoned, or --from and --to.',
+    );
   }
   const api = await here.as(options.account ?? (await accountOfEndpoint(here.database, id)));
   const event_types = readTypes(event) ?? undefined;
@@ -116,5 +119,5 @@ function readState(text: string): WebhookDelivery['state'] {
 function readTime(text: string): string {
   const time = new Date(text);
   if (!Number.isNaN(time.getTime())) return time.toISOString();
-  throw new Problem('invalid', `"${text}" is no time. Write it like 2026-11-15T10:00Z.`);
+  throw new Problem('invalid', `"${text}" is not a time. Write it like 2026-11-15T10:00Z.`);
 }

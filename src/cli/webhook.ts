@@ -1,4 +1,4 @@
-// sandmartin webhook: where events are posted, what became of them, trying an endpoint, and
+// sandmartin webhook: where events are posted, what happened to them, trying an endpoint, and
 // listening on one's own machine.
 import type { Command } from 'commander';
 import { Agent } from 'undici';
@@ -77,7 +77,7 @@ async function listen(
     const { event_type, payload } = JSON.parse(bodyOf(event).toString());
     const eventId = eventIdOf(event.eventUuid);
     print(options.json, { eventId, event_type, payload, ...result }, () => [
-      `${payload.event_timestamp}  ${event_type.padEnd(9)}  ${payload.sm_mail_id}  ${result.error?.detail ?? result.status}`,
+      `${payload.event_timestamp}  ${event_type.padEnd(9)}  ${payload.sm_mail_id ?? payload.recipients[0]}  ${result.error?.detail ?? result.status}`,
     ]);
     if (stopping.signal.aborted) break;
   }

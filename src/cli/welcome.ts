@@ -10,7 +10,7 @@ import type { Config } from '../config.ts';
 import type { Service } from '../main.ts';
 import { generatePassword } from '../people/passwords.ts';
 import { addUser, noUsersYet, prepareUser, setMember } from '../people/users.ts';
-import type { Database, Queryable } from '../store/pool.ts';
+import { type Database, joined, type Queryable } from '../store/pool.ts';
 
 export interface Welcome {
   /** What the demo account is used with; null when accounts exist already. */
@@ -23,7 +23,7 @@ const DEMO_DOMAIN = 'demo.example';
 const DEMO_EMAIL = `owner@${DEMO_DOMAIN}`;
 const WELCOME_LOCK = 7_263_003;
 
-/** Makes the demo account in an empty sandbox, once, also when several processes start together. */
+/** Makes the demo account in an empty sandbox, once, even when several processes start together. */
 export async function openWelcome(config: Config, database: Database): Promise<Welcome> {
   const isDemo = config.relayUrl === undefined && config.roles.has('api');
   if (isDemo && (await isEmpty(database))) {
@@ -55,7 +55,7 @@ async function makeDemo(
 ): Promise<string> {
   const account = await createAccount(client, { name: 'Demo', plan: 'paid' });
   await addIdentity(client, account.id, DEMO_DOMAIN, true);
-  const { key } = await createKey(client, systemClock, {
+  const { key } = await createKey(joined(client), systemClock, {
     accountId: account.id,
     scopes: EMAIL_SCOPES,
     name: 'demo',
@@ -80,11 +80,21 @@ export function bannerLines(config: Config, service: Service, welcome: Welcome):
     '',
     `  API        ${service.apiUrl}   (described at ${service.apiUrl}/openapi.json)`,
     config.relayUrl === undefined
-      ? '  Relay      sandbox: every mail is captured, none leaves. See it with: npx sandmartin sandbox list'
+      ? '  Relay      sandbox: every email is captured, none is delivered. See it with: npx sandmartin sandbox list'
       : '  Relay      the one in RELAY_URL',
+    ...smtpLines(config, service),
     ...dashboardLines(service, welcome),
     ...keyLines(service.apiUrl, welcome),
     '',
+  ];
+}
+
+/** Where programs send by SMTP, if they can. */
+function smtpLines({ smtp }: Config, { smtpPort, smtpsPort }: Service): string[] {
+  const ports = [smtpPort, smtpsPort && `${smtpsPort} (TLS)`].filter(Boolean);
+  if (ports.length === 0) return [];
+  return [
+    `  SMTP       ${smtp.host}, port ${ports.join(' and ')}: any username, an API key as the password`,
   ];
 }
 
@@ -94,7 +104,7 @@ function dashboardLines({ apiUrl, setUpUrl }: Service, { demo, toBeSetUp }: Welc
     `  Dashboard  ${apiUrl}/`,
     ...(demo === null
       ? []
-      : [`  Login      ${demo.email} with the password ${demo.password}   (shown this once)`]),
+      : [`  Login      ${demo.email} with the password ${demo.password}   (shown only once)`]),
   ];
 }
 
@@ -107,13 +117,13 @@ function firstStart(apiUrl: string, key: string): string[] {
   const mail = JSON.stringify({
     from_email: `Demo <hello@${DEMO_DOMAIN}>`,
     to: ['ada@example.com'],
-    subject: 'My first mail',
+    subject: 'My first email',
     html: '<h1>It works!</h1><p>Sent with Sandmartin.</p>',
   });
   return [
-    `  API key    ${key}   (demo account; shown this once)`,
+    `  API key    ${key}   (demo account; shown only once)`,
     '',
-    '  Send a mail:',
+    '  Send an email:',
     '',
     `SENT=$(curl -sS ${apiUrl}/v1/send -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d '${mail}'); echo "$SENT"`,
     '',

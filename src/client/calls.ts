@@ -2,7 +2,7 @@
 // by page. Only fetch is used, so that it runs in Node, in browsers and at the edge.
 
 export interface ClientOptions {
-  /** `sm_live_…`. Keep it on your server. */
+  /** `sm_live_…`, or `sm_test_…` in tests. Keep it on your server. */
   apiKey?: string;
   /** Where the service runs, such as `https://mail.example.com`. */
   baseUrl: string;
@@ -38,6 +38,14 @@ export interface Fault {
   column?: number;
 }
 
+/** What is wrong with one email of a batch, counted from 0. */
+export interface BatchFault {
+  index: number;
+  detail: string;
+  code: string;
+  faults: Fault[];
+}
+
 /** A refusal: what is wrong and what to do, as the service says it. */
 export class SandmartinError extends Error {
   override readonly name = 'SandmartinError';
@@ -47,18 +55,26 @@ export class SandmartinError extends Error {
   readonly code: string;
   /** What is wrong where. */
   readonly faults: readonly Fault[];
+  /** Of a batch: what is wrong with which of its emails. */
+  readonly errors: readonly BatchFault[];
   /** Seconds after which trying again makes sense. */
   readonly retryAfter: number | undefined;
 
   constructor(
     status: number,
-    problem: { detail: string; code?: string; faults?: readonly Fault[] },
+    problem: {
+      detail: string;
+      code?: string;
+      faults?: readonly Fault[];
+      errors?: readonly BatchFault[];
+    },
     more: { retryAfter?: number | undefined; cause?: unknown } = {},
   ) {
     super(problem.detail, { cause: more.cause });
     this.status = status;
     this.code = problem.code ?? 'unknown';
     this.faults = problem.faults ?? [];
+    this.errors = problem.errors ?? [];
     this.retryAfter = more.retryAfter;
   }
 }
@@ -122,7 +138,7 @@ async function once(client: ClientOptions, url: string, init: RequestInit): Prom
   try {
     response = await fetch(url, init);
   } catch (cause) {
-    const detail = 'The service did not answer. Check that it runs and can be reached.';
+    const detail = 'The service did not answer. Check that it is running and can be reached.';
     throw new SandmartinError(0, { detail, code: 'unreachable' }, { cause });
   }
   const text = await response.text();

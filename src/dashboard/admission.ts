@@ -4,9 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/directory.ts';
 import { scopesOfPerson } from '../accounts/scopes.ts';
 import { Problem } from '../errors.ts';
-import { readSession, type Session } from '../people/sessions.ts';
+import { isLocked, readSession, type Session } from '../people/sessions.ts';
 import { includesRole } from '../people/users.ts';
-import { DASHBOARD_HEADER, type Route } from './contract.ts';
+import { ACCOUNT_HEADER, DASHBOARD_HEADER, type Route } from './contract.ts';
 import type { DashboardDeps } from './deps.ts';
 import { secure } from './security-headers.ts';
 import { readCookie, setCookie } from './session-cookie.ts';
@@ -27,6 +27,8 @@ export async function admitPerson(
   if (request.method !== 'GET') requireOwnPage(request, deps.baseUrl());
   const session = await findSession(deps, request, reply);
   if (session === null) throw signedOut();
+  requireSameAccount(request, session);
+  requireFactor(session);
   request.bodyOf = `user ${session.user.id}`;
   secure(reply, deps.baseUrl());
   reply.header('cache-control', 'no-store');
@@ -59,6 +61,7 @@ export async function admit(
   const session = await findSession(deps, request, reply);
   if (route.access === 'public') return session;
   if (session === null) throw signedOut();
+  if (isOfAccount(route)) requireSameAccount(request, session);
   requireAccess(route, session);
   return session;
 }
@@ -86,7 +89,10 @@ function requireOwnPage(request: FastifyRequest, baseUrl: string): void {
 function requireSmall(request: FastifyRequest): void {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
   if (chunked === undefined && Number(length ?? 0) <= MOST_PUBLIC_BYTES) return;
-  throw new Problem('invalid', `The body must be at most ${MOST_PUBLIC_BYTES} bytes, announced.`);
+  throw new Problem(
+    'invalid',
+    `The body must be at most ${MOST_PUBLIC_BYTES} bytes, with a Content-Length.`,
+  );
 }
 
 async function findSession(
@@ -98,7 +104,32 @@ async function findSession(
   const token = readCookie(request, baseUrl);
   const found = token === undefined ? undefined : await readSession(deps.database, token);
   if (found?.newToken !== undefined) setCookie(reply, baseUrl, found.newToken);
+  if (found !== undefined) deps.noteOpenedAt(request.headers.origin);
   return found?.session ?? null;
+}
+
+const isOfAccount = ({ access }: Route): boolean =>
+  access === 'viewer' || access === 'developer' || access === 'owner';
+
+function requireSameAccount(request: FastifyRequest, { account }: Session): void {
+  const { account: asked } = request.query as { account?: unknown };
+  const shown =
+    request.headers[ACCOUNT_HEADER] ?? (request.url.startsWith('/v1/') ? undefined : asked);
+  if (shown === undefined || Number(shown) === account?.id) return;
+  throw new Problem(
+    'conflict',
+    `This page is about a different account from the one you work in now, which is ${account?.name ?? 'none'}: another tab switched. Nothing was changed.`,
+    { at: ACCOUNT_HEADER },
+  );
+}
+
+/** What people may do without one is about themselves: set one up, or go to another account. */
+function requireFactor(session: Session): void {
+  if (!isLocked(session)) return;
+  throw new Problem(
+    'forbidden',
+    `${session.account?.name} asks for a second factor, and you signed in without one. Add a passkey or an authenticator app under Profile.`,
+  );
 }
 
 function requireAccess({ access }: Route, session: Session): void {
@@ -108,12 +139,16 @@ function requireAccess({ access }: Route, session: Session): void {
     throw new Problem('forbidden', 'Only operators of this service may do this.');
   }
   if (session.account === null) {
-    throw new Problem('forbidden', 'You are a member of no account. Have somebody invite you.');
+    throw new Problem(
+      'forbidden',
+      'You are not a member of any account. Ask an owner to invite you.',
+    );
   }
+  requireFactor(session);
   const { role } = session.account;
   if (includesRole(role, access)) return;
   throw new Problem(
     'forbidden',
-    `You are a ${role} of this account, and this takes ${access === 'owner' ? 'an owner' : `a ${access}`}. An owner can change that under Team.`,
+    `You are a ${role} of this account, and this needs ${access === 'owner' ? 'an owner' : `a ${access}`}. An owner can change that under Team.`,
   );
 }

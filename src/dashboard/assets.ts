@@ -11,6 +11,9 @@ import { pagePolicy, secure } from './security-headers.ts';
 /** Stands in index.html where a nonce belongs (Vite writes it, with html.cspNonce). */
 const NONCE_PLACE = '__CSP_NONCE__';
 
+/** The same for the path of BASE_URL, by which everything on a page is found. */
+const BASE_PLACE = '<base href="/" />';
+
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -42,7 +45,7 @@ const NOT_BUILT = `<!doctype html>
 <body>
 <h1>Sandmartin is running</h1>
 <p>The dashboard is not built. In the checkout, run: npm run build</p>
-<p>The API is described at <a href="/openapi.json">/openapi.json</a>.</p>
+<p>The API is described at <a href="openapi.json">/openapi.json</a>.</p>
 </body>
 </html>
 `;
@@ -61,9 +64,12 @@ export function serveAssets(scope: FastifyInstance, folder: string, baseUrl: () 
     secure(reply, baseUrl(), pagePolicy(nonce));
     return reply
       .headers({ 'content-type': TYPES['.html'], 'cache-control': 'no-cache' })
-      .send(index.replaceAll(NONCE_PLACE, nonce));
+      .send(index.replace(BASE_PLACE, baseElement(baseUrl())).replaceAll(NONCE_PLACE, nonce));
   });
 }
+
+const baseElement = (baseUrl: string): string =>
+  `<base href="${new URL(baseUrl).pathname.replace(/\/*$/, '/').replaceAll('"', '%22')}" />`;
 
 const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
 

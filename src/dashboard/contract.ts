@@ -11,11 +11,23 @@
 // - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are
 //   downloads.
 // - Mail is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it
-//   `{html}`, it posts back `{height}`.
+//   `{html, images?}`, it posts back `{height}` and `{words}`, its first ones.
 import type { Role } from './views/common.ts';
+import type {
+  AddPasskey,
+  AppSecret,
+  FactorsView,
+  NewPasskeyOptions,
+  PasskeyAnswer,
+  PasskeyOptions,
+  Proof,
+  RecoveryCodes,
+  SessionView,
+} from './views/factors.ts';
 import type {
   AcceptInvitation,
   ChangePassword,
+  Entered,
   InvitationView,
   Me,
   ResetPassword,
@@ -32,6 +44,12 @@ export const API_PREFIX = '/dashboard/api';
 export const PREVIEW_FRAME = '/dashboard/preview-frame';
 /** Without it nothing that is not GET is answered: a page of another site cannot set it. */
 export const DASHBOARD_HEADER = 'x-sm-dashboard';
+/**
+ * The account that the page shows. Tabs share a session: where another one went on in another
+ * account, what this one asks for is refused (409), and nothing is read from or written to the
+ * wrong one. Streams, which cannot set a header, say it as `?account=`.
+ */
+export const ACCOUNT_HEADER = 'x-sm-account';
 
 /**
  * `public`: no session. `user`: any session, and only about itself. A role includes those before
@@ -50,25 +68,44 @@ export interface Route {
 /** What each route takes and answers. Parameters of the path are always strings. */
 export interface Api {
   getSession: { answer: SessionState };
-  signIn: { body: SignIn; answer: Me };
+  signIn: { body: SignIn; answer: Entered };
+  /** A code of the app, or a recovery code. */
+  signInWithCode: { body: { ticket: string; code: string }; answer: Me };
+  askPasskey: { answer: PasskeyOptions };
+  signInWithPasskey: { body: { answer: PasskeyAnswer; accountId?: number }; answer: Me };
   signOut: { answer: Done };
   signOutOthers: { answer: { ended: number } };
   switchAccount: { body: { accountId: number }; answer: Me };
   changePassword: { body: ChangePassword; answer: Done };
   setUp: { body: SetUp; answer: Me };
   showInvitation: { body: { token: string }; answer: InvitationView };
-  acceptInvitation: { body: AcceptInvitation; answer: Me };
+  acceptInvitation: { body: AcceptInvitation; answer: Entered };
   /**
-   * Mails a link; answers the same whether or not anybody has the address. `captured`: there is no
+   * Emails a link; answers the same whether or not anybody has the address. `captured`: there is no
    * relay, look in the sandbox.
    */
   askForReset: { body: { email: string }; answer: { captured: boolean } };
   showReset: { body: { token: string }; answer: { email: string } };
-  resetPassword: { body: ResetPassword; answer: Me };
+  resetPassword: { body: ResetPassword; answer: Entered };
 
-  live: { answer: unknown };
+  listSessions: { answer: { sessions: SessionView[] } };
+  endOwnSession: { params: { id: string }; answer: Done };
+  /** Says again who it is: what is grave asks for it when the last time is a while ago. */
+  prove: { body: Proof; answer: Done };
+  askProof: { answer: PasskeyOptions };
+  getFactors: { answer: FactorsView };
+  startApp: { answer: AppSecret };
+  confirmApp: { body: { code: string }; answer: RecoveryCodes };
+  removeApp: { answer: Done };
+  startPasskey: { answer: NewPasskeyOptions };
+  addPasskey: { body: AddPasskey; answer: RecoveryCodes };
+  removePasskey: { params: { id: string }; answer: Done };
+  makeRecoveryCodes: { answer: RecoveryCodes };
+  requireFactor: { body: { required: boolean }; answer: Me };
 
-  liveMessage: { params: { id: string }; answer: unknown };
+  live: { query: { account?: number }; answer: unknown };
+
+  liveMessage: { params: { id: string }; query: { account?: number }; answer: unknown };
 }
 
 /** `{}`: it is done. */
@@ -84,6 +121,9 @@ export type RouteName = keyof Api;
 export const ROUTES = {
   getSession: { method: 'GET', path: '/session', access: 'public' },
   signIn: { method: 'POST', path: '/session', access: 'public' },
+  signInWithCode: { method: 'POST', path: '/session/code', access: 'public' },
+  askPasskey: { method: 'POST', path: '/session/passkey/challenge', access: 'public' },
+  signInWithPasskey: { method: 'POST', path: '/session/passkey', access: 'public' },
   signOut: { method: 'DELETE', path: '/session', access: 'user' },
   signOutOthers: { method: 'POST', path: '/session/sign-out-others', access: 'user' },
   switchAccount: { method: 'POST', path: '/session/account', access: 'user' },
@@ -94,6 +134,20 @@ export const ROUTES = {
   askForReset: { method: 'POST', path: '/password-reset', access: 'public' },
   showReset: { method: 'POST', path: '/password-reset/show', access: 'public' },
   resetPassword: { method: 'POST', path: '/password-reset/finish', access: 'public' },
+
+  listSessions: { method: 'GET', path: '/sessions', access: 'user' },
+  endOwnSession: { method: 'DELETE', path: '/sessions/:id', access: 'user' },
+  prove: { method: 'POST', path: '/session/proof', access: 'user' },
+  askProof: { method: 'POST', path: '/session/proof/challenge', access: 'user' },
+  getFactors: { method: 'GET', path: '/factors', access: 'user' },
+  startApp: { method: 'POST', path: '/factors/app', access: 'user' },
+  confirmApp: { method: 'POST', path: '/factors/app/confirm', access: 'user' },
+  removeApp: { method: 'DELETE', path: '/factors/app', access: 'user' },
+  startPasskey: { method: 'POST', path: '/factors/passkeys/challenge', access: 'user' },
+  addPasskey: { method: 'POST', path: '/factors/passkeys', access: 'user' },
+  removePasskey: { method: 'DELETE', path: '/factors/passkeys/:id', access: 'user' },
+  makeRecoveryCodes: { method: 'POST', path: '/factors/recovery-codes', access: 'user' },
+  requireFactor: { method: 'PUT', path: '/factors/required', access: 'owner' },
 
   live: { method: 'GET', path: '/live', access: 'viewer', kind: 'stream' },
 

@@ -6,9 +6,13 @@ import type { Service } from './views/session.ts';
 export interface DashboardDeps extends OperationDeps {
   /** Signs links for a new password. */
   resetKey: Buffer;
+  /** Signs challenges for passkeys, and tickets to the second factor. */
+  factorKey: Buffer;
   service: () => Service;
-  /** IP address, also behind a proxy, and program of who asks. */
+  /** IP address, also behind a proxy, and program of whoever asks. */
   requesterOf: (request: IncomingMessage) => { ipAddress: string; userAgent: string };
+  /** Somebody who is signed in opened the dashboard there. */
+  noteOpenedAt: (origin: string | undefined) => void;
   /**
    * What the first owner must know: the end of the link that the service prints while nobody can
    * sign in.

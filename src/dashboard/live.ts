@@ -6,7 +6,7 @@ import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 const ASK_EVERY_MS = 500;
-/** Proxies close what is silent; and who may no longer look is shut out by then. */
+/** Proxies close what is silent; and whoever may no longer look is shut out by then. */
 const HEARTBEAT_EVERY_MS = 15_000;
 const MOST_STREAMS = 500;
 
@@ -29,9 +29,13 @@ export function createStreams(log: Log): Streams {
   return {
     async open(request, reply, stream) {
       if (open.size >= MOST_STREAMS) {
-        throw new Problem('unavailable', 'Too many pages are open at once. Reload in a while.', {
-          retryAfterSeconds: 30,
-        });
+        throw new Problem(
+          'unavailable',
+          'Too many pages are open at once. Close some, then reload.',
+          {
+            retryAfterSeconds: 30,
+          },
+        );
       }
       // Refusals, such as an id of somebody else, are still plain answers.
       const first = await stream.read();

@@ -1,5 +1,5 @@
 // Who is signed in and where, as every page knows it.
-import { listOwnAccounts, readSession } from '../people/sessions.ts';
+import { isLocked, listOwnAccounts, readSession, type Session } from '../people/sessions.ts';
 import type { DashboardDeps } from './deps.ts';
 import type { Me } from './views/session.ts';
 
@@ -10,13 +10,10 @@ export async function meBehind(deps: DashboardDeps, token: string): Promise<Me> 
   return await toMe(deps, found.session);
 }
 
-export async function toMe(
-  deps: DashboardDeps,
-  { user, account }: Pick<Me, 'user' | 'account'>,
-): Promise<Me> {
+export async function toMe(deps: DashboardDeps, session: Session): Promise<Me> {
+  const { user, account } = session;
   return {
-    user,
-    account,
+    ...{ user, account, locked: isLocked(session) },
     accounts: await listOwnAccounts(deps.database, user.id),
     service: deps.service(),
   };

@@ -6,17 +6,35 @@ import { framePolicy } from './security-headers.ts';
 
 /**
  * What DOMParser read never runs. Replacing the whole element keeps the listener, so the next post
- * shows the next mail. The height is told because the parent cannot look inside.
+ * shows the next mail. With `images: false` it is as mail programs show it that load none. The height and its first words are told because the parent cannot look inside.
  */
 const SCRIPT = `
 const tell = () => parent.postMessage({ height: document.documentElement.scrollHeight }, '*');
 const sizes = new ResizeObserver(tell);
+const firstWords = (body) => {
+  let words = '';
+  const texts = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
+  while (words.length < 600 && texts.nextNode()) {
+    const { parentNode, data } = texts.currentNode;
+    if (!/^(style|script|title)$/i.test(parentNode.nodeName)) words += ' ' + data.slice(0, 600);
+  }
+  return words;
+};
 addEventListener('message', (event) => {
   if (event.source !== parent || typeof event.data?.html !== 'string') return;
   const shown = new DOMParser().parseFromString(event.data.html, 'text/html');
+  parent.postMessage({ words: firstWords(shown.body) }, '*');
   for (const link of shown.querySelectorAll('a[href], area[href]')) {
     link.target = '_blank';
     link.rel = 'noopener noreferrer';
+  }
+  if (event.data.images === false) {
+    for (const image of shown.querySelectorAll('img, [background]')) {
+      for (const name of ['src', 'srcset', 'background']) image.removeAttribute(name);
+    }
+    const off = shown.createElement('style');
+    off.textContent = '* { background-image: none !important } img { outline: 1px dashed #9aa0a6 }';
+    shown.head.append(off);
   }
   for (const meta of shown.querySelectorAll('meta[http-equiv]')) meta.remove();
   document.replaceChild(document.adoptNode(shown.documentElement), document.documentElement);

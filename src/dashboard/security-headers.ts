@@ -26,13 +26,13 @@ export const pagePolicy = (nonce: string): string =>
     'connect-src': "'self'",
     'frame-src': "'self'",
     'manifest-src': "'self'",
-    'base-uri': "'none'",
+    'base-uri': "'self'",
     'form-action': "'self'",
     'frame-ancestors': "'none'",
   });
 
 /**
- * Mails bring styles of their own and load images; nothing else of theirs runs, connects or
+ * Emails bring styles of their own and load images; nothing else of theirs runs, connects or
  * submits.
  */
 export const framePolicy = (scriptHash: string): string =>

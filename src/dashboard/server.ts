@@ -23,7 +23,7 @@ declare module 'fastify' {
   }
 }
 
-/** Built beside the program, also when it runs from src/. */
+/** Built beside the program, even when it runs from src/. */
 export const pagesFolder = fileURLToPath(new URL('../../dist/web', import.meta.url));
 
 /** The same in every process and after every start, as long as nobody can sign in. */

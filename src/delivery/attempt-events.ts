@@ -14,12 +14,14 @@ export function sentEvent(
   claimed: ClaimedMessage,
   recipients: string[],
   relayMessageId: string | undefined,
+  relay: string,
 ): NewEvent {
   return {
     ...referenceOf(mail),
     kind: 'sent',
     recipients,
     detail: { subject: mail.subject },
+    relay,
     identity: `attempt ${claimed.attempts}`,
     relayMessageId: relayMessageId ?? showId('msg_', mail.messageId),
   };
@@ -89,7 +91,7 @@ export function contentGoneEvent(claimed: ClaimedMessage): NewEvent {
     detail: {
       bounce_type: 'expired',
       reason: 'expired',
-      smtp_response: 'not handed over: the content was past its days of retention',
+      smtp_response: 'not handed over: the content was past its retention',
       reporting_mta: 'sandmartin',
     },
     identity: 'content gone',

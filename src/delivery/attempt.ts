@@ -6,11 +6,10 @@ import type { NewEvent } from '../events/record.ts';
 import type { Bounce } from '../feedback/bounces.ts';
 import { returnPath } from '../feedback/return-path.ts';
 import { idTimeMs, showId } from '../ids.ts';
-import { type Copy, copiesFor, type MakingDeps, makeCopy } from '../mail/making.ts';
+import { type Copy, copiesFor, freeCopy, type MakingDeps, makeCopy } from '../mail/making.ts';
 import type { Sender } from '../mail/senders.ts';
-import type { StoredMail } from '../mail/stored-mail.ts';
+import { asked, type StoredMail } from '../mail/stored-mail.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
-import type { Relay } from '../smtp/relay.ts';
 import type { HandOver, RecipientOutcome } from '../smtp/transaction.ts';
 import { suppressionKey } from '../suppressions/suppressions.ts';
 import {
@@ -20,22 +19,19 @@ import {
   sentEvent,
   suppressedEvent,
 } from './attempt-events.ts';
+import { type Handed, isNotBegun, type NotBegun, type WayOut } from './handing.ts';
 import { isExpired, nextAttemptDelayMs } from './retry.ts';
 import type { Turns } from './turns.ts';
 
-export interface Way {
-  relay: Pick<Relay, 'hand'>;
-  /** Who is made next, and of those that are made, who is next at this relay. */
-  making: Turns;
-  handing: Turns;
-}
-
 export interface AttemptDeps extends MakingDeps {
-  relay: Way;
-  /** Where mail of sandbox-only keys goes, whatever the relay is. */
-  sandbox: Way;
-  /** Named as reporting_mta where the relay itself refused. */
-  relayHost: string;
+  /** Who is made next. */
+  making: Turns;
+  /** To the relays. */
+  ways: WayOut;
+  /** Where mail of sandbox-only keys goes, whatever the relays are. */
+  sandboxWay: WayOut;
+  /** Which relay had each recipient's copy at the last attempt; asked for what was deferred. */
+  earlierRelays: (claimed: ClaimedMessage) => Promise<ReadonlyMap<string, string>>;
 }
 
 export interface Outcome {
@@ -50,11 +46,11 @@ export interface Outcome {
   handOver: HandOver | null;
 }
 
-/** What becomes of the due row. */
+/** What happens to the due row. */
 export type Next =
   | { state: 'finished' }
   | { state: 'waiting'; afterMs: number; left: Left; response: string | null }
-  /** Nothing stands against it: whoever comes next may take it. */
+  /** Nothing prevents it: whoever comes next may take it. */
   | { state: 'ready'; left: Left }
   | { state: 'set aside'; left: Left; reason: string };
 
@@ -72,7 +68,7 @@ export interface Attempt {
   mayBegin: () => boolean;
   /** By the database's clock. */
   nowMs: number;
-  /** That clock can be trusted with giving mails up: it has not leapt within a day. */
+  /** That clock can be trusted with giving emails up: it has not leapt within a day. */
   mayExpire: boolean;
 }
 
@@ -89,9 +85,13 @@ export async function attempt(
 
   const sender = await deps.senders.of(mail.account, mail.head.from.domain);
   const handing = await handCopies(deps, claimed, mail, sender, allowed, mayBegin);
-  const expired = mayExpire && isExpired(idTimeMs(mail.messageId), nowMs);
-  return judge(deps, claimed, mail, events, handing, expired);
+  const expired = mayExpire && isExpired(dueSinceMs(mail), nowMs);
+  return judge(claimed, mail, events, handing, expired);
 }
+
+/** Since it was accepted, or was to go out. */
+const dueSinceMs = ({ messageId, scheduledAt }: StoredMail): number =>
+  Math.max(idTimeMs(messageId), scheduledAt?.getTime() ?? 0);
 
 function holdBackSuppressed(
   mail: StoredMail,
@@ -99,7 +99,7 @@ function holdBackSuppressed(
   suppressed: ReadonlySet<string>,
 ): { allowed: string[]; heldBack: string[] } {
   const isSuppressed = (recipient: string) =>
-    suppressed.has(suppressionKey(mail.accountId, recipient));
+    suppressed.has(suppressionKey(asked(mail, recipient)));
   return {
     allowed: wanted.filter((recipient) => !isSuppressed(recipient)),
     heldBack: wanted.filter(isSuppressed),
@@ -107,9 +107,10 @@ function holdBackSuppressed(
 }
 
 interface Handing {
-  handOvers: HandOver[];
-  /** Recipients of the copies that did not begin. */
+  handed: Handed[];
+  /** Recipients of the copies that did not begin, and when they may: at once where it is 0. */
   unbegun: string[];
+  comesAgainMs: number;
   /** Why they did not, where it was the mail's own fault. */
   fault: Error | null;
 }
@@ -124,98 +125,127 @@ async function handCopies(
   mayBegin: () => boolean,
 ): Promise<Handing> {
   const copies = copiesFor(deps, mail, recipients);
-  const handOvers: HandOver[] = [];
+  const earlier = claimed.attempts > 1 ? await deps.earlierRelays(claimed) : NOWHERE;
+  const handed: Handed[] = [];
   for (const [index, copy] of copies.entries()) {
-    const rest = (fault: Error | null): Handing => ({
-      handOvers,
+    const rest = (fault: Error | null, comesAgainMs = 0): Handing => ({
+      handed,
       unbegun: copies.slice(index).map((it) => it.recipient),
+      comesAgainMs,
       fault,
     });
-    const last = handOvers.at(-1);
-    // A relay that cannot be reached need not be tried for every copy.
-    if (last?.connection === 'unreachable') {
-      handOvers.push(sameFor(last, copy.recipient));
+    const last = handed.at(-1);
+    // Where no relay can be reached, they need not be tried for every copy.
+    if (last?.handOver.connection === 'unreachable') {
+      handed.push(sameFor(last, copy.recipient));
       continue;
     }
     try {
-      const handOver = await handCopy(deps, claimed, mail, sender, copy, mayBegin);
-      if (handOver === undefined) return rest(null);
-      handOvers.push(handOver);
+      const staysWith = earlier.get(copy.recipient);
+      const isLast = index === copies.length - 1;
+      const toHand = { claimed, mail, sender, copy: { ...copy, isLast }, staysWith, mayBegin };
+      const one = await handCopy(deps, toHand);
+      if (isNotBegun(one)) return rest(null, one.comesAgainMs);
+      handed.push(one);
     } catch (error) {
       return rest(error as Error);
     }
   }
-  return { handOvers, unbegun: [], fault: null };
+  return { handed, unbegun: [], comesAgainMs: 0, fault: null };
 }
 
-const sameFor = (handOver: HandOver, recipient: string): HandOver => ({
-  ...handOver,
-  recipients: handOver.recipients.map((outcome) => ({ ...outcome, recipient })),
+const NOWHERE: ReadonlyMap<string, string> = new Map();
+
+const sameFor = ({ handOver, ...by }: Handed, recipient: string): Handed => ({
+  ...by,
+  handOver: {
+    ...handOver,
+    recipients: handOver.recipients.map((outcome) => ({ ...outcome, recipient })),
+  },
 });
 
 /**
- * Reports about mails of the service itself come to the service, whichever account's domain it
+ * Reports about emails of the service itself come to the service, whichever account's domain it
  * writes from.
  */
 const returnPathDomain = (deps: AttemptDeps, mail: StoredMail, sender: Sender): string =>
   mail.door === 'system' ? deps.senders.bounceDomain : sender.returnPathDomain;
 
-/** Undefined: it did not begin. */
-async function handCopy(
-  deps: AttemptDeps,
-  claimed: ClaimedMessage,
-  mail: StoredMail,
-  sender: Sender,
-  copy: Copy,
-  mayBegin: () => boolean,
-): Promise<HandOver | undefined> {
-  const { relay, making, handing } = mail.head.sandbox ? deps.sandbox : deps.relay;
-  const made = await making.take(claimed, mayBegin, () => makeCopy(deps, mail, sender, copy));
-  if (made === undefined) return undefined;
-  const envelope = {
-    from: returnPath(deps.returnPathKey, mail, copy.place, returnPathDomain(deps, mail, sender)),
-    recipients: [copy.recipient],
-    envelopeId: showId('msg_', mail.messageId),
-    smtputf8: made.smtputf8,
-  };
-  return await handing.take(claimed, mayBegin, (stillWanted) =>
-    relay.hand(envelope, made.chunks, stillWanted),
-  );
+interface CopyToHand {
+  claimed: ClaimedMessage;
+  mail: StoredMail;
+  sender: Sender;
+  copy: Copy & { isLast: boolean };
+  staysWith: string | undefined;
+  mayBegin: () => boolean;
+}
+
+async function handCopy(deps: AttemptDeps, toHand: CopyToHand): Promise<Handed | NotBegun> {
+  const { claimed, mail, sender, copy, staysWith, mayBegin } = toHand;
+  const made = await deps.making.take(claimed, mayBegin, () => makeCopy(deps, mail, sender, copy));
+  if (made === undefined) return { comesAgainMs: 0 };
+  const way = mail.head.sandbox ? deps.sandboxWay : deps.ways;
+  const handed = await way.hand({
+    ...{ claimed, staysWith, mayBegin, chunks: made.chunks },
+    routed: {
+      accountId: mail.accountId,
+      fromDomain: mail.head.from.domain,
+      stream: mail.stream,
+      tags: mail.tags,
+      recipient: copy.recipient,
+    },
+    envelope: {
+      from: returnPath(deps.returnPathKey, mail, copy.place, returnPathDomain(deps, mail, sender)),
+      recipients: [copy.recipient],
+      envelopeId: showId('msg_', mail.messageId),
+      smtputf8: made.smtputf8,
+    },
+  });
+  // Confirmed: no socket has any of it left to write.
+  if (!isNotBegun(handed) && handed.handOver.recipients[0]?.result === 'accepted') {
+    freeCopy(mail, made);
+  }
+  return handed;
 }
 
 /**
  * Accepted: sent. Refused: bounced. Deferred: again later, those recipients only, until a day has
- * passed. Unknown: as the account wants it. Not begun: at once, by whomever. A mail that cannot be
+ * passed. Unknown: as the account wants it. Not begun: at once, by
+ * whomever, or when the relay's limit lets it. A mail that cannot be
  * made is set aside.
  */
 function judge(
-  deps: AttemptDeps,
   claimed: ClaimedMessage,
   mail: StoredMail,
   events: NewEvent[],
-  { handOvers, unbegun, fault }: Handing,
+  { handed, unbegun, comesAgainMs, fault }: Handing,
   expired: boolean,
 ): Outcome {
-  const handOver = together(handOvers);
+  const handOver = together(handed.map((one) => one.handOver));
+  const told = handed.flatMap(({ handOver: { recipients }, relay, host }) =>
+    recipients.map((outcome): Told => ({ ...outcome, relay, host })),
+  );
   const by = (result: RecipientOutcome['result']) =>
-    handOver?.recipients.filter((recipient) => recipient.result === result) ?? [];
+    told.filter((recipient) => recipient.result === result);
   const countsAsSent = mail.account.unknownOutcome === 'count_as_sent';
   const unknown = by('unknown');
   const sent = [...by('accepted'), ...(countsAsSent ? unknown : [])];
   const late = [...by('deferred'), ...(countsAsSent ? [] : unknown)];
 
   if (sent.length > 0) {
-    events.push(sentEvent(mail, claimed, namesOf(sent), handOver?.relayMessageId));
+    const { relayMessageId } = handOver ?? {};
+    events.push(sentEvent(mail, claimed, namesOf(sent), relayMessageId, relaysOf(sent)));
   }
   const bounces = [
-    ...by('refused').map((refused) => refusedBounce(mail, refused, deps.relayHost)),
-    ...(expired ? late.map((one) => expiredBounce(mail, one, deps.relayHost)) : []),
+    ...by('refused').map((refused) => refusedBounce(mail, refused, refused.host)),
+    ...(expired ? late.map((one) => expiredBounce(mail, one, one.host)) : []),
   ];
   events.push(...bounces.map(({ event }) => event));
 
   const waiting = expired ? [] : late;
-  const next = nextOf(claimed, { waiting, unknown, unbegun, fault, begun: handOver !== null });
-  const kept = attemptToKeep(deps, claimed, [...by('deferred'), ...unknown], next);
+  const rest = { waiting, unknown, unbegun, comesAgainMs, fault, begun: handOver !== null };
+  const next = nextOf(claimed, rest);
+  const kept = attemptToKeep(claimed, [...by('deferred'), ...unknown], next);
   return { claimed, events, bounces, next, kept, handOver };
 }
 
@@ -225,11 +255,12 @@ function nextOf(
     waiting: RecipientOutcome[];
     unknown: RecipientOutcome[];
     unbegun: string[];
+    comesAgainMs: number;
     fault: Error | null;
     begun: boolean;
   },
 ): Next {
-  const { waiting, unbegun, fault, begun } = rest;
+  const { waiting, unbegun, comesAgainMs, fault, begun } = rest;
   if (waiting.length + unbegun.length === 0) return { state: 'finished' };
   const names = namesOf(waiting);
   const lost = [...namesOf(rest.unknown), ...(claimed.unknown ?? [])];
@@ -240,17 +271,22 @@ function nextOf(
     begun,
   };
   if (fault !== null) {
-    return { state: 'set aside', left, reason: `The mail could not be made: ${fault.message}` };
+    return {
+      state: 'set aside',
+      left,
+      reason: `The email could not be composed: ${fault.message}`,
+    };
   }
-  if (waiting.length === 0) return { state: 'ready', left };
+  if (waiting.length === 0 && comesAgainMs === 0) return { state: 'ready', left };
+  if (waiting.length === 0)
+    return { state: 'waiting', afterMs: comesAgainMs, left, response: null };
   const afterMs = nextAttemptDelayMs(claimed.attempts);
   return { state: 'waiting', afterMs, left, response: waiting[0]!.text };
 }
 
 function attemptToKeep(
-  deps: AttemptDeps,
   { accountId, messageId, attempts }: ClaimedMessage,
-  tried: RecipientOutcome[],
+  tried: Told[],
   next: Next,
 ): NewAttempt | null {
   if (tried.length === 0) return null;
@@ -259,17 +295,24 @@ function attemptToKeep(
     messageId,
     identity: `attempt ${attempts}`,
     attempt: attempts,
-    server: deps.relayHost,
-    recipients: tried.map(({ recipient, result, text }) => ({
+    server: [...new Set(tried.map(({ host }) => host))].join(', '),
+    recipients: tried.map(({ recipient, result, text, relay }) => ({
       recipient,
       result: result as TriedRecipient['result'],
       reply: text,
+      relay,
     })),
     nextAfterMs: next.state === 'waiting' ? next.afterMs : null,
   };
 }
 
-/** What became of the copies, as if they were one mail. */
+/** What happened to a recipient's copy, and at which relay. */
+type Told = RecipientOutcome & Pick<Handed, 'relay' | 'host'>;
+
+const relaysOf = (told: readonly Told[]): string =>
+  [...new Set(told.map((it) => it.relay))].join(', ');
+
+/** What happened to the copies, as if they were one mail. */
 function together(handOvers: readonly HandOver[]): HandOver | null {
   const worst = handOvers.find((handOver) => handOver.connection !== 'ok') ?? handOvers[0];
   if (worst === undefined) return null;

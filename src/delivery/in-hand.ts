@@ -1,7 +1,7 @@
 // What a worker has in hand, by account, and how much more it may claim. Asked by worker.ts before
 // every claim. Half of the places are filled in one go, so that a claim is worth its while. Beyond
 // that there is room for newcomers only: accounts that have little in hand do not wait until
-// another's mails are gone.
+// another's emails are gone.
 import type { ClaimedMessage, Room } from '../queue/due.ts';
 
 export interface InHand {
@@ -16,14 +16,13 @@ export interface InHand {
   room(): Pick<Room, 'most' | 'full'> | undefined;
 }
 
-export function createInHand(most: number): InHand {
+/** `places`: how many at a time, which changes with the relays. */
+export function createInHand(places: () => number): InHand {
   const byAccount = new Map<number, number>();
-  const forNewcomers = Math.ceil(most / 4);
-  const enough = Math.ceil(most / 16);
   const all = new Set<ClaimedMessage>();
 
-  const isHalfEmpty = () => all.size <= most / 2;
-  const isFull = (account: number) => (byAccount.get(account) ?? 0) >= enough;
+  const isHalfEmpty = () => all.size <= places() / 2;
+  const isFull = (account: number) => (byAccount.get(account) ?? 0) >= Math.ceil(places() / 16);
   return {
     add(rows) {
       for (const row of rows) {
@@ -43,8 +42,9 @@ export function createInHand(most: number): InHand {
     isHalfEmpty,
     areFull: (accounts) => [...accounts].every(isFull),
     room() {
+      const most = places();
       if (isHalfEmpty()) return { most: most - all.size, full: [] };
-      const left = most + forNewcomers - all.size;
+      const left = most + Math.ceil(most / 4) - all.size;
       return left <= 0 ? undefined : { most: left, full: [...byAccount.keys()].filter(isFull) };
     },
   };

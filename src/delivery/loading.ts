@@ -1,10 +1,10 @@
-// Loading a claimed group: mails and what is suppressed among their recipients, in two round trips.
-// Before: worker.ts claimed. After: each is attempted by itself. One that breaks the loading of all
-// is found by loading each alone.
+// Loading a claimed group: emails and what is suppressed among their recipients, in two round
+// trips. Before: worker.ts claimed. After: each is attempted by itself. One that breaks the loading
+// of all is found by loading each alone.
 import { isConnectionFault } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid } from '../ids.ts';
-import { loadMails, type StoredMail, type UnreadableMail } from '../mail/stored-mail.ts';
+import { asked, loadMails, type StoredMail, type UnreadableMail } from '../mail/stored-mail.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { Database } from '../store/pool.ts';
 import { SecretChanged } from '../store/vault.ts';
@@ -38,7 +38,8 @@ export async function loadGroup(
 
 const NONE: ReadonlySet<string> = new Set();
 
-async function load(database: Database, group: ClaimedMessage[]): Promise<Loaded[]> {
+async function load(all: Database, group: ClaimedMessage[]): Promise<Loaded[]> {
+  const database = all.near(group[0]!.accountId);
   const mails = await loadMails(database, group);
   const suppressed = await suppressedAmong(database, recipientsOf(group, mails));
   return group.map((claimed) => {
@@ -54,8 +55,7 @@ function recipientsOf(group: ClaimedMessage[], mails: Map<string, StoredMail | U
   return group.flatMap((claimed) => {
     const mail = mails.get(bytesToUuid(claimed.messageId));
     if (mail === undefined || isUnreadable(mail)) return [];
-    const { accountId } = claimed;
-    return (claimed.remaining ?? mail.recipients).map((address) => ({ accountId, address }));
+    return (claimed.remaining ?? mail.recipients).map((address) => asked(mail, address));
   });
 }
 
@@ -63,7 +63,7 @@ const isUnreadable = (mail: StoredMail | UnreadableMail): mail is UnreadableMail
 
 /**
  * SQLSTATE: 22 (data), 23 (constraints), 54 (limits), XX (corrupted). Everything else a database
- * says passes, or is about all mails.
+ * says passes, or is about all emails.
  */
 const OWN_STATES = /^(22|23|54|XX)...$/;
 

@@ -1,6 +1,6 @@
-// Everything about one message but its content: its story, what became of each recipient, where it
-// came from and how handing it over stands. Before it: operations/messages.ts, the live stream of
-// its page and `message show`.
+// Everything about one message but its content: its story, what happened to each recipient, where
+// it came from and how far handing it over has got. Before it: operations/messages.ts, the live
+// stream of its page and `message show`.
 import { addressKey } from '../addresses.ts';
 import { readTimeline, type TimelineEvent } from '../events/timeline.ts';
 import { showUuid } from '../ids.ts';
@@ -16,12 +16,16 @@ export interface MessageDetails extends Message {
   brandingVersion: number | null;
   /** The key it came through; null: none, such as in the dashboard. */
   key: { id: string; name: string | null; prefix: string; revoked: boolean } | null;
+  /** Names of the relays that took it. */
+  relays: string[];
   /** The relay's id of the message, once it took it. */
   relayMessageId: string | null;
   /** The newest report that it is late, as the relay told it. */
   delay: Record<string, unknown> | null;
   /** Null: nothing is left to hand over. */
   pending: Pending | null;
+  /** It goes to the sandbox, whatever relay is configured. */
+  sandbox: boolean;
 }
 
 export interface RecipientState {
@@ -82,9 +86,11 @@ export async function readMessageDetails(
     templateVersion: row.templateVersion,
     brandingVersion: row.brandingVersion,
     key: keyOf(row),
+    relays: timeline.relays,
     relayMessageId: row.relayMessageId,
     delay: row.delay,
     pending: pendingOf(row),
+    sandbox: headOf(row)?.sandbox === true,
   };
 }
 
@@ -116,8 +122,10 @@ function headOf({ head }: DetailsRow): StoredHead | null {
 }
 
 const messageOf = (row: DetailsRow): MessageRow => {
-  const { uuid, accountId, status, from, recipients, subject, tags, template, door } = row;
-  return { uuid, accountId, status, from, recipients, subject, tags, template, door };
+  const { uuid, accountId, status, from, recipients, subject, tags, template, stream, door } = row;
+  const { scheduledAt, cancelledAt } = row;
+  const head = { uuid, accountId, status, from, recipients, subject, tags, template, stream, door };
+  return { ...head, scheduledAt, cancelledAt };
 };
 
 function keyOf(row: DetailsRow): MessageDetails['key'] {
@@ -179,7 +187,7 @@ function isAbout(event: TimelineEvent, address: string, recipientCount: number):
   return event.recipients.some((one) => addressKey(String(one)) === addressKey(address));
 }
 
-/** Past its days nobody knows any more who stood in a header. */
+/** Past its retention nobody knows who was in a header. */
 function kindOf(head: StoredHead | null, address: string): RecipientState['kind'] {
   const isIn = (list: readonly { address: string }[]): boolean =>
     list.some((mailbox) => addressKey(mailbox.address) === addressKey(address));

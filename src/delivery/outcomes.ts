@@ -1,16 +1,11 @@
-// Recording what came of attempts: events, status, kept attempts, and the due row, for many mails
+// Recording what came of attempts: events, status, kept attempts, and the due row, for many emails
 // in one statement. Before: attempt.ts. After: the timeline tells it, and nothing of it can be
 // half-written.
 //
 // A due row is changed only by its latest claim (`claims`): who lost it to others changes nothing
 // of it. Events are facts and are recorded all the same: what the relay took, it took.
-import { ATTEMPT_COLUMNS, keepAttemptsSql } from '../events/attempts.ts';
-import {
-  EVENT_COLUMNS,
-  RECORD_EVENTS_SQL,
-  recordEventsValues,
-  storable,
-} from '../events/record.ts';
+import { ATTEMPT_COLUMNS, MOST_KEPT } from '../events/attempts.ts';
+import { EVENT_COLUMNS, recordEventsValues, storable } from '../events/record.ts';
 import { judgeBounces } from '../feedback/bounces.ts';
 import { arrayLiteral } from '../store/binary.ts';
 import { columnList } from '../store/columns.ts';
@@ -48,34 +43,22 @@ const firstAttempt = EVENT_COLUMNS.length + 1;
 const firstFinished = firstAttempt + ATTEMPT_COLUMNS.length;
 const firstLeftOver = firstFinished + FINISHED_COLUMNS.length;
 
-const RECORD_SQL = `
-  WITH recorded AS (${RECORD_EVENTS_SQL}),
-  kept AS (${keepAttemptsSql(firstAttempt)}),
-  finished AS (
-    DELETE FROM due_messages d USING ${FINISHED_COLUMNS.asRows('f', firstFinished)}
-    WHERE d.account_id = f.account_id AND d.message_id = f.message_id AND d.claims = f.claims
-  ), left_over AS (
-    UPDATE due_messages d SET
-      state = r.state::due_state,
-      lease = NULL,
-      deaths = 0,
-      due_at = coalesce(now() + r.after_ms * interval '1 millisecond', d.due_at),
-      attempts = d.attempts - r.unbegun,
-      remaining = r.remaining::text[],
-      unknown = r.unknown::text[],
-      last_response = coalesce(r.response, d.last_response),
-      reason = r.reason,
-      set_aside_at = CASE WHEN r.reason IS NOT NULL THEN now() END
-    FROM ${LEFT_OVER_COLUMNS.asRows('r', firstLeftOver)}
-    WHERE d.account_id = r.account_id AND d.message_id = r.message_id AND d.claims = r.claims
-  )
-  SELECT count(*) FROM recorded`;
+const after = firstLeftOver + LEFT_OVER_COLUMNS.length;
 
+const RECORD_SQL = `SELECT record_outcomes(
+  ${EVENT_COLUMNS.asArguments()},
+  ${ATTEMPT_COLUMNS.asArguments(firstAttempt, 'k_')},
+  ${FINISHED_COLUMNS.asArguments(firstFinished, 'f_')},
+  ${LEFT_OVER_COLUMNS.asArguments(firstLeftOver, 'l_')},
+  k_most => $${after}, p_home => $${after + 1})`;
+
+/** Of accounts of one shard. */
 export async function recordOutcomes(
-  database: Database,
+  all: Database,
   outcomes: readonly Outcome[],
   nowMs: number,
 ): Promise<void> {
+  const database = all.near(outcomes[0]!.claimed.accountId);
   const bounces = outcomes.flatMap((outcome) => outcome.bounces);
   if (bounces.length === 0) return await write(database, outcomes, nowMs);
   await database.transaction(async (client) => {
@@ -101,6 +84,8 @@ async function write(
     ...ATTEMPT_COLUMNS.values(outcomes.flatMap(({ kept }) => kept ?? [])),
     ...FINISHED_COLUMNS.values(finished),
     ...LEFT_OVER_COLUMNS.values(leftOver),
+    MOST_KEPT,
+    database.home(outcomes.map(({ claimed }) => claimed.accountId)),
   ]);
 }
 

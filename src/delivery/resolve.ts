@@ -1,22 +1,16 @@
-// A person decides what became of a mail of unknown outcome: it counts as sent, or it is sent again
-// with the same Message-ID. Before: the line was cut after the content (attempt.ts), or the outcome
-// could not be recorded (worker.ts).
+// A person decides what happened to a mail of unknown outcome: it counts as sent, or it is sent
+// again with the same Message-ID. Before: the line was cut after the content (attempt.ts), or the
+// outcome could not be recorded (worker.ts).
 import { Problem } from '../errors.ts';
 import { unknownRecipients } from '../events/attempts.ts';
-import { RECORD_EVENTS_SQL, recordEventsValues } from '../events/record.ts';
+import { recordEvents } from '../events/record.ts';
 import { uuidToBytes } from '../ids.ts';
 import type { Message } from '../messages/message.ts';
 import type { Database, Queryable } from '../store/pool.ts';
+import { lockMessage } from './recall.ts';
 
 export const RESOLUTIONS = ['sent', 'again'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
-
-interface DueRow {
-  state: 'ready' | 'in hand' | 'waiting' | 'set aside';
-  attempts: number;
-  remaining: string[] | null;
-  unknown: string[] | null;
-}
 
 /** Answers the recipients it was about. */
 export async function resolve(
@@ -26,12 +20,8 @@ export async function resolve(
   as: Resolution,
 ): Promise<string[]> {
   return await database.transaction(async (client) => {
-    const [row] = await client.query<DueRow>(
-      `SELECT state, attempts, remaining, unknown FROM due_messages
-       WHERE account_id = $1 AND message_id = $2 FOR UPDATE`,
-      [message.accountId, uuid],
-    );
-    if (row === undefined) return await reopen(client, message, uuid, as);
+    const row = (await lockMessage(client, message.accountId, uuid))?.due ?? null;
+    if (row === null) return await reopen(client, message, uuid, as);
     const remaining = row.remaining ?? message.recipients;
     // Of a mail that was set aside nobody may know anything: then it is about all who are left.
     const about = row.unknown ?? (row.state === 'set aside' ? remaining : []);
@@ -69,7 +59,10 @@ async function reopen(
     [accountId, uuid, attempt, recipients],
   );
   if (rows.length > 0) return recipients;
-  throw new Problem('not-found', `The content of ${id} is past its days: it cannot be sent again.`);
+  throw new Problem(
+    'not-found',
+    `The content of ${id} is past its retention: it cannot be sent again.`,
+  );
 }
 
 async function recordSent(
@@ -88,13 +81,17 @@ async function recordSent(
     identity: `resolved ${attempts}`,
     relayMessageId: id,
   };
-  await client.query(RECORD_EVENTS_SQL, recordEventsValues([event], 0));
+  await recordEvents(client, [event], 0);
 }
 
 const busy = (id: string): Problem =>
   new Problem('invalid', `${id} is being handed over right now. Look again in a moment.`);
 
 const nothingUnknown = (id: string): Problem =>
-  new Problem('invalid', `Nothing about ${id} is unknown: its timeline tells what became of it.`, {
-    see: 'get_email_status',
-  });
+  new Problem(
+    'invalid',
+    `Nothing about ${id} is unknown: its timeline shows what happened to it.`,
+    {
+      see: 'get_email_status',
+    },
+  );

@@ -28,15 +28,15 @@ const WAITS_MS = [
 const JITTER = 0.2;
 
 /**
- * The wait after failed attempt number `attempt` (from 1), spread by ±20 % so that a thousand mails
- * do not come back at once.
+ * The wait after failed attempt number `attempt` (from 1), spread by ±20 % so that a thousand
+ * emails do not come back at once.
  */
 export function nextAttemptDelayMs(attempt: number, random: () => number = Math.random): number {
   const wait = WAITS_MS[Math.min(Math.max(attempt, 1), WAITS_MS.length) - 1]!;
   return Math.round(wait * (1 - JITTER + 2 * JITTER * random()));
 }
 
-/** A mail accepted at `acceptedAtMs` is given up. */
-export function isExpired(acceptedAtMs: number, nowMs: number): boolean {
-  return nowMs - acceptedAtMs >= EXPIRES_AFTER_MS;
+/** A mail that could go out since then is given up. */
+export function isExpired(dueSinceMs: number, nowMs: number): boolean {
+  return nowMs - dueSinceMs >= EXPIRES_AFTER_MS;
 }

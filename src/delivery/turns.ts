@@ -35,25 +35,46 @@ interface Lane {
  */
 const PATIENCE_MS = 100;
 
-/** `ahead`: how many have a turn at a time. Few, so that a newcomer is soon next. */
-export function createTurns(ahead: number): Turns {
-  // Those that wait, in the order in which they are served; who was served goes to the end.
+/**
+ * `ahead`: how many have a turn at a time. Few, so that the better class is soon next. A lane that
+ * has no turn gets one beside them: it waits for nobody here, and the relay keeps places for such.
+ */
+export function createTurns(ahead: number, patienceMs = PATIENCE_MS): Turns {
+  // Those that wait, in the order in which they are served; whoever was served goes to the end.
   const lanes = new Map<number, Lane>();
   const dismissals = new Set<() => void>();
+  /** How many have a turn, of all and of each lane. */
   let given = 0;
+  const givenTo = new Map<number, number>();
   let closed = false;
 
   function next(): void {
-    while (given < ahead) {
-      const [first] = lanes;
-      if (first === undefined) return;
-      const [account, lane] = first;
+    for (;;) {
+      const account = nextLane();
+      if (account === undefined) return;
+      const lane = lanes.get(account)!;
       const start = takeFrom(lane)!;
       lanes.delete(account);
       if (CLASSES.some((name) => lane.waiting[name].length > 0)) lanes.set(account, lane);
       given++;
+      givenTo.set(account, (givenTo.get(account) ?? 0) + 1);
       start();
     }
+  }
+
+  function nextLane(): number | undefined {
+    for (const account of lanes.keys()) {
+      if (given < ahead || !givenTo.has(account)) return account;
+    }
+    return undefined;
+  }
+
+  function giveBack(account: number): void {
+    given--;
+    const left = givenTo.get(account)! - 1;
+    if (left === 0) givenTo.delete(account);
+    else givenTo.set(account, left);
+    next();
   }
 
   function stand(account: number, name: (typeof CLASSES)[number], start: () => void): void {
@@ -79,8 +100,7 @@ export function createTurns(ahead: number): Turns {
       const endTurn = () => {
         if (!hasTurn) return;
         hasTurn = false;
-        given--;
-        next();
+        giveBack(claimed.accountId);
       };
       try {
         const turn = new Promise<true>((resolve) => {
@@ -90,7 +110,7 @@ export function createTurns(ahead: number): Turns {
           });
         });
         if ((await Promise.race([turn, dismissed])) === undefined || !mayBegin()) return undefined;
-        patience = setTimeout(endTurn, PATIENCE_MS);
+        if (patienceMs < Number.POSITIVE_INFINITY) patience = setTimeout(endTurn, patienceMs);
         const done = work(() => {
           const wanted = !closed && mayBegin();
           if (wanted) dismissals.delete(dismiss);

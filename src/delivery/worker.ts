@@ -1,26 +1,31 @@
-// The delivery worker: claims due mails, has each attempted, records the outcomes; stops claiming
-// while the relay is down. Before: sending/batch.ts wrote the due rows. Many workers on one
+// The delivery worker: claims due emails, has each attempted, records the outcomes; stops claiming
+// while no relay can take mail. Before: sending/batch.ts wrote the due rows. Many workers on one
 // database share the work through leases (queue/leases.ts).
+import { setImmediate as othersTurn, setTimeout as pause } from 'node:timers/promises';
 import { createByteBudget } from '../byte-budget.ts';
 import type { Clock } from '../clock.ts';
+import { relaysOfLastAttempt } from '../events/attempts.ts';
 import { createGroupCommit, isDataFault } from '../group-commit.ts';
-import { showId } from '../ids.ts';
+import { bytesToUuid, showId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { MakingDeps } from '../mail/making.ts';
 import type { Metrics } from '../metrics.ts';
 import { createNap } from '../nap.ts';
 import {
   type Claim,
   type ClaimedMessage,
+  claimCaptured,
   claimDue,
   giveBackStrays,
   type Room,
 } from '../queue/due.ts';
 import type { Lease, Leases } from '../queue/leases.ts';
 import { recurringFault } from '../recurring-fault.ts';
+import type { Fleet } from '../relays/fleet.ts';
 import type { Relay } from '../smtp/relay.ts';
-import type { RelayHealth } from '../smtp/relay-health.ts';
 import { isUnbegun } from '../smtp/transaction.ts';
-import type { Database } from '../store/pool.ts';
+import { byShard } from '../store/places.ts';
+import type { Database, Node } from '../store/pool.ts';
 import type { LeapWatch } from '../store/steady-clock.ts';
 import {
   type AttemptDeps,
@@ -30,8 +35,8 @@ import {
   heldUp,
   type Outcome,
   setAside,
-  type Way,
 } from './attempt.ts';
+import { openSandboxWay, openWays } from './handing.ts';
 import { createInHand } from './in-hand.ts';
 import { isOwnFault, type Loaded, loadGroup } from './loading.ts';
 import { recordOutcomes } from './outcomes.ts';
@@ -43,15 +48,15 @@ const POLL_EVERY_MS = 200;
 const AGAIN_AFTER_MS = 5_000;
 /** A server that was held up does not claim any more: nobody would know of it. */
 const CLAIMED_WITHIN_MS = 5_000;
-/** Contents in memory at a time, over all mails in hand. */
+/** Contents in memory at a time, over all emails in hand. */
 const MOST_BYTES_IN_HAND = 64 * 1024 * 1024;
 const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
-/**
- * Mails that are made at a time: signing has four threads. And those given to a relay that none of
- * its sessions has taken yet.
- */
+/** Emails that are made at a time: signing has four threads. */
 const MADE_AT_A_TIME = 8;
-const OFFERED_AHEAD = 2;
+/** Emails in hand for every connection that the relays may have. */
+const IN_HAND_PER_CONNECTION = 16;
+/** Two small records cost the server twice what one costs that has both. */
+const WORTH_ANOTHER_RECORD = 32;
 /**
  * When told to stop: what has begun gets the first, all of it together the second. Shorter than a
  * process is given (cli/serve.ts).
@@ -59,17 +64,15 @@ const OFFERED_AHEAD = 2;
 const DIALOGUES_END_WITHIN_MS = 5_000;
 const STOPS_WITHIN_MS = 8_000;
 
-export interface WorkerDeps extends Omit<AttemptDeps, 'relay' | 'sandbox'> {
+export interface WorkerDeps extends MakingDeps {
   database: Database;
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  relay: Relay;
-  /** Where mail of sandbox-only keys goes, whatever the relay is. */
+  fleet: Fleet;
+  /** Where mail of sandbox-only keys goes, whatever the relays are. */
   sandbox: Relay;
-  health: RelayHealth;
   leases: Leases;
-  mostInHand: number;
   /** A clock that was set ahead would give up what has just been accepted. */
   leaps: LeapWatch;
   /** The database's clock, where claims must not come late. */
@@ -86,30 +89,45 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
+/** How far the rounds over the lanes of one node have come. */
+interface Looker {
+  database: Database;
+  lastLane: number;
+  /** The latest claim whose answer did not come. */
+  lost?: { lease: Lease; sinceMs: number } | undefined;
+  /** While it looks: with several nodes each is asked at its own pace. */
+  looking?: Promise<boolean> | undefined;
+}
+
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
-  const { database, clock, log, leases } = deps;
-  const couldNotLook = recurringFault(log, 'error', 'could not look for due mail');
-  const couldNotLoad = recurringFault(log, 'error', 'could not load claimed mail');
-  const couldNotRecord = recurringFault(log, 'error', 'could not record what became of a mail');
+  const { database, clock, log, leases, fleet, metrics } = deps;
+  const couldNotLook = recurringFault(log, 'error', 'could not look for due email');
+  const couldNotLoad = recurringFault(log, 'error', 'could not load claimed email');
+  const couldNotRecord = recurringFault(log, 'error', 'could not record what happened to an email');
   const memory = createByteBudget(MOST_BYTES_IN_HAND);
   const recorder = createGroupCommit<Outcome, void>({
     mostInFlight: 2,
+    worthAnother: WORTH_ANOTHER_RECORD,
     mostItems: 256,
+    apart: ({ claimed }) => database.shardOf(claimed.accountId),
     write: async (outcomes) => {
       await recordOutcomes(database, outcomes, clock.nowMs());
       return outcomes.map(() => undefined);
     },
   });
   const making = createTurns(MADE_AT_A_TIME);
-  const wayTo = (relay: Relay): Way => ({ relay, making, handing: createTurns(OFFERED_AHEAD) });
-  const toRelay = wayTo(deps.relay);
-  const toSandbox = deps.sandbox === deps.relay ? toRelay : wayTo(deps.sandbox);
-  const attemptDeps: AttemptDeps = { ...deps, relay: toRelay, sandbox: toSandbox };
-  const inHand = createInHand(deps.mostInHand);
+  const ways = openWays({ fleet, log, metrics });
+  const sandboxWay = openSandboxWay(deps.sandbox);
+  const attemptDeps: AttemptDeps = {
+    ...{ ...deps, making, ways, sandboxWay },
+    earlierRelays: async ({ accountId, messageId }) =>
+      fleet.members().length <= 1
+        ? new Map()
+        : await relaysOfLastAttempt(database, accountId, bytesToUuid(messageId)),
+  };
+  const inHand = createInHand(() => Math.max(1, fleet.connections()) * IN_HAND_PER_CONNECTION);
   const claims = new Set<Promise<void>>();
-  let lastLane = 0;
-  /** The latest claim whose answer did not come. */
-  let lost: { lease: Lease; sinceMs: number } | undefined;
+  const lookers = new Map<string, Looker>();
   let stopping = false;
   let gaveUp = false;
   const { rest, wake } = createNap();
@@ -117,21 +135,51 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   async function run(): Promise<void> {
     while (!stopping) {
       try {
-        if (deps.health.isOpen() || !(await claimSome())) await rest(POLL_EVERY_MS);
+        if (!(await lookEverywhere())) await rest(POLL_EVERY_MS);
       } catch (error) {
         couldNotLook(error);
         await rest(1000);
       }
     }
+    await Promise.all([...lookers.values()].map((looker) => looker.looking));
   }
 
-  async function claimSome(): Promise<boolean> {
+  /**
+   * A round over the lanes of each node. Of several, one that is away or slow keeps nobody from
+   * looking at the others. Answers whether any had something.
+   */
+  async function lookEverywhere(): Promise<boolean> {
+    const nodes = database.nodes();
+    if (nodes.length === 1) return await claimSome(lookerAt(nodes[0]!));
+    const looks = nodes.map(lookerAt).map((looker) => {
+      looker.looking ??= claimSome(looker)
+        .catch((error) => {
+          couldNotLook(error);
+          return false;
+        })
+        .finally(() => {
+          looker.looking = undefined;
+        });
+      return looker.looking;
+    });
+    const found = Promise.all(looks).then((all) => all.includes(true));
+    return await Promise.race([found, pause(POLL_EVERY_MS, true)]);
+  }
+
+  function lookerAt(node: Node): Looker {
+    const { database } = node;
+    const looker = lookers.get(node.name) ?? { database, lastLane: 0 };
+    lookers.set(node.name, looker);
+    return Object.assign(looker, { database });
+  }
+
+  async function claimSome(looker: Looker): Promise<boolean> {
     const lease = leases.current();
     const room = inHand.room();
     if (room === undefined || !lease.holds()) return false;
-    const claim = await claimUnder(lease, room);
+    const claim = await claimUnder(looker, lease, room);
     if (claim === undefined) return false;
-    lastLane = claim.lastLane;
+    looker.lastLane = claim.lastLane;
     deps.leaps.note(claim.atMs);
     inHand.add(claim.rows);
     const work = handleClaim(claim).finally(() => claims.delete(work));
@@ -139,14 +187,16 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     return true;
   }
 
-  async function claimUnder(lease: Lease, room: Pick<Room, 'most' | 'full'>) {
-    await findLost();
+  async function claimUnder(looker: Looker, lease: Lease, room: Pick<Room, 'most' | 'full'>) {
+    await findLost(looker);
     const nowMs = deps.databaseNowMs?.();
     const doneBy = nowMs === undefined ? null : new Date(nowMs + CLAIMED_WITHIN_MS);
     try {
-      return await claimDue(database, lease, { ...room, after: lastLane }, doneBy);
+      const { database, lastLane } = looker;
+      const claim = fleet.canTake() ? claimDue : claimCaptured;
+      return await claim(database, lease, { ...room, after: lastLane }, doneBy);
     } catch (error) {
-      lost = { lease, sinceMs: performance.now() };
+      looker.lost = { lease, sinceMs: performance.now() };
       throw error;
     }
   }
@@ -155,31 +205,40 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
    * What the server claimed for us without our hearing of it goes back into its lane, once it can
    * claim nothing more.
    */
-  async function findLost(): Promise<void> {
+  async function findLost(looker: Looker): Promise<void> {
+    const { database, lost } = looker;
     if (lost === undefined || performance.now() - lost.sinceMs < CLAIMED_WITHIN_MS) return;
     const found = await giveBackStrays(database, lost.lease, inHand.all());
-    lost = undefined;
-    if (found > 0) log.warn({ mails: found }, 'mails were claimed without an answer; given back');
+    looker.lost = undefined;
+    if (found > 0) log.warn({ mails: found }, 'emails were claimed without an answer; given back');
   }
 
   async function handleClaim(claim: Claim): Promise<void> {
-    await Promise.all(groupsThatFit(claim.rows).map((group) => handleGroup(claim, group)));
+    const groups = byShard(database, claim.rows, ({ accountId }) => accountId).flatMap(
+      groupsThatFit,
+    );
+    await Promise.all(groups.map((group) => handleGroup(claim, group)));
   }
 
   async function handleGroup(claim: Claim, group: ClaimedMessage[]): Promise<void> {
     const giveBack = await memory.take(group.reduce((sum, row) => sum + row.size, 0));
     try {
-      const loaded = await loadGroup(database, group, couldNotLoad);
-      await Promise.all(
-        loaded.map(async (one) => {
-          await record(await attemptSafely(claim, one));
-          inHand.remove(one.claimed);
-          if (inHand.isHalfEmpty()) wake();
-        }),
-      );
+      const begun: Promise<void>[] = [];
+      for (const loaded of await loadGroup(database, group, couldNotLoad)) {
+        // A whole claim made in one go would hold up who comes meanwhile for 10 ms and more.
+        if (begun.length > 0 && begun.length % MADE_AT_A_TIME === 0) await othersTurn();
+        begun.push(handle(claim, loaded));
+      }
+      await Promise.all(begun);
     } finally {
       giveBack();
     }
+  }
+
+  async function handle(claim: Claim, loaded: Loaded): Promise<void> {
+    await record(await attemptSafely(claim, loaded));
+    inHand.remove(loaded.claimed);
+    if (inHand.isHalfEmpty()) wake();
   }
 
   async function attemptSafely(claim: Claim, loaded: Loaded): Promise<Outcome> {
@@ -193,13 +252,13 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       const mayExpire = deps.leaps.isSteadyFor(EXPIRES_AFTER_MS, claim.atMs);
       const about = { claimed, mayBegin, nowMs: claim.atMs, mayExpire };
       const outcome = await attempt(attemptDeps, about, mail, suppressed);
-      // What became of sandbox mail says nothing of the relay.
+      // What happened to sandbox mail says nothing of the relay.
       if (!mail.head.sandbox) noteConnection(outcome);
       noteTrouble(outcome);
       return isToBeGivenBack(outcome) ? givenBack(claimed) : outcome;
     } catch (error) {
       const fault = error as Error;
-      return judgeFault(claimed, fault, `The mail could not be made: ${fault.message}`);
+      return judgeFault(claimed, fault, `The email could not be composed: ${fault.message}`);
     } finally {
       stopClock();
     }
@@ -228,12 +287,12 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   /**
-   * The relay is down or we stop, and nothing of the mail was begun: it is due at once and has lost
+   * No relay can take it or we stop, and nothing of the mail was begun: it is due at once and has lost
    * no attempt.
    */
   function isToBeGivenBack({ handOver }: Outcome): boolean {
     if (handOver === null || !isUnbegun(handOver)) return false;
-    return stopping || (handOver.connection === 'unreachable' && deps.health.isOpen());
+    return stopping || (handOver.connection === 'unreachable' && !fleet.canTake());
   }
 
   function noteTrouble({ claimed, next, handOver }: Outcome, err?: Error): void {
@@ -242,12 +301,12 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       deps.metrics.unknownOutcomes.inc();
       log.warn(
         { message },
-        'the line was cut after the mail: nobody knows whether the relay has it',
+        'the connection broke after the email was handed over: nobody knows whether the relay has it',
       );
     }
     if (next.state === 'set aside') {
       deps.metrics.setAside.inc();
-      log.error({ err, message, reason: next.reason }, 'a mail was set aside');
+      log.error({ err, message, reason: next.reason }, 'an email was set aside');
     }
   }
 
@@ -277,7 +336,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     const ended = (async () => {
       await Promise.all([
         running,
-        deps.relay.close(DIALOGUES_END_WITHIN_MS),
+        fleet.close(DIALOGUES_END_WITHIN_MS),
         deps.sandbox.close(DIALOGUES_END_WITHIN_MS),
       ]);
       await Promise.all(claims);
@@ -295,7 +354,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     }
   }
 
-  await deps.health.start();
+  await fleet.start();
   const running = run();
   return {
     wake(accounts) {
@@ -305,15 +364,17 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     async stop() {
       stopping = true;
       wake();
-      for (const turns of [making, toRelay.handing, toSandbox.handing]) turns.close();
-      deps.relay.stopTaking();
+      making.close();
+      ways.closeTurns();
+      sandboxWay.closeTurns();
+      fleet.stopTaking();
       deps.sandbox.stopTaking();
       if (await finish().catch(() => false)) return;
       gaveUp = true;
       leases.abandon();
       log.error(
         { mails: inHand.count() },
-        'stopped before everything was recorded; these mails are tried again when the lease ends',
+        'stopped before everything was recorded; these emails are retried when the lease ends',
       );
     },
   };
@@ -323,7 +384,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
 function describe({ handOver }: Outcome): string {
   const taken = handOver?.recipients.filter(({ result }) => result === 'accepted') ?? [];
   return taken.length === 0
-    ? 'What became of it could not be recorded:'
+    ? 'What happened to it could not be recorded:'
     : `The relay took it for ${taken.map((it) => it.recipient).join(', ')}, which could not be recorded:`;
 }
 

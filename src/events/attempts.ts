@@ -11,6 +11,8 @@ export interface TriedRecipient {
   /** unknown: the line was cut after the mail, so nobody knows whether the relay has it. */
   result: 'deferred' | 'unknown';
   reply: string;
+  /** The relay that was asked; absent in a report, and in what was kept before there were several. */
+  relay?: string;
 }
 
 export interface KeptAttempt {
@@ -32,7 +34,7 @@ export interface NewAttempt extends Omit<KeptAttempt, 'nextAt'> {
 }
 
 /** A day has thirteen attempts; more than this is somebody's game with reports. */
-const MOST_KEPT = 40;
+export const MOST_KEPT = 40;
 const LONGEST_REPLY = 500;
 
 export const ATTEMPT_COLUMNS = columnList<NewAttempt>({
@@ -45,26 +47,24 @@ export const ATTEMPT_COLUMNS = columnList<NewAttempt>({
   after_ms: { type: 'integer', of: (it) => it.nextAfterMs },
 });
 
-/** One statement, so that it can stand in a larger one; its parameters start at `$first`. */
-export const keepAttemptsSql = (first: number): string => `
-  INSERT INTO delivery_attempts (account_id, message_id, id, attempt, server, recipients, next_at)
-  SELECT k.account_id, k.message_id, k.id, k.attempt, k.server, k.recipients::jsonb,
-         now() + k.after_ms * interval '1 millisecond'
-  FROM ${ATTEMPT_COLUMNS.asRows('k', first)}
-  WHERE ${MOST_KEPT} > (SELECT count(*) FROM delivery_attempts o
-                        WHERE o.account_id = k.account_id AND o.message_id = k.message_id)
-  ON CONFLICT DO NOTHING`;
-
 export async function keepAttempts(
   client: Queryable,
   attempts: readonly NewAttempt[],
 ): Promise<void> {
-  await client.query(keepAttemptsSql(1), ATTEMPT_COLUMNS.values(attempts));
+  const after = ATTEMPT_COLUMNS.length;
+  await client.query(
+    `SELECT keep_attempts(${ATTEMPT_COLUMNS.asArguments()}, p_most => $${after + 1}, p_home => $${after + 2})`,
+    [
+      ...ATTEMPT_COLUMNS.values(attempts),
+      MOST_KEPT,
+      client.home(attempts.map(({ accountId }) => accountId)),
+    ],
+  );
 }
 
-const tidy = ({ recipient, result, reply }: TriedRecipient): TriedRecipient => ({
+const tidy = ({ recipient, reply, ...rest }: TriedRecipient): TriedRecipient => ({
+  ...rest,
   recipient: storable(recipient),
-  result,
   reply: storable(reply.slice(0, LONGEST_REPLY)),
 });
 
@@ -89,6 +89,17 @@ export async function listAttempts(
     at: row.at.toISOString(),
     nextAt: row.nextAt?.toISOString() ?? null,
   }));
+}
+
+/** Which relay was asked for each recipient at the last attempt. */
+export async function relaysOfLastAttempt(
+  database: Queryable,
+  accountId: number,
+  uuid: string,
+): Promise<Map<string, string>> {
+  const attempts = await listAttempts(database, accountId, uuid);
+  const tried = attempts.flatMap(({ recipients }) => recipients);
+  return new Map(tried.flatMap(({ recipient, relay }) => (relay ? [[recipient, relay]] : [])));
 }
 
 export async function pruneAttempts(database: Database, retentionDays: number): Promise<void> {

@@ -1,6 +1,7 @@
 // Event kinds: the ONE list. What each is called in the timeline and in webhooks, and which fields
 // it carries. A kind is also the status it raises its message to (messages/status.ts).
 import { z } from 'zod';
+import { ORIGINS } from './origins.ts';
 import { REASONS } from './reasons.ts';
 
 const smtpResponse = z.string().describe('What the receiving server said.');
@@ -27,7 +28,7 @@ interface EventKind {
 export const EVENT_KINDS = {
   sent: {
     hook: null,
-    summary: 'The relay took the mail.',
+    summary: 'The relay accepted the email.',
     fields: {
       recipients,
       subject: z.string().describe('The subject as it went out.'),
@@ -36,7 +37,7 @@ export const EVENT_KINDS = {
   },
   delivered: {
     hook: 'delivery',
-    summary: 'The receiving server took the mail.',
+    summary: 'The receiving server accepted the email.',
     fields: {
       recipients,
       smtp_response: smtpResponse,
@@ -47,7 +48,7 @@ export const EVENT_KINDS = {
   },
   opened: {
     hook: 'open',
-    summary: 'The mail was opened.',
+    summary: 'The email was opened.',
     fields: {
       user_agent: z.string().describe('The program that opened it.'),
       ip_address: z.string().describe('Where it was opened from.'),
@@ -57,7 +58,7 @@ export const EVENT_KINDS = {
   },
   clicked: {
     hook: 'click',
-    summary: 'A link in the mail was followed.',
+    summary: 'A link in the email was followed.',
     fields: {
       url: z.string().describe('The link.'),
       user_agent: z.string().describe('The program that followed it.'),
@@ -73,7 +74,7 @@ export const EVENT_KINDS = {
   },
   bounced: {
     hook: 'bounce',
-    summary: 'The mail will not arrive.',
+    summary: 'The email will not arrive.',
     fields: {
       recipients,
       bounce_type: z.enum(BOUNCE_TYPES).describe('How final it is, and who decided.'),
@@ -84,7 +85,7 @@ export const EVENT_KINDS = {
       suppressed: z
         .boolean()
         .optional()
-        .describe('True when the account writes no more to the address because of it.'),
+        .describe('True when it suppressed the address for the account.'),
     },
     example: {
       bounce_type: 'permanent',
@@ -95,7 +96,7 @@ export const EVENT_KINDS = {
   },
   complained: {
     hook: 'complaint',
-    summary: 'A recipient reported the mail as unwanted.',
+    summary: 'A recipient reported the email as unwanted.',
     fields: {
       recipients,
       feedback_type: z.string().describe('The kind of report, such as abuse.'),
@@ -106,7 +107,40 @@ export const EVENT_KINDS = {
 
 export type EventKindName = keyof typeof EVENT_KINDS;
 
-export type HookType = NonNullable<(typeof EVENT_KINDS)[EventKindName]['hook']>;
+/** The contract's five: what an endpoint gets that names no types. */
+export type MessageHookType = NonNullable<(typeof EVENT_KINDS)[EventKindName]['hook']>;
+
+/**
+ * About an address and no message: it is in no timeline and raises no status. Endpoints get it only
+ * where they ask for it by name. Recorded by record_subscription (SQL).
+ */
+export const SUBSCRIPTION = {
+  hook: 'subscription',
+  summary: 'An address gets no more email from the account or from a stream, or gets it again.',
+  fields: {
+    recipients: z.array(z.string()).describe('The address.'),
+    sm_mail_id: z.string().nullable().describe('The message that led to it; null: none did.'),
+    stream: z.string().nullable().describe('The stream; null: every stream.'),
+    suppressing: z.boolean().describe('True: no more email. False: it may be written to again.'),
+    reason: z
+      .enum(['bounce', 'complaint', 'unsubscribe', 'manual'])
+      .describe('Why it was, or had been, suppressed.'),
+    origin: z
+      .enum(ORIGINS)
+      .describe(
+        'recipient: by the button of a mail program. preferences: on the preference page. report: a mail server reported it. Otherwise where the account’s people or programs did it.',
+      ),
+  },
+  example: {
+    sm_mail_id: 'msg_01K9ZQ3V7N8M2R4T6W8Y0A1B2C',
+    stream: 'product-news',
+    suppressing: true,
+    reason: 'unsubscribe',
+    origin: 'recipient',
+  },
+} as const satisfies EventKind;
+
+export type HookType = MessageHookType | typeof SUBSCRIPTION.hook;
 
 /** What is kept of an event beside its recipients: the fields of its kind. */
 export type EventDetail<Kind extends EventKindName> = Omit<

@@ -11,7 +11,7 @@ export const REASONS = [
   'policy', // the receiver's rules: not allowed, TLS or reverse DNS demanded, members only
   'authentication', // SPF, DKIM, DMARC or a log-in is missing or failed
   'rate-limited', // too much, too fast
-  'greylisted', // asked to come again, and the queue ended before
+  'greylisted', // asked to try again later, and the time ran out first
   'too-large', // the mail is bigger than the receiver takes
   'content', // an attachment, a virus, a malformed mail
   'suppressed', // the relay's own suppression list held it back

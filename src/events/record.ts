@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { newIdBytes } from '../ids.ts';
 import { arrayLiteral } from '../store/binary.ts';
 import { columnList } from '../store/columns.ts';
+import type { Queryable } from '../store/pool.ts';
 import { EVENT_KINDS, type EventDetail, type EventKindName } from './kinds.ts';
 
 /** Each kind with its own fields. */
@@ -25,6 +26,11 @@ interface EventFrame {
   raisesStatus?: boolean;
   /** The relay's own id of the message, when this event taught it to us. */
   relayMessageId?: string;
+  /**
+   * Name of the relay that took it, or of several. Kept with the detail, and shown where a message
+   * is looked at closely: the timeline has no such field.
+   */
+  relay?: string;
 }
 
 interface RecordedEvent {
@@ -44,21 +50,33 @@ export const EVENT_COLUMNS = columnList<RecordedEvent>({
   status: { type: 'text', of: ({ event }) => (event.raisesStatus === false ? null : event.kind) },
   hook: { type: 'text', of: ({ event }) => EVENT_KINDS[event.kind].hook },
   recipients: { type: 'text', of: ({ event }) => arrayLiteral(event.recipients) },
-  detail: { type: 'text', of: ({ event }) => detailJson(event.detail) },
+  detail: { type: 'text', of: ({ event }) => detailJson(event) },
   relay_id: { type: 'text', of: ({ event }) => event.relayMessageId ?? null },
 });
 
-/**
- * Answers the positions of the events that were new and whose message exists. One statement, so
- * that it can stand in a larger one.
- */
-export const RECORD_EVENTS_SQL = `SELECT record_events(${EVENT_COLUMNS.asArguments()}) AS n`;
+/** Records events of accounts of one shard; answers those that were new and whose message exists. */
+export async function recordEvents<Event extends NewEvent>(
+  client: Queryable,
+  events: readonly Event[],
+  nowMs: number,
+): Promise<Event[]> {
+  if (events.length === 0) return [];
+  const rows = await client.prepared<{ n: number }>('record-events', RECORD_EVENTS_SQL, [
+    ...recordEventsValues(events, nowMs),
+    client.home(events.map(({ accountId }) => accountId)),
+  ]);
+  return rows.map(({ n }) => events[n - 1]!);
+}
+
+const RECORD_EVENTS_SQL = `SELECT record_events(
+  ${EVENT_COLUMNS.asArguments()}, p_home => $${EVENT_COLUMNS.length + 1}) AS n`;
 
 export function recordEventsValues(events: readonly NewEvent[], nowMs: number): unknown[] {
   return EVENT_COLUMNS.values(events.map((event) => ({ event, nowMs })));
 }
 
-function detailJson(detail: NewEvent['detail']): string {
+function detailJson({ detail: fields, relay }: NewEvent): string {
+  const detail = relay === undefined ? fields : { ...fields, relay };
   const json = JSON.stringify(detail);
   // Only characters that are written as escapes can be the ones that jsonb refuses.
   if (!json.includes('\\u')) return json;

@@ -11,8 +11,21 @@ export interface TimelineEvent {
 
 export interface Timeline {
   status: string;
+  /** Not to be handed over before; null: at once. */
+  scheduledAt: Date | null;
+  /** Called back before anything of it was handed over. */
+  cancelledAt: Date | null;
   events: TimelineEvent[];
+  /** The relays that took it. */
+  relays: string[];
 }
+
+/** Of account $1, message $2. */
+export const READ_TIMELINE = `SELECT m.status, m.scheduled_at AS "scheduledAt", m.cancelled_at AS "cancelledAt", e.kind, to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') AS timestamp,
+         e.recipients, e.detail
+  FROM messages m LEFT JOIN events e ON e.account_id = m.account_id AND e.message_id = m.id AND e.message_id = $2
+  WHERE m.account_id = $1 AND m.id = $2
+  ORDER BY e.at, e.sequence NULLS FIRST`;
 
 /**
  * Status and events in one statement, so that they never contradict each other. Undefined: no such
@@ -23,24 +36,21 @@ export async function readTimeline(
   accountId: number,
   messageUuid: string,
 ): Promise<Timeline | undefined> {
-  const rows = await database.prepared<TimelineRow>(
-    'read-timeline',
-    `SELECT m.status, e.kind, to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') AS timestamp,
-            e.recipients, e.detail
-     FROM messages m LEFT JOIN events e ON e.account_id = m.account_id AND e.message_id = m.id AND e.message_id = $2
-     WHERE m.account_id = $1 AND m.id = $2
-     ORDER BY e.at, e.sequence NULLS FIRST`,
-    [accountId, messageUuid],
-  );
+  const rows = await database.prepared<TimelineRow>('read-timeline', READ_TIMELINE, [
+    accountId,
+    messageUuid,
+  ]);
   if (rows[0] === undefined) return undefined;
+  const { status, scheduledAt, cancelledAt } = rows[0];
+  const events = rows.filter((row): row is EventRow => row.kind !== null);
   return {
-    status: rows[0].status,
-    events: rows.filter((row): row is EventRow => row.kind !== null).map(toEvent),
+    ...{ status, scheduledAt, cancelledAt },
+    events: events.map(toEvent),
+    relays: [...new Set(events.flatMap(({ detail: { relay } }) => (relay ? [String(relay)] : [])))],
   };
 }
 
-interface EventRow {
-  status: string;
+interface EventRow extends Omit<Timeline, 'events' | 'relays'> {
   kind: EventKindName;
   timestamp: string;
   recipients: string[];
@@ -48,13 +58,14 @@ interface EventRow {
 }
 
 /** A message without events comes as one row without a kind. */
-type TimelineRow = EventRow | { status: string; kind: null };
+type TimelineRow = EventRow | (Omit<Timeline, 'events' | 'relays'> & { kind: null });
 
 function toEvent(row: EventRow): TimelineEvent {
+  const { relay: _, ...fields } = row.detail;
   return {
     type: row.kind,
     timestamp: row.timestamp,
     ...('recipients' in EVENT_KINDS[row.kind].fields ? { recipients: row.recipients } : {}),
-    ...row.detail,
+    ...fields,
   };
 }

@@ -1,5 +1,5 @@
 // Answers that machines give for people: vacation notes, out-of-office, ticket receipts. RFC 3834
-// and the habits before it. report.ts asks after delivery reports and bounces; such mails are kept
+// and the habits before it. report.ts asks after delivery reports and bounces; such emails are kept
 // for a week and never become events.
 import { headerText, type Mail } from './mime.ts';
 

@@ -14,7 +14,7 @@ const MOST_LINES = 1000;
 /** What is told of one address. The rules read 3000 characters, a reply is kept to 1000. */
 const MOST_TELLING_CHARS = 8000;
 
-/** Null when the mail is no bounce. */
+/** Null when the mail is not a bounce. */
 export function readBounce(
   mail: Mail,
   notice: string,

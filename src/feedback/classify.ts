@@ -1,4 +1,4 @@
-// Why a mail came back and whether it is for good. dsn.ts, bounce-text.ts and sns.ts ask;
+// Why a mail came back and whether it is permanent. dsn.ts, bounce-text.ts and sns.ts ask;
 // reasons.ts and text-rules.ts know. Order (RFC 3463 codes, then words, then RFC 5321 codes):
 // strong words, a specific enhanced code, weak words, a generic enhanced code, the bare reply code.
 import type { BounceType } from '../events/kinds.ts';

@@ -51,17 +51,21 @@ export function holds(
     .some((it) => isInTime(it.tags, nowMs) && isBody(it.tags, body) && isHead(it, fields, keys));
 }
 
-/** Header fields as they came, and the body. Only CRLF ends a line (RFC 5321 2.3.8). */
+/**
+ * Header fields as they came, and the body. Only CRLF ends a line (RFC 5321 2.3.8). A head that has
+ * no end, or a line that is not a field, has no fields: readers disagree about what it says, and a
+ * signature vouches for one reading (RFC 6376 3.8).
+ */
 function split(raw: Buffer): { fields: Field[]; body: string } {
   const text = raw.toString('latin1');
-  const end = text.startsWith('\r\n') ? -2 : text.indexOf('\r\n\r\n');
-  const head = end < 0 ? (end === -2 ? '' : text) : text.slice(0, end + 2);
+  const end = text.indexOf('\r\n\r\n');
   const fields: Field[] = [];
-  for (const line of head.split(/(?<=\r\n)(?![ \t])/)) {
-    const colon = line.indexOf(':');
-    if (colon > 0) fields.push({ name: line.slice(0, colon).trimEnd().toLowerCase(), raw: line });
+  for (const line of text.slice(0, end + 2).split(/(?<=\r\n)(?![ \t])/)) {
+    const name = /^[!-9;-~]+(?=[ \t]*:)/.exec(line)?.[0].toLowerCase();
+    if (name === undefined || /\r(?!\n)|(?<!\r)\n/.test(line)) return { fields: [], body: '' };
+    fields.push({ name, raw: line });
   }
-  return { fields, body: end === -1 ? '' : text.slice(end + 4) };
+  return { fields, body: text.slice(end + 4) };
 }
 
 function signaturesIn(fields: readonly Field[]): ReadSignature[] {
@@ -133,7 +137,6 @@ function isBody(tags: ReadonlyMap<string, string>, body: string): boolean {
   // RFC 6376 3.4.4: blanks at the end of a line go, others become one.
   const lines = how === 'relaxed' ? body.replace(/[ \t]+/g, ' ').replaceAll(' \r\n', '\r\n') : body;
   let end = lines.length;
-  if (how === 'relaxed' && lines.endsWith(' ')) end--;
   while (lines.startsWith('\r\n', end - 2) && end >= 2) end -= 2;
   const canonical = end > 0 || how === 'simple' ? `${lines.slice(0, end)}\r\n` : '';
   return createHash('sha256').update(canonical, 'latin1').digest('base64') === tags.get('bh');

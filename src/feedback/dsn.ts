@@ -81,7 +81,7 @@ function mislabelled(mail: Mail): Part[] {
   return mail.parts.filter((part) => /^\s*reporting-mta:/i.test(partText(part, 1000)));
 }
 
-/** The text of a delivery-status part, wherever it stands. */
+/** The text of a delivery-status part, wherever it is. */
 export function readStatus(text: string, notice: string): DeliveryStatus | null {
   const groups = fieldGroups(text);
   const recipients = groups.filter(isRecipient).slice(0, MOST_RECIPIENTS);
@@ -177,7 +177,7 @@ function recipientAddress(fields: Headers): string | null {
 }
 
 /**
- * `expired` is no action of RFC 3464, but some servers write it. Without any action the status
+ * `expired` is not an action of RFC 3464, but some servers write it. Without any action the status
  * tells.
  */
 function readAction(

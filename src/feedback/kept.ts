@@ -3,11 +3,13 @@
 // list`); pruned by the maintenance task.
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
-import type { Database } from '../store/pool.ts';
+import type { Database, Queryable } from '../store/pool.ts';
 import type { Received } from './received.ts';
 import type { MailReference } from './return-path.ts';
 
 const KEPT_DAYS = 7;
+/** People look into it less often than complaints come. */
+const KEPT_FOR_PEOPLE_DAYS = 30;
 /**
  * Anybody may write to the complaints mailbox; it must not fill the disk, and no network may fill
  * it for others. The last places are for mail to a return path of ours.
@@ -15,17 +17,20 @@ const KEPT_DAYS = 7;
 const MOST_KEPT = 10_000;
 const MOST_OF_STRANGERS = 8000;
 const MOST_OF_A_NETWORK = 500;
+/** Spam to these addresses must not take the room of reports, nor the other way round. */
+const MOST_FOR_PEOPLE = 2000;
 const MOST_BYTES = 128 * 1024;
 
 /** Why a mail is kept and not recorded. */
 export const REASONS_TO_KEEP = {
   'no-news': 'it says nothing that is recorded',
   untrusted: 'no token of ours is in it, and its reporter is not trusted',
-  unmatched: 'its reporter is trusted, but no mail of ours fits',
+  unmatched: 'its reporter is trusted, but no email of ours matches',
   'too-slow': 'reading it took too long',
   'too-large': 'reading it took too much memory',
   unreadable: 'reading it failed',
   unstorable: 'it cannot be stored as an event',
+  'for-people': 'it was written to postmaster or abuse',
 } as const;
 export type ReasonToKeep = keyof typeof REASONS_TO_KEEP;
 
@@ -43,7 +48,7 @@ export interface KeptMail {
   size: number;
 }
 
-/** False when there is no room for more: whoever sent it may come again. */
+/** False when there is no room for more: whoever sent it may try again. */
 export async function keepMail(
   database: Database,
   mail: {
@@ -61,7 +66,8 @@ export async function keepMail(
   const { received } = mail;
   const [row] = await database.query<{ room: boolean }>(
     `WITH room AS (
-       SELECT count(*) < $10 AND count(*) FILTER (WHERE network = $13) < ${MOST_OF_A_NETWORK} AS room FROM feedback_mails
+       SELECT count(*) FILTER (WHERE (why = 'for-people') = ($12 = 'for-people')) < $10
+          AND count(*) FILTER (WHERE network = $13) < ${MOST_OF_A_NETWORK} AS room FROM feedback_mails
      ), kept AS (
        INSERT INTO feedback_mails (id, fingerprint, kind, feedback_type, account_id, message_id,
                                    envelope_from, recipient, subject, raw, why, network)
@@ -78,13 +84,18 @@ export async function keepMail(
       mail.from,
       mail.recipient,
       Buffer.from(received.subject).toString(),
-      mail.about === undefined ? MOST_OF_STRANGERS : MOST_KEPT,
+      mostOf(mail),
       mail.raw.subarray(0, MOST_BYTES),
       mail.why,
       mail.network,
     ],
   );
   return row?.room ?? false;
+}
+
+function mostOf({ why, about }: { why: ReasonToKeep; about: unknown }): number {
+  if (why === 'for-people') return MOST_FOR_PEOPLE;
+  return about === undefined ? MOST_OF_STRANGERS : MOST_KEPT;
 }
 
 interface KeptRow extends Omit<KeptMail, 'id' | 'receivedAt' | 'messageId'> {
@@ -96,17 +107,26 @@ interface KeptRow extends Omit<KeptMail, 'id' | 'receivedAt' | 'messageId'> {
 const COLUMNS = `id AS uuid, received_at AS "receivedAt", kind, why, feedback_type AS "feedbackType", account_id AS "accountId",
   message_id AS "messageUuid", envelope_from AS "from", recipient, subject, octet_length(raw) AS size`;
 
-/** Newest first. */
-export async function listKept(database: Database, limit: number): Promise<KeptMail[]> {
+/** Newest first; `after` is the one that the last page ended with. */
+export async function listKept(
+  database: Queryable,
+  page: { limit: number; after?: string | undefined; forPeople?: boolean },
+): Promise<KeptMail[]> {
   const rows = await database.query<KeptRow>(
-    `SELECT ${COLUMNS} FROM feedback_mails ORDER BY id DESC LIMIT $1`,
-    [limit],
+    `SELECT ${COLUMNS} FROM feedback_mails
+     WHERE ($2::uuid IS NULL OR id < $2) AND (NOT $3 OR why = 'for-people')
+     ORDER BY id DESC LIMIT $1`,
+    [
+      page.limit,
+      (page.after === undefined ? undefined : readUuid('fbk_', page.after)) ?? null,
+      page.forPeople ?? false,
+    ],
   );
   return rows.map(toKept);
 }
 
 export async function getKept(
-  database: Database,
+  database: Queryable,
   id: string,
 ): Promise<{ mail: KeptMail; raw: Buffer }> {
   const [row] = await database.query<KeptRow & { raw: Buffer }>(
@@ -116,7 +136,7 @@ export async function getKept(
   if (row === undefined) {
     throw new Problem(
       'not-found',
-      `No mail ${id} is kept: only those of the last ${KEPT_DAYS} days are.`,
+      `No email ${id} is kept: reports are kept for ${KEPT_DAYS} days, email to postmaster and abuse for ${KEPT_FOR_PEOPLE_DAYS}.`,
       { see: 'list_kept_feedback' },
     );
   }
@@ -126,7 +146,8 @@ export async function getKept(
 
 export async function pruneKept(database: Database): Promise<void> {
   await database.query(
-    `DELETE FROM feedback_mails WHERE received_at < now() - interval '${KEPT_DAYS} days'`,
+    `DELETE FROM feedback_mails WHERE received_at < now() - interval '${KEPT_DAYS} days'
+       AND (why <> 'for-people' OR received_at < now() - interval '${KEPT_FOR_PEOPLE_DAYS} days')`,
   );
 }
 

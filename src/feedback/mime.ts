@@ -138,7 +138,7 @@ function leaf(text: string, entity: Entity, end: number): Part {
 }
 
 /**
- * Reads fields up to the empty line, or up to a line that is no field: some reports forget the
+ * Reads fields up to the empty line, or up to a line that is not a field: some reports forget the
  * empty line.
  */
 export function readHeaders(text: string, start = 0): { headers: Headers; end: number } {
@@ -245,15 +245,28 @@ function quotedPrintable(text: string): Buffer {
 export function decodeText(bytes: Buffer, charset: string | undefined): string {
   const declared = charset?.toLowerCase() ?? '';
   if (declared !== '' && declared !== 'us-ascii' && declared !== 'utf-8') {
-    const text = decoderOf(declared)?.decode(bytes);
-    if (text !== undefined) return text;
+    const decoder = decoderOf(declared);
+    if (decoder?.encoding === 'windows-1252') return fromWindows1252(bytes);
+    if (decoder) return decoder.decode(bytes);
   }
   try {
     return STRICT_UTF8.decode(bytes);
   } catch {
-    return WINDOWS_1252.decode(bytes);
+    return fromWindows1252(bytes);
   }
 }
+
+/** Some versions of Node decode it as Latin-1: a euro sign became U+0080 (nodejs/node#56542). */
+export function fromWindows1252(bytes: Buffer): string {
+  const text = WINDOWS_1252.decode(bytes);
+  return C1.test(text)
+    ? text.replace(C1_ALL, (character) => HIGH_1252[character.charCodeAt(0) - 0x80]!)
+    : text;
+}
+const C1 = /[\x80-\x9f]/;
+const C1_ALL = /[\x80-\x9f]/g;
+/** 0x80 to 0x9f, as the WHATWG has them. */
+const HIGH_1252 = [...'€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f', ...'\x90‘’“”•–—˜™š›œ\x9džŸ'];
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true });
 const WINDOWS_1252 = new TextDecoder('windows-1252');
 
@@ -265,7 +278,7 @@ type Decoder = InstanceType<typeof TextDecoder>;
 const decoders = new Map<string, Decoder | null>();
 const MOST_DECODERS = 200;
 
-function decoderOf(charset: string): Decoder | null {
+export function decoderOf(charset: string): Decoder | null {
   const known = decoders.get(charset);
   if (known !== undefined) return known;
   let decoder: Decoder | null = null;
@@ -282,11 +295,15 @@ function decoderOf(charset: string): Decoder | null {
 /** A header's value for people: raw UTF-8 (RFC 6532) and encoded words (RFC 2047) decoded. */
 export function headerText(value: string | undefined): string {
   if (value === undefined) return '';
+  // Most are, and need no decoding.
+  if (PLAIN.test(value) && !value.includes('=?')) return value;
   const text = decodeText(Buffer.from(value, 'latin1'), undefined);
   return text
     .replace(/(\?=)\s{1,100}(?==\?)/g, '$1')
     .replace(/=\?([\w:.-]{1,40})(?:\*[\w-]{0,20})?\?([bq])\?([^?\s]{0,1000})\?=/gi, encodedWord);
 }
+
+const PLAIN = /^[\t -~]*$/;
 
 function encodedWord(_: string, charset: string, encoding: string, word: string): string {
   const bytes =

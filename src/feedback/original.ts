@@ -39,6 +39,8 @@ export interface Original {
 
 const RETURNED = new Set([
   'message/rfc822',
+  // No registered type, and what the examples of RFC 9477 have.
+  'text/rfc822',
   'text/rfc822-headers',
   'message/rfc822-headers',
   'message/global',

@@ -3,18 +3,16 @@
 // report is about, report.ts and ses.ts what it says.
 import { addressKey } from '../addresses.ts';
 import { keepAttempts, type NewAttempt } from '../events/attempts.ts';
-import {
-  type NewEvent,
-  RECORD_EVENTS_SQL,
-  recordEventsValues,
-  storable,
-} from '../events/record.ts';
+import { type NewEvent, recordEvents, storable } from '../events/record.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { bytesToUuid } from '../ids.ts';
+import { DEFAULT_STREAM } from '../messages/stream.ts';
 import type { Metrics } from '../metrics.ts';
+import { among } from '../store/places.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { forgetStrikes } from '../suppressions/strikes.ts';
 import { type Suppression, suppress } from '../suppressions/suppressions.ts';
+import { type Unsubscribe, unsubscribe } from '../suppressions/unsubscribes.ts';
 import { type Bounce, judgeBounces } from './bounces.ts';
 import type { Report, ReportedRecipient } from './report.ts';
 import type { About, MailReference, Subject } from './return-path.ts';
@@ -24,7 +22,7 @@ export interface MatchedReport extends Subject {
 }
 
 export interface Recorded {
-  /** Events that were new. A report that comes again makes none. */
+  /** Events that were new. A repeated report makes none. */
   events: number;
   /**
    * The report says something that we record: an event, a delay, a suppression. Otherwise a person
@@ -55,6 +53,7 @@ export function openReportRecorder(deps: {
   const group = createGroupCommit<MatchedReport & { mayWait: boolean }, Recorded | 'early'>({
     mostItems: 200,
     mostInFlight: 2,
+    apart: ({ mail }) => deps.database.shardOf(mail.accountId),
     write: (reports) => recordReports(deps.database, reports, deps.nowMs(), deps.metrics),
   });
   return {
@@ -70,12 +69,14 @@ export function openReportRecorder(deps: {
   };
 }
 
+/** Of accounts of one shard. */
 async function recordReports(
-  database: Database,
+  all: Database,
   reports: readonly (MatchedReport & { mayWait: boolean })[],
   nowMs: number,
   metrics: Metrics,
 ): Promise<(Recorded | 'early')[]> {
+  const database = all.near(reports[0]!.mail.accountId);
   return await database.transaction(async (client) => {
     const known = await knownMails(client, reports);
     const isEarly = ({ mail, mayWait }: (typeof reports)[number]) =>
@@ -87,11 +88,11 @@ async function recordReports(
     const events = due.flatMap((statement) => statement.events);
     const bounces = due.flatMap((statement) => statement.bounces);
     await judgeBounces(client, bounces, nowMs);
-    const fresh = events.length === 0 ? [] : await writeEvents(client, events, nowMs);
-    await suppress(
-      client,
-      due.flatMap((statement) => statement.suppressions),
-    );
+    const fresh = await recordEvents(client, events, nowMs);
+    const suppressions = due.flatMap((statement) => statement.suppressions);
+    await suppress(client, suppressions, 'report');
+    const unsubscribes = due.flatMap((statement) => statement.unsubscribes);
+    await unsubscribe(client, unsubscribes, 'report');
     await forgetStrikes(
       client,
       fresh
@@ -112,23 +113,11 @@ async function recordReports(
             events: statement.events.filter((event) => fresh.includes(event)).length,
             understood:
               statement.events.length + statement.suppressions.length > 0 ||
+              statement.unsubscribes.length > 0 ||
               statement.delay !== null,
           },
     );
   });
-}
-
-async function writeEvents(
-  client: Queryable,
-  events: NewEvent[],
-  nowMs: number,
-): Promise<NewEvent[]> {
-  const rows = await client.prepared<{ n: number }>(
-    'record-events',
-    RECORD_EVENTS_SQL,
-    recordEventsValues(events, nowMs),
-  );
-  return rows.map(({ n }) => events[n - 1]!);
 }
 
 interface KnownMail {
@@ -136,6 +125,7 @@ interface KnownMail {
    * A report can only speak about people its mail went to, so that nobody is suppressed by hearsay.
    */
   recipients: string[];
+  stream: string;
   /** Nothing is noted of it yet. */
   queued: boolean;
   /**
@@ -152,15 +142,17 @@ async function knownMails(
   client: Queryable,
   reports: readonly MatchedReport[],
 ): Promise<Map<string, KnownMail>> {
+  const accounts = reports.map(({ mail }) => mail.accountId);
   const uuids = reports.map(({ mail }) => bytesToUuid(mail.messageId));
   const sorted = [...uuids].sort();
   const rows = await client.prepared<KnownMail & { uuid: string }>(
     'reported-mails',
     // The bounds keep the planner to the partitions of these days.
-    `SELECT m.id AS uuid, m.recipients, m.status = 'queued' AS queued, m.last_sequence >= ${MOST_EVENTS_OF_A_MAIL} AS full
+    `SELECT m.id AS uuid, m.recipients, coalesce(m.stream, '${DEFAULT_STREAM}') AS stream, m.status = 'queued' AS queued, m.last_sequence >= ${MOST_EVENTS_OF_A_MAIL} AS full
      FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
-     JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4`,
-    [reports.map(({ mail }) => mail.accountId), uuids, sorted[0], sorted.at(-1)],
+     JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4
+       AND ${among('m.account_id', 5)}`,
+    [accounts, uuids, sorted[0], sorted.at(-1), client.home(accounts)],
   );
   return new Map(rows.map((row) => [row.uuid, row]));
 }
@@ -170,6 +162,7 @@ interface Statement {
   /** Those of the events that are bounces, with what they mean for the address. */
   bounces: Bounce[];
   suppressions: Suppression[];
+  unsubscribes: Unsubscribe[];
   delay: Delay | null;
 }
 
@@ -186,7 +179,7 @@ function statementOf(
   known: KnownMail | undefined,
 ): Statement {
   if (known === undefined || known.full)
-    return { events: [], bounces: [], suppressions: [], delay: null };
+    return { events: [], bounces: [], suppressions: [], unsubscribes: [], delay: null };
   const reported = report.recipients.flatMap((recipient) =>
     asOurs(recipient, about, known.recipients),
   );
@@ -199,6 +192,7 @@ function statementOf(
     ],
     bounces,
     suppressions: suppressionsOf(mail, report, reported),
+    unsubscribes: unsubscribesOf(mail, known.stream, report, reported),
     delay: delayOf(mail, reported),
   };
 }
@@ -293,19 +287,30 @@ function meaningOf(report: Report): 'complaint' | 'unsubscribe' | null {
   return type === 'not-spam' || type === 'auth-failure' ? null : 'complaint';
 }
 
-/** Complaints and opt-outs: the account does not write there again. */
+/** Complaints: the account does not write there again. */
 function suppressionsOf(
   mail: MailReference,
   report: Report,
   reported: readonly OurRecipient[],
 ): Suppression[] {
-  const reason = meaningOf(report);
-  if (reason === null) return [];
+  if (meaningOf(report) !== 'complaint') return [];
   const { accountId, messageId } = mail;
   return reported.map(({ ours: address }) => ({
-    ...{ accountId, address, reason },
+    ...{ accountId, address, reason: 'complaint' as const },
     messageUuid: bytesToUuid(messageId),
   }));
+}
+
+/** Opt-outs: from the stream that the mail went through. */
+function unsubscribesOf(
+  { accountId, messageId }: MailReference,
+  stream: string,
+  report: Report,
+  reported: readonly OurRecipient[],
+): Unsubscribe[] {
+  if (meaningOf(report) !== 'unsubscribe') return [];
+  const messageUuid = bytesToUuid(messageId);
+  return reported.map(({ ours: address }) => ({ accountId, address, stream, messageUuid }));
 }
 
 /**
@@ -338,8 +343,8 @@ function delayOf(mail: MailReference, reported: readonly OurRecipient[]): Delay 
 }
 
 /**
- * A delay is no event, the mail is still under way: each is kept as an attempt, and the newest on
- * the message.
+ * A delay is not an event, the mail is still under way: each is kept as an attempt, and the newest
+ * on the message.
  */
 async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<void> {
   if (delays.length === 0) return;

@@ -1,6 +1,6 @@
 // The return path of a copy, `bounce+<token>@BOUNCE_DOMAIN`: the token names account, message and
 // recipient and is signed, so a report that comes to it is about that copy. Every copy has its own:
-// who got one can say nothing about the others. delivery/ makes it, also as X-SM-Token;
+// whoever got one can say nothing about the others. delivery/ makes it, also as X-SM-Token;
 // inbound/feedback-smtp.ts, match.ts and ses.ts read it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { idTimeMs } from '../ids.ts';
@@ -31,7 +31,7 @@ const MAC_BYTES = 10;
 // Lower case, and read in any case: some servers change it.
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Mails that left with a token of version 1 may still be reported: relays try for five days. */
+/** Emails that left with a token of version 1 may still be reported: relays try for five days. */
 const OLD_REPORTS_MS = 7 * 86_400_000;
 
 /** `place`: of the recipient in the message's own list, the same on every attempt. */
@@ -41,8 +41,10 @@ export function returnPath(
   place: number,
   bounceDomain: string,
 ): string {
-  return `bounce+${copyToken(key, mail, place)}@${bounceDomain}`;
+  return returnPathOf(copyToken(key, mail, place), bounceDomain);
 }
+
+export const returnPathOf = (token: string, domain: string): string => `bounce+${token}@${domain}`;
 
 export function copyToken(key: Buffer, mail: MailReference, place: number): string {
   const signed = Buffer.alloc(MAIL_BYTES + 1);

@@ -2,11 +2,11 @@
 // notifications of an identity (`notificationType`) and event publishing of a configuration set
 // (`eventType`). sns.ts has checked who speaks.
 import { z } from 'zod';
-import { Problem } from '../errors.ts';
 import type { Reason } from '../events/reasons.ts';
 import { classify } from './classify.ts';
 import { hostOf, type RecipientResult, recipientResult } from './dsn.ts';
 import { type Original, OUR_HEADER, TOKEN_HEADER } from './original.ts';
+import { optionalText, readEvent } from './providers/provider.ts';
 import { fingerprint, makeReport, type Report } from './report.ts';
 
 export type SesKind = 'delivery' | 'delay' | 'bounce' | 'complaint' | 'reject' | 'open' | 'click';
@@ -26,52 +26,64 @@ export interface SesEvent {
   fingerprint: string;
 }
 
-const text = z.string().nullish();
 const recipient = z.object({
   emailAddress: z.string(),
-  action: text,
-  status: text,
-  diagnosticCode: text,
+  action: optionalText,
+  status: optionalText,
+  diagnosticCode: optionalText,
 });
 const sesBody = z.object({
-  notificationType: text,
-  eventType: text,
+  notificationType: optionalText,
+  eventType: optionalText,
   mail: z.object({
     messageId: z.string(),
     destination: z.array(z.string()).default([]),
     headers: z.array(z.object({ name: z.string(), value: z.string().nullish() })).nullish(),
-    commonHeaders: z.object({ messageId: text }).nullish(),
+    commonHeaders: z.object({ messageId: optionalText }).nullish(),
   }),
   bounce: z
     .object({
-      bounceType: text,
-      bounceSubType: text,
+      bounceType: optionalText,
+      bounceSubType: optionalText,
       bouncedRecipients: z.array(recipient),
-      timestamp: text,
-      reportingMTA: text,
+      timestamp: optionalText,
+      reportingMTA: optionalText,
     })
     .optional(),
   complaint: z
     .object({
       complainedRecipients: z.array(z.object({ emailAddress: z.string() })),
-      timestamp: text,
-      complaintFeedbackType: text,
+      timestamp: optionalText,
+      complaintFeedbackType: optionalText,
     })
     .optional(),
   delivery: z
     .object({
       recipients: z.array(z.string()),
-      timestamp: text,
-      smtpResponse: text,
-      reportingMTA: text,
+      timestamp: optionalText,
+      smtpResponse: optionalText,
+      reportingMTA: optionalText,
     })
     .optional(),
   deliveryDelay: z
-    .object({ delayedRecipients: z.array(recipient), timestamp: text, reportingMTA: text })
+    .object({
+      delayedRecipients: z.array(recipient),
+      timestamp: optionalText,
+      reportingMTA: optionalText,
+    })
     .optional(),
-  reject: z.object({ reason: text }).optional(),
-  open: z.object({ ipAddress: text, timestamp: text, userAgent: text }).optional(),
-  click: z.object({ ipAddress: text, timestamp: text, userAgent: text, link: text }).optional(),
+  reject: z.object({ reason: optionalText }).optional(),
+  open: z
+    .object({ ipAddress: optionalText, timestamp: optionalText, userAgent: optionalText })
+    .optional(),
+  click: z
+    .object({
+      ipAddress: optionalText,
+      timestamp: optionalText,
+      userAgent: optionalText,
+      link: optionalText,
+    })
+    .optional(),
 });
 type SesBody = z.infer<typeof sesBody>;
 
@@ -87,12 +99,7 @@ export function readSes(message: string): SesEvent | undefined {
     // first.
     return undefined;
   }
-  const parsed = sesBody.safeParse(json);
-  if (!parsed.success) {
-    const path = parsed.error.issues[0]?.path.join('.') || 'the message';
-    throw new Problem('invalid', `not an event of Amazon SES: ${path} is missing or wrong`);
-  }
-  const body = parsed.data;
+  const body = readEvent('Amazon SES', sesBody, json);
   const original = originalOf(body);
   switch (body.eventType ?? body.notificationType) {
     case 'Delivery':

@@ -78,9 +78,10 @@ function parseSns(body: string): SnsMessage {
 }
 
 /**
- * Exactly what Amazon writes: `https://sns.<region>.amazonaws.com/SimpleNotificationService-<hex>.pem`, or its Chinese
- * sister. As text, so that nothing can mean one thing to us and another to who fetches it; in a bucket or behind a query
- * anybody could put a certificate.
+ * Exactly what Amazon writes:
+ * `https://sns.<region>.amazonaws.com/SimpleNotificationService-<hex>.pem`, or its Chinese sister.
+ * As text, so that nothing can mean one thing to us and another to whoever fetches it; in a bucket
+ * or behind a query anybody could put a certificate.
  */
 export function isCertificateUrl(url: string): boolean {
   return SNS_CERTIFICATE.test(url);

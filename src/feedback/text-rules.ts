@@ -96,6 +96,10 @@ export const TEXT_RULES: readonly TextRule[] = [
     'no valid recipients from|no matches to nameserver',
     '^(?:[\\s:]|smtp|error)*domain does not exist:',
     'from: domain is invalid',
+    // GMX, web.de and IONOS, after the words “mailbox unavailable”.
+    'invalid dns mx or a/aaaa resource record',
+    'your (?:e-?mail |mail |sender )?(?:domain|host ?name|host)…(?:unknown|not found|not exist|not resolve)',
+    '(?:mail|messages?) from (?:an )?unknown (?:users?|senders?|hosts?|domains?)',
     'envelope sender domain must exist',
     'emetteur invalide|invalid sender|bogus mail from',
     'mail from…mismatch',

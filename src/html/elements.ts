@@ -13,8 +13,8 @@ export interface ElementKind {
   /** Its content is not text for people. */
   hidden: boolean;
   /**
-   * What an end tag inside it can close: nothing outside of a `scope`, and nothing inline outside
-   * of a `block`.
+   * What an end tag inside it can close: nothing outside a `scope`, and nothing inline outside a
+   * `block`.
    */
   rank: 'inline' | 'formatting' | 'block' | 'scope';
   /** Its start tag ends an open paragraph. */
@@ -35,8 +35,8 @@ export function elementKind(name: string): ElementKind {
 }
 
 /**
- * The element whose name stands there. Known ones are found by their shape, so that nearly no name
- * is copied.
+ * The element whose name is there. Known ones are found by their shape, so that nearly no name is
+ * copied.
  */
 export function elementKindAt(html: string, start: number, end: number): ElementKind {
   const length = end - start;
@@ -57,7 +57,7 @@ function shapeOf(length: number, first: number, last: number): number {
   return ((length & 3) << 10) | ((first & 31) << 5) | (last & 31);
 }
 
-/** Whether the name stands there, in small letters or capitals. */
+/** Whether the name is there, in small letters or capitals. */
 export function isNamed(html: string, start: number, name: string): boolean {
   for (let i = 0; i < name.length; i++) {
     const code = html.charCodeAt(start + i);

@@ -1,16 +1,10 @@
 // Plain text from HTML, as a person would write it. Used when a template is sent and `text` is
 // blank. Before it: a rendered mail. After it: the text part. Tables say what they mean by
 // `data-text` (see docs/templates.md).
+import { LINE_WIDTH, longestOf, Page, width, wrap } from './text-page.ts';
 import { type Element, parseHtml } from './tree.ts';
 
-const lineWidth = 76;
-/**
- * Quotes and lists inside one another move to the right up to here, so that words still have room
- * beside them.
- */
-const indentMax = 32;
-
-/** In time linear in the HTML; the text is at most three times as long, whatever stands in it. */
+/** In time linear in the HTML; the text is at most three times as long, whatever is in it. */
 export function htmlToPlainText(html: string): string {
   const page = new Page(html.length + 4096);
   // `\v` means a line break here; somebody's own is white space like any other.
@@ -26,6 +20,7 @@ function write(page: Page, element: Element): void {
   const writer =
     (meaning === undefined ? undefined : meanings.get(meaning)) ?? elements.get(kind.name);
   if (writer) writer(page, element);
+  else if (kind.rank === 'block') ownLines(page, element);
   else writeChildren(page, element);
 }
 
@@ -46,13 +41,16 @@ const block =
     page.separate(blankLines);
   };
 
+const ownLines = block(0);
+const paragraph = block(1);
+
 const underlined =
   (mark: string): Writer =>
   (page, element) => {
-    const lines = wrap(inner(element), lineWidth);
+    const lines = wrap(inner(element), LINE_WIDTH);
     page.separate(1);
     if (lines.length > 0)
-      page.lines([...lines, page.ornament(mark, Math.min(longest(lines), lineWidth))]);
+      page.lines([...lines, page.ornament(mark, Math.min(longestOf(lines), LINE_WIDTH))]);
     page.separate(1);
   };
 
@@ -69,26 +67,38 @@ const list =
     page.separate(1);
   };
 
+const bulleted = list(
+  () => '- ',
+  (element) => named(element, 'li'),
+);
+
+/** Other blocks stand on lines of their own, everything else in the line. */
 const elements = new Map<string, Writer>(
   Object.entries({
-    p: block(1),
-    div: block(0),
-    table: block(1),
+    p: paragraph,
+    table: paragraph,
+    caption: ownLines,
     tr: row,
-    li: block(0),
     h1: underlined('='),
     h2: underlined('-'),
-    h3: block(1),
-    h4: block(1),
+    h3: paragraph,
+    h4: paragraph,
+    h5: paragraph,
+    h6: paragraph,
+    figure: paragraph,
+    dl: paragraph,
+    dd: (page, element) => {
+      page.separate(0);
+      page.indented('  ', '  ', () => writeChildren(page, element));
+    },
     pre: (page, element) => {
       page.separate(1);
       page.lines(inner(element).replace(/^\n/, '').trimEnd().split(/\n|\v/));
       page.separate(1);
     },
-    ul: list(
-      () => '- ',
-      (element) => named(element, 'li'),
-    ),
+    ul: bulleted,
+    menu: bulleted,
+    dir: bulleted,
     ol: list(
       (index) => `${index + 1}. `,
       (element) => named(element, 'li'),
@@ -120,7 +130,7 @@ const meanings = new Map<string, Writer>(
       page.separate(1);
       for (const pair of rows(element)) {
         const [key, ...values] = cells(pair).map((cell) => inner(cell).trim());
-        page.lines(wrap(`${key}: ${values.join(' ')}`, lineWidth));
+        page.lines(wrap(`${key}: ${values.join(' ')}`, LINE_WIDTH));
       }
       page.separate(1);
     },
@@ -132,7 +142,7 @@ const meanings = new Map<string, Writer>(
           .split('\v')
           .map((line) => line.trim())
           .filter((line) => line !== '');
-        page.lines(wrap([`${value} ${label ?? ''}`.trim(), ...rest].join(', '), lineWidth));
+        page.lines(wrap([`${value} ${label ?? ''}`.trim(), ...rest].join(', '), LINE_WIDTH));
       }
       page.separate(1);
     },
@@ -177,14 +187,14 @@ function row(page: Page, element: Element): void {
 function items(page: Page, element: Element): void {
   const table = rows(element).map((item) => {
     const [left = '', ...right] = cells(item).map((cell) => inner(cell).trim());
-    const [name = '', ...details] = left.split('\v').flatMap((line) => wrap(line, lineWidth - 20));
+    const [name = '', ...details] = left.split('\v').flatMap((line) => wrap(line, LINE_WIDTH - 20));
     const isSum = item.meaning === 'sum';
     return { name, details, amount: right.join('  '), isSum };
   });
   // A name or an amount longer than a line stands out of its column; the others are not moved for
   // it.
-  const names = Math.min(lineWidth, longest(table.map((item) => item.name)));
-  const amounts = Math.min(lineWidth, longest(table.map((item) => item.amount)));
+  const names = Math.min(LINE_WIDTH, longestOf(table.map((item) => item.name)));
+  const amounts = Math.min(LINE_WIDTH, longestOf(table.map((item) => item.amount)));
   page.separate(1);
   for (const [index, { name, details, amount, isSum }] of table.entries()) {
     if (isSum && index > 0 && !table[index - 1]!.isSum) page.separate(1);
@@ -271,157 +281,11 @@ function named(element: Element, name: string, found: Element[] = []): Element[]
 const INLINE = new Set(['a', 'br', 'img']);
 
 function isBlock(element: Element): boolean {
+  const { name, rank } = element.kind;
   return (
-    (elements.has(element.kind.name) && !INLINE.has(element.kind.name)) ||
+    rank === 'block' ||
+    (elements.has(name) && !INLINE.has(name)) ||
     element.meaning !== undefined ||
     element.children.some((child) => typeof child !== 'string' && isBlock(child))
   );
-}
-
-// ---- The page -----------------------------------------------------------------------------------
-
-/**
- * Collects words into paragraphs, wraps them, and keeps at most the blank lines that were asked
- * for.
- */
-class Page {
-  private text = '';
-  private paragraph = '';
-  private blankLines = 0;
-  private firstPrefix = '';
-  private prefix = '';
-  /** The prefix of blank lines: what comes before an indented part is not in it yet. */
-  private gapPrefix = '';
-  /** Characters that may still be written around what somebody wrote: prefixes, rules, columns. */
-  private ornaments: number;
-
-  constructor(ornaments: number) {
-    this.ornaments = ornaments;
-  }
-
-  words(text: string): void {
-    this.paragraph += text;
-  }
-
-  /** Ends the paragraph; what follows stands at least this many blank lines below. */
-  separate(blankLines: number): void {
-    if (this.paragraph !== '') {
-      const lines = wrap(this.paragraph, lineWidth - this.prefix.length);
-      this.paragraph = '';
-      this.lines(lines);
-    }
-    if (blankLines > this.blankLines) this.blankLines = blankLines;
-  }
-
-  /** Lines that are ready. */
-  lines(lines: string[]): void {
-    if (lines.length === 0) return;
-    if (this.text !== '') {
-      this.text += `\n${`${this.paid(this.gapPrefix).trimEnd()}\n`.repeat(this.blankLines)}`;
-    }
-    for (const [index, line] of lines.entries()) {
-      this.text += `${index === 0 ? '' : '\n'}${`${this.paid(this.firstPrefix)}${line}`.trimEnd()}`;
-      this.firstPrefix = this.prefix;
-    }
-    this.gapPrefix = this.prefix;
-    this.blankLines = 0;
-  }
-
-  /** Everything written by `body` stands behind a prefix, its first line behind one of its own. */
-  indented(first: string, following: string, body: () => void): void {
-    const outer = this.prefix;
-    this.firstPrefix = (this.firstPrefix + first).slice(0, indentMax);
-    this.prefix = (this.prefix + following).slice(0, indentMax);
-    body();
-    this.separate(0);
-    this.firstPrefix = outer;
-    this.prefix = outer;
-    this.gapPrefix = outer;
-  }
-
-  /**
-   * A mark so many times, or once when there was too much of that: the text must not outgrow the
-   * mail.
-   */
-  ornament(mark: string, times: number): string {
-    const wanted = mark.repeat(times);
-    return this.paid(wanted) === '' ? mark : wanted;
-  }
-
-  private paid(ornament: string): string {
-    if (ornament.length > this.ornaments) return '';
-    this.ornaments -= ornament.length;
-    return ornament;
-  }
-
-  finish(): string {
-    this.separate(0);
-    const text = this.text.replaceAll('\u00a0', ' ').replaceAll('\0', '');
-    return text === '' ? '' : `${text}\n`;
-  }
-}
-
-/**
- * Words to lines. A word longer than a line, such as an address, stays whole. `\v` is a line break.
- */
-function wrap(text: string, columns: number): string[] {
-  const lines: string[] = [];
-  for (const part of text.includes('\v') ? text.split('\v') : [text]) {
-    const whole = part.trim();
-    if (!uneven.test(whole) && width(whole, columns) <= columns) {
-      lines.push(whole);
-      continue;
-    }
-    let line = '';
-    let used = 0;
-    for (const word of part.replace(invisible, '').split(/[ \t\r\n\f]+/)) {
-      if (word === '') continue;
-      const size = width(word, columns);
-      if (used > 0 && used + 1 + size > columns) {
-        lines.push(line);
-        line = word;
-        used = size;
-      } else {
-        line = used === 0 ? word : `${line} ${word}`;
-        used += used === 0 ? size : size + 1;
-      }
-    }
-    lines.push(line);
-  }
-  while (lines.at(-1) === '') lines.pop();
-  const first = lines.findIndex((line) => line !== '');
-  return first > 0 ? lines.slice(first) : lines;
-}
-
-/**
- * Characters that only steer layout: zero-width space, soft hyphen, combining grapheme joiner, byte
- * order mark.
- */
-const invisible = /\u200b|\u00ad|\u034f|\ufeff/g;
-
-/** White space to be made even, or such a character. */
-const uneven = /[\t\r\n\f\u200b\u00ad\ufeff]|\u034f| {2}/;
-
-/**
- * Columns a text takes, counted up to `enough`; characters of East Asian scripts and emoji take
- * two.
- */
-function width(text: string, enough = lineWidth): number {
-  if (/^[\x00-\u02ff]*$/.test(text)) return text.length;
-  let columns = 0;
-  for (const character of text) {
-    if (columns > enough) break;
-    if (/\p{M}/u.test(character)) continue;
-    columns +=
-      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u.test(
-        character,
-      )
-        ? 2
-        : 1;
-  }
-  return columns;
-}
-
-function longest(lines: string[]): number {
-  return lines.reduce((most, line) => Math.max(most, width(line)), 0);
 }

@@ -75,7 +75,7 @@ export class Tokens {
     return written && decodeAttribute(written);
   }
 
-  /** The same as it stands there. */
+  /** The same as it is. */
   written(name: string): string | undefined {
     const { wanted, places } = this;
     for (let i = 0; i < wanted.length; i++) {
@@ -179,7 +179,7 @@ export class Tokens {
   }
 }
 
-/** Around text that stands between tags. */
+/** Around text that is between tags. */
 const BETWEEN = elementKind('');
 
 const LESS_THAN = 60;

@@ -37,11 +37,17 @@ export interface BodyRoomSize {
   totalBytes: number;
   /** The largest that a single body can be. */
   largestBytes: number;
-  /** Who has the lane while others wait must bring this much … */
+  /** Whoever has the lane while others wait must bring this much … */
   leastBytes: number;
   /** … in this time. */
   leastBytesEveryMs: number;
 }
+
+/**
+ * That time is counted in beats: a process that was frozen must not take its own sleep for the
+ * sender's.
+ */
+const BEATS = 10;
 
 interface Body extends Place {
   party: Party;
@@ -62,6 +68,7 @@ export function createBodyRoom(size: BodyRoomSize): BodyRoom {
   const waiting = new Set<Body>();
   let watch: NodeJS.Timeout | undefined;
   let broughtBefore = 0;
+  let beats = 0;
 
   function fits(body: Body): boolean {
     if (body === inLane) return true;
@@ -87,6 +94,7 @@ export function createBodyRoom(size: BodyRoomSize): BodyRoom {
       charge(body.party, -body.held);
       inLane = body;
       broughtBefore = body.held;
+      beats = 0;
     }
     if (body !== inLane) charge(body.party, body.wanted);
     body.held += body.wanted;
@@ -108,11 +116,12 @@ export function createBodyRoom(size: BodyRoomSize): BodyRoom {
   }
 
   function hurry(): void {
-    if (inLane === undefined) return;
+    if (inLane === undefined || ++beats < BEATS) return;
     const brought = inLane.held - broughtBefore;
     broughtBefore = inLane.held;
+    beats = 0;
     if (!inLane.arriving || brought >= size.leastBytes) return;
-    // Who sends several over a slow line only waits for himself.
+    // Whoever sends several over a slow line only holds up themselves.
     const its = new Set(namesOf(inLane.party));
     const others = [...waiting].some(({ party }) => !namesOf(party).some((name) => its.has(name)));
     if (others) inLane.giveWay();
@@ -131,7 +140,7 @@ export function createBodyRoom(size: BodyRoomSize): BodyRoom {
           body.wanted = bytes;
           if (admit(body)) return true;
           waiting.add(body);
-          watch ??= setInterval(hurry, size.leastBytesEveryMs);
+          watch ??= setInterval(hurry, size.leastBytesEveryMs / BEATS);
           return new Promise((resolve) => {
             body.go = resolve;
           });

@@ -1,19 +1,30 @@
-// Reading request bodies, for every door that speaks HTTP: counted while they stream in, never past
+// Reading what callers send, for every door: counted while they stream in, never past
 // the limit, never for ever, and only as many large ones at a time as memory allows
 // (http/body-room.ts). The rest wait in TCP: their sockets are simply not read. Backpressure, not
 // errors. Doors judge who is asking before they come here. After it: http/json-bytes.ts.
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { Problem } from '../errors.ts';
+import { notePassed } from '../garbage.ts';
 import { createBodyRoom, type Place } from './body-room.ts';
 
 /** 25 MB of HTTP request body. */
 export const MOST_BODY_BYTES = 26_214_400;
 /** Bodies up to this size are read at once: the number of connections bounds them. */
 const SMALL_BODY_BYTES = 64 * 1024;
+/** What one gets to begin with that does not say how large it is. */
+const FIRST_BYTES = 8 * 1024;
+/** Room is taken by so much at least: chunks may be single bytes. */
+const ROOM_STEP_BYTES = 64 * 1024;
+/**
+ * A body's time is counted in beats, so many of them in the grace that it has: a process that was
+ * frozen must not take its own sleep for the sender's.
+ */
+const BEATS_OF_GRACE = 60;
 
 /**
- * A body passes through five forms (bytes, texts, base64, bytes, wire): 80 MB of bodies are about
- * 400 MB of memory.
+ * A body is there as bytes, then as texts, then as what is written: two of these at a time, and 80 MB
+ * of bodies are about 200 MB of memory.
  */
 const ROOM = {
   totalBytes: 80 * 1024 * 1024,
@@ -48,6 +59,8 @@ export interface ReadBody {
 /** Reads the bodies of all doors into one room. */
 export interface Bodies {
   read(request: IncomingMessage, whose: BodyOf): Promise<ReadBody>;
+  /** The same for what does not come by HTTP. */
+  readStream(stream: Readable, whose: BodyOf & { address: string }): Promise<ReadBody>;
 }
 
 export interface BodyOf {
@@ -71,7 +84,16 @@ export function createBodies(deps: {
       return readBody(request, {
         mostBytes,
         limits,
+        announced: Number(request.headers['content-length'] ?? Number.NaN),
         enter: (giveWay) => room.enter({ key, address: addressOf(request) }, giveWay),
+      });
+    },
+    readStream(stream, { key, address, mostBytes = MOST_BODY_BYTES }) {
+      return readBody(stream, {
+        mostBytes,
+        limits,
+        announced: Number.NaN,
+        enter: (giveWay) => callers.enter({ key, address }, giveWay),
       });
     },
   };
@@ -80,57 +102,60 @@ export function createBodies(deps: {
 interface Reading {
   mostBytes: number;
   limits: BodyLimits;
+  /** NaN: nobody said. */
+  announced: number;
   enter: (giveWay: () => void) => Place;
 }
 
 function readBody(
-  request: IncomingMessage,
-  { mostBytes, limits, enter }: Reading,
+  request: Readable,
+  { mostBytes, limits, announced, enter }: Reading,
 ): Promise<ReadBody> {
-  const announced = Number(request.headers['content-length'] ?? Number.NaN);
   if (announced > mostBytes) return Promise.reject(tooLarge(mostBytes));
   return new Promise((resolve, reject) => {
-    let kept: Buffer = Buffer.allocUnsafe(
-      Math.min(announced || SMALL_BODY_BYTES, SMALL_BODY_BYTES),
-    );
+    let kept: Buffer = Buffer.allocUnsafe(Math.min(announced || FIRST_BYTES, SMALL_BODY_BYTES));
     let size = 0;
     let place: Place | undefined;
-    let waitedMs = 0;
-    const startedAt = performance.now();
+    let roomFor = SMALL_BODY_BYTES;
+    let beats = 0;
+    const beatMs = limits.graceMs / BEATS_OF_GRACE;
 
     function onData(chunk: Buffer): void {
       if (size + chunk.length > mostBytes) {
         refuse(tooLarge(mostBytes));
         return;
       }
-      if (size + chunk.length > SMALL_BODY_BYTES) makeRoom(chunk.length);
+      if (size + chunk.length > roomFor) makeRoom(chunk.length);
       kept = append(kept, size, chunk, announced);
       size += chunk.length;
+      if (size > SMALL_BODY_BYTES) notePassed(chunk.length);
     }
-    function makeRoom(bytes: number): void {
+    function makeRoom(chunkBytes: number): void {
+      const bytes = Math.min(Math.max(chunkBytes, ROOM_STEP_BYTES), mostBytes - roomFor);
       place ??= enter(() => refuse(heldUp()));
+      roomFor += bytes;
       const taken = place.take(bytes);
       if (taken !== true) void waitFor(taken);
     }
     async function waitFor(room: Promise<void>): Promise<void> {
-      const since = performance.now();
       request.pause();
       await room;
-      waitedMs += performance.now() - since;
       request.resume();
     }
     function checkPace(): void {
-      const allowedMs = limits.graceMs + waitedMs + (size / limits.leastBytesPerSecond) * 1000;
-      const leftMs = allowedMs - (performance.now() - startedAt);
-      if (leftMs > 0 || request.isPaused()) pace = setTimeout(checkPace, Math.max(leftMs, 250));
-      else refuse(tooSlow());
+      if (request.isPaused()) return;
+      const allowedMs = limits.graceMs + (size / limits.leastBytesPerSecond) * 1000;
+      if (++beats * beatMs > allowedMs) refuse(tooSlow());
     }
-    let pace = setTimeout(checkPace, limits.graceMs);
+    const pace = setInterval(checkPace, beatMs);
 
     function onEnd(): void {
       stop();
       place?.complete();
-      resolve({ bytes: kept.subarray(0, size), release: () => place?.leave() });
+      const bytes = kept.subarray(0, size);
+      // Whoever still has to give its room back keeps no hold of the bytes.
+      kept = NOTHING;
+      resolve({ bytes, release: () => place?.leave() });
     }
     function refuse(why: Problem): void {
       stop();
@@ -140,7 +165,7 @@ function readBody(
     const onClose = () =>
       refuse(new Problem('invalid', 'The request ended before its body was complete.'));
     function stop(): void {
-      clearTimeout(pace);
+      clearInterval(pace);
       request.off('data', onData).off('end', onEnd).off('close', onClose);
     }
     request.on('data', onData).on('end', onEnd).on('close', onClose);
@@ -154,14 +179,24 @@ function readBody(
 function append(kept: Buffer, size: number, chunk: Buffer, announced: number): Buffer {
   let into = kept;
   if (size + chunk.length > kept.length) {
-    const most = Number.isNaN(announced) ? MOST_BODY_BYTES : announced;
-    const doubled = Math.max(size + chunk.length, Math.min(2 * kept.length, most));
-    into = Buffer.allocUnsafe(doubled);
+    into = Buffer.allocUnsafeSlow(Math.max(size + chunk.length, roomier(size, announced)));
     kept.copy(into, 0, 0, size);
   }
   chunk.copy(into, size);
   return into;
 }
+
+/**
+ * Twice as much, until it has shown that it means it: then all that it announced, which takes no
+ * memory before the bytes come. Copies from one size to the next took as much as the body.
+ */
+function roomier(size: number, announced: number): number {
+  if (Number.isNaN(announced)) return Math.min(2 * size, MOST_BODY_BYTES);
+  return size < MEANT_BYTES ? Math.min(2 * size, announced) : announced;
+}
+
+const MEANT_BYTES = 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 const tooLarge = (mostBytes: number): Problem =>
   new Problem(
@@ -172,11 +207,14 @@ const tooLarge = (mostBytes: number): Problem =>
   );
 
 const tooSlow = (): Problem =>
-  new Problem('too-slow', 'The body did not arrive in time. Send it again, over a faster line.');
+  new Problem(
+    'too-slow',
+    'The body did not arrive in time. Send it again over a faster connection.',
+  );
 
 const heldUp = (): Problem =>
   new Problem(
     'unavailable',
-    'Many large requests arrive at once, and this one came too slowly to let it hold up the others. Send it again.',
+    'Many large requests are arriving at once, and this one came too slowly and would have held up the others. Send it again.',
     { retryAfterSeconds: 10 },
   );

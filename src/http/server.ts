@@ -1,9 +1,10 @@
 // The HTTP servers of every door: deadlines for heads, a ceiling for connections, and answers that
-// reach who is still sending. Before it: TCP. After it: rest/server.ts and mcp/http.ts, whose
+// reach whoever is still sending. Before it: TCP. After it: rest/server.ts and mcp/http.ts, whose
 // handlers are put behind `guard`.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { MOST_BODY_BYTES } from './body.ts';
+import { oneByOne } from './one-by-one.ts';
 
 export interface HttpLimits {
   /**
@@ -12,7 +13,7 @@ export interface HttpLimits {
   headMs: number;
   /** An answered connection is kept this long for the next request. */
   keepAliveMs: number;
-  /** Who is answered before his body was read gets this long to read the answer. */
+  /** Whoever is answered before their body was read gets this long to read the answer. */
   lingerMs: number;
   mostConnections: number;
   /** From one address that is none of a proxy. */
@@ -29,6 +30,13 @@ export const HTTP_LIMITS: HttpLimits = {
   mostFromOne: 2500,
   mostUnprovenFromOne: 500,
 };
+
+/**
+ * How many callers stand in line until the loop comes round to them. Node's 511 are fewer than some
+ * programs bring at once, and whom the line does not hold is dropped, to try again after seconds
+ * or to be reset. The system has a limit of its own (net.core.somaxconn).
+ */
+export const CALLERS_IN_LINE = 4096;
 
 export interface HttpServerOptions {
   limits?: HttpLimits;
@@ -62,7 +70,7 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
 
   function guard(handler: BareHandler): BareHandler {
     const lingering = new WeakSet<Socket>();
-    return (request, response) => {
+    return oneByOne((request, response) => {
       const { socket } = request;
       // Behind an answer that closes the connection nothing counts any more.
       if (lingering.has(socket)) return;
@@ -71,11 +79,11 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
       });
       if (hasBody(request)) lingerUnlessRead(request, response);
       handler(request, response);
-    };
+    });
 
     /**
-     * An answer given before the body was read closes the connection, but not in the face of who is
-     * still sending.
+     * An answer given before the body was read closes the connection, but not in the face of
+     * whoever is still sending.
      */
     function lingerUnlessRead(request: IncomingMessage, response: ServerResponse): void {
       const { socket } = request;
@@ -115,7 +123,7 @@ function continueWhenRead(request: IncomingMessage, response: ServerResponse): v
 }
 
 /**
- * A socket that is closed while bytes lie in it unread is reset, and the other side may never see
+ * A socket that is closed while bytes in it are unread is reset, and the other side may never see
  * the answer. So: no more is written, what comes is thrown away, for a while.
  */
 function linger(socket: Socket, request: IncomingMessage, forMs: number): void {
@@ -124,7 +132,8 @@ function linger(socket: Socket, request: IncomingMessage, forMs: number): void {
   const timer = setTimeout(end, forMs);
   socket.once('close', () => clearTimeout(timer)).once('end', end);
   request.on('data', () => {
-    if (socket.bytesRead - bytesRead > MOST_BODY_BYTES) end();
+    // Most bodies that are too large are not much too large: their senders shall read why.
+    if (socket.bytesRead - bytesRead > 2 * MOST_BODY_BYTES) end();
   });
   request.resume();
   socket.end();

@@ -1,10 +1,12 @@
-// The feedback listener: mail from relays about mail of ours. Only signed return paths and the
-// complaints mailbox are let in, and only what is proven counts: by the return path, by a token in
-// the returned copy, or by who the operator says reports. A report is answered with 250 only after
-// it is recorded or kept; for trouble of ours the relay keeps it and comes again.
+// The feedback listener: mail from relays about mail of ours. Only signed return paths, the
+// complaints mailbox and the two addresses that RFC 5321 and 2142 want are let in, and only what is
+// proven counts: by the return path, by a token in the returned copy, or by who the operator says
+// reports. A report is answered with 250 only after it is recorded or kept; for trouble of ours the
+// relay keeps it and tries again.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../clock.ts';
+import { createPlaces, keyOf, networkOf, type Places } from '../connection-places.ts';
 import { Problem } from '../errors.ts';
 import { keepMail, type ReasonToKeep } from '../feedback/kept.ts';
 import type { Matcher } from '../feedback/match.ts';
@@ -12,13 +14,13 @@ import { headOf, type Received, type readReceived, type Stopped } from '../feedb
 import type { ReportRecorder } from '../feedback/record.ts';
 import type { Reporters } from '../feedback/reporters.ts';
 import { readCopyToken, type Subject } from '../feedback/return-path.ts';
+import { findProbe, noteReturn } from '../feedback/return-path-probes.ts';
 import { isDataFault } from '../group-commit.ts';
 import { showId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { readWith, type TokenKeys } from '../token-keys.ts';
-import { createPlaces, keyOf, networkOf, type Places } from './places.ts';
 
 /** A bounce may carry the whole mail back, attachments and all. */
 const MOST_REPORT_BYTES = 50 * 1024 * 1024;
@@ -92,18 +94,20 @@ export async function startFeedbackListener(
     onConnect: (session, done) => {
       if (deps.reporters.isTrustedNetwork(session.remoteAddress)) places.prove(session);
       const isRefused = refused.delete(keyOf(session));
-      done(isRefused ? refusal(421, 'too many connections from your network, come again') : null);
+      done(
+        isRefused ? refusal(421, 'too many connections from your network, try again later') : null,
+      );
     },
     onClose: (session) => places.leave(session),
     onRcptTo: (address, session, done) => {
       readRecipient(deps, address.address).then(
         (recipient) => {
-          if (recipient) places.prove(session);
+          if (typeof recipient === 'object') places.prove(session);
           done(recipient === undefined ? wrongAddress(session) : null);
         },
         (error: Error) => {
           couldNotLookUp(error);
-          done(refusal(451, 'could not look it up, come again'));
+          done(refusal(451, 'could not look it up, try again later'));
         },
       );
     },
@@ -113,7 +117,7 @@ export async function startFeedbackListener(
         (error: Error & { responseCode?: number }) => {
           if (error.responseCode !== undefined) return done(error);
           couldNotRecord(error);
-          done(refusal(451, 'could not record it, come again'));
+          done(refusal(451, 'could not record it, try again later'));
         },
       );
     },
@@ -152,21 +156,27 @@ function wrongAddress(session: SMTPServerSession): Error {
   wrongAddresses.set(session, wrong);
   return wrong > MOST_WRONG
     ? refusal(421, 'too many addresses that are not ours')
-    : refusal(550, 'only return paths of our mails and complaints@ are known');
+    : refusal(
+        550,
+        'only return paths of our emails, complaints@, abuse@ and postmaster@ are known',
+      );
 }
 
-/**
- * What a recipient address lets its sender speak about; null: the complaints mailbox; undefined:
- * not ours.
- */
+/** Mailboxes that anybody may write to: for programs that complain, and for people. */
+type Mailbox = 'complaints' | 'people';
+
+/** What a recipient address lets its sender speak about, or whose it is; undefined: not ours. */
 async function readRecipient(
   deps: FeedbackDeps,
   address: string,
-): Promise<Subject | null | undefined> {
+): Promise<Subject | Probe | Mailbox | undefined> {
   const at = address.lastIndexOf('@');
   const local = address.slice(0, at).toLowerCase();
   const host = address.slice(at + 1).toLowerCase();
-  if (local === 'complaints') return host === deps.bounceDomain ? null : undefined;
+  const probe = await findProbe(deps.database, local, host);
+  if (probe !== undefined) return { probe };
+  const mailbox = MAILBOXES.get(local);
+  if (mailbox !== undefined) return host === deps.bounceDomain ? mailbox : undefined;
   const subject = local.startsWith('bounce+')
     ? readWith(deps.returnPathKeys, (key) =>
         readCopyToken(key, local.slice('bounce+'.length), deps.clock.nowMs()),
@@ -174,6 +184,18 @@ async function readRecipient(
     : undefined;
   if (subject === undefined || host === deps.bounceDomain) return subject;
   return (await deps.isReturnPathOf(subject.mail.accountId, host)) ? subject : undefined;
+}
+
+/** RFC 5321 4.5.1 wants the first, RFC 2142 4 the second, in any case. */
+const MAILBOXES = new Map<string, Mailbox>([
+  ['complaints', 'complaints'],
+  ['postmaster', 'people'],
+  ['abuse', 'people'],
+]);
+
+/** A mail of our own that came back, which is all it has to say. */
+interface Probe {
+  probe: string;
 }
 
 async function take(
@@ -188,12 +210,13 @@ async function take(
   const received = await read(deps, raw, network);
   const trust = once(() => isTrusted(deps, session, whole ? raw : undefined, received));
   for (const { address } of session.envelope.rcptTo) {
-    const { why, subject } = await settle(
-      deps,
-      received,
-      await readRecipient(deps, address),
-      trust,
-    );
+    const recipient = await readRecipient(deps, address);
+    if (typeof recipient === 'object' && 'probe' in recipient) {
+      await noteReturn(deps.database, recipient.probe);
+      deps.log.info('a probe of the return path came back');
+      continue;
+    }
+    const { why, subject } = await settle(deps, received, recipient, trust);
     if (subject !== undefined) places.prove(session);
     deps.log.info(
       {
@@ -210,7 +233,7 @@ async function take(
     const about = subject?.mail;
     const mail = { raw, received, why, from, network, recipient: address, about };
     const kept = await keepMail(deps.database, mail, deps.clock.nowMs());
-    if (!kept) throw refusal(452, 'the mailbox is full, come again');
+    if (!kept) throw refusal(452, 'the mailbox is full, try again later');
   }
 }
 
@@ -228,7 +251,7 @@ async function read(deps: FeedbackDeps, raw: Buffer, network: string): Promise<R
     const read = await deps.read({ raw, trustedDomains: deps.reporters.domains }, network);
     return 'stopped' in read ? { ...headOf(raw), why: STOPPED[read.stopped] } : read;
   } catch (error) {
-    if (error instanceof Problem) throw refusal(451, 'too busy to read it, come again');
+    if (error instanceof Problem) throw refusal(451, 'too busy to read it, try again later');
     deps.log.error({ err: error, network }, 'a report could not be read');
     return { ...headOf(raw), why: 'unreadable' };
   }
@@ -239,15 +262,18 @@ const STOPPED = { time: 'too-slow', memory: 'too-large' } as const;
 async function settle(
   deps: FeedbackDeps,
   received: Received | Unread,
-  addressed: Subject | null | undefined,
+  addressed: Subject | Mailbox | undefined,
   trust: () => Promise<boolean>,
 ): Promise<{ subject: Subject | undefined; why: ReasonToKeep | undefined }> {
-  if ('why' in received) return { subject: addressed ?? undefined, why: received.why };
+  const named = typeof addressed === 'object' ? addressed : undefined;
+  if ('why' in received) return { subject: named, why: received.why };
   const { report } = received;
+  // Whatever else is written to people is for them, also what looks like a bounce.
+  if (addressed === 'people' && report.kind !== 'arf') return { subject: named, why: 'for-people' };
   const saysSomething = report.recipients.length > 0;
-  // Complaints come to one mailbox for all mails; a bounce has its own address, so one that comes
+  // Complaints come to one mailbox for all emails; a bounce has its own address, so one that comes
   // here has lost its way.
-  let subject = addressed ?? (report.kind === 'arf' ? deps.matcher.prove(report) : undefined);
+  let subject = named ?? (report.kind === 'arf' ? deps.matcher.prove(report) : undefined);
   if (subject === undefined && saysSomething) {
     if (!(await trust())) return { subject, why: 'untrusted' };
     subject = deps.matcher.prove(report) ?? (await deps.matcher.guess(report, {}));
@@ -268,7 +294,7 @@ async function settle(
 
 /**
  * By where it comes from, or by who signed it. A mail of which we did not read the end proves no
- * signature.
+ * signature; and a bounce proves nothing by it, for servers sign those that strangers make them send.
  */
 async function isTrusted(
   deps: FeedbackDeps,
@@ -277,11 +303,11 @@ async function isTrusted(
   received: Received | Unread,
 ): Promise<boolean> {
   if (deps.reporters.isTrustedNetwork(session.remoteAddress)) return true;
-  if (raw === undefined || 'why' in received) return false;
+  if (raw === undefined || 'why' in received || received.report.kind !== 'arf') return false;
   const vouched = await deps.reporters.vouchedFor(raw, received).catch((error: unknown) => {
-    throw error instanceof Problem ? refusal(451, 'too busy to verify it, come again') : error;
+    throw error instanceof Problem ? refusal(451, 'too busy to verify it, try again later') : error;
   });
-  if (vouched === 'unknown') throw refusal(451, 'could not look up who signed it, come again');
+  if (vouched === 'unknown') throw refusal(451, 'could not look up who signed it, try again later');
   return vouched;
 }
 

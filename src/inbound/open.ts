@@ -1,4 +1,4 @@
-// GET /o/TOKEN: the open pixel. Always the same image, whatever became of the token: a mail must
+// GET /o/TOKEN: the open pixel. Always the same image, whatever happened to the token: a mail must
 // not show a broken one.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PIXEL_GIF } from '../tracking/pixel.ts';

@@ -1,5 +1,5 @@
-// The few pages recipients see: one sentence, perhaps one button. No script, nothing loaded from
-// elsewhere.
+// The few pages recipients see: one sentence, perhaps one button, or the preference page. No script,
+// nothing loaded from elsewhere but an account's own logo.
 import type { ServerResponse } from 'node:http';
 import { escapeAttribute } from '../html/references.ts';
 
@@ -8,17 +8,31 @@ export interface Page {
   text: string;
   /** A form that posts to the page's own address. */
   button?: string;
+  /** Where else to go, from the page's own address. */
+  link?: { to: string; text: string };
 }
 
 export function sendPage(response: ServerResponse, status: number, page: Page): void {
-  const body = Buffer.from(render(page));
+  sendDocument(response, status, { title: page.title, body: render(page) });
+}
+
+export interface Document {
+  title: string;
+  /** HTML; whoever wrote it has escaped what it quotes. */
+  body: string;
+  /** CSS beside that of every page. */
+  style?: string;
+}
+
+export function sendDocument(response: ServerResponse, status: number, document: Document): void {
+  const body = Buffer.from(frame(document));
   response
     .writeHead(status, {
       'content-type': 'text/html; charset=utf-8',
       'content-length': body.length,
       'cache-control': 'no-store, private',
       'content-security-policy':
-        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'unsafe-inline'; img-src https:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
       'x-robots-tag': 'noindex',
@@ -26,31 +40,40 @@ export function sendPage(response: ServerResponse, status: number, page: Page): 
     .end(body);
 }
 
-function render({ title, text, button }: Page): string {
+function render({ title, text, button, link }: Page): string {
   const form =
     button === undefined
       ? ''
       : `<form method="post"><button type="submit">${escapeAttribute(button)}</button></form>`;
-  return `<!doctype html>
+  const other =
+    link === undefined
+      ? ''
+      : `<p><a href="${escapeAttribute(link.to)}">${escapeAttribute(link.text)}</a></p>`;
+  return `<h1>${escapeAttribute(title)}</h1>
+<p>${escapeAttribute(text)}</p>
+${form}
+${other}`;
+}
+
+const frame = ({ title, body, style = '' }: Document): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeAttribute(title)}</title>
 <style>
-  :root { color-scheme: light dark; }
-  body { font: 1.05rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto 0; padding: 0 1.25rem; }
-  h1 { font-size: 1.5rem; }
-  button { font: inherit; padding: .6rem 1.2rem; border: 0; border-radius: .5rem; background: #00734f; color: #fff; cursor: pointer; }
-</style>
+  :root { color-scheme: light dark; --button: #00734f; --on-button: #fff; --edge: transparent; --radius: 8px; }
+  body { font: 1.05rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto 2rem; padding: 0 1.25rem; overflow-wrap: anywhere; }
+  h1 { font-size: 1.5rem; line-height: 1.25; }
+  button { font: inherit; padding: .6rem 1.2rem; border: 1px solid var(--edge); border-radius: var(--radius); background: var(--button); color: var(--on-button); cursor: pointer; }
+  a { color: inherit; }
+  :focus-visible { outline: 3px solid currentColor; outline-offset: 2px; }
+${style}</style>
 </head>
 <body>
 <main>
-<h1>${escapeAttribute(title)}</h1>
-<p>${escapeAttribute(text)}</p>
-${form}
+${body}
 </main>
 </body>
 </html>
 `;
-}

@@ -1,17 +1,24 @@
-// The addresses that recipients, their mail programs and Amazon SNS call, mounted beside the API by
+// The addresses that recipients, their mail programs and email providers call, mounted beside the API by
 // rest/server.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VERIFY_PATH } from '../accounts/address-verification.ts';
+import { APPROVAL_PATH } from '../approvals/approval-links.ts';
 import { refuse } from '../operations/refusal.ts';
-import { TRACKING_PATHS } from '../tracking/apply.ts';
+import { recurringFault } from '../recurring-fault.ts';
+import { LOGO_PATH } from '../templates/logo-names.ts';
+import { PREFERENCES_PATH, TRACKING_PATHS } from '../tracking/apply.ts';
+import { answerApproval } from './approval.ts';
 import { answerClick } from './click.ts';
+import { answerLogo } from './logo.ts';
 import { answerOpen } from './open.ts';
+import { answerPreferences } from './preferences.ts';
+import { answerProvider, PROVIDERS, type ProviderDeps } from './provider.ts';
 import { answerSes, type SesDeps } from './ses.ts';
 import type { TrackingDeps } from './tracking-request.ts';
 import { answerUnsubscribe } from './unsubscribe.ts';
 import { answerVerify } from './verify.ts';
 
-export type InboundDeps = TrackingDeps & SesDeps;
+export type InboundDeps = TrackingDeps & SesDeps & Omit<ProviderDeps, 'couldNotRead'>;
 
 type AnswerHttp = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -33,7 +40,21 @@ export function inboundRoutes(deps: InboundDeps): Record<string, AnswerHttp> {
     [`${TRACKING_PATHS.open}*`]: safely(answerOpen),
     [`${TRACKING_PATHS.click}*`]: safely(answerClick),
     [`${TRACKING_PATHS.unsubscribe}*`]: safely(answerUnsubscribe),
+    [`${PREFERENCES_PATH}*`]: safely(answerPreferences),
+    [`${LOGO_PATH}*`]: safely(answerLogo),
     [`${VERIFY_PATH}*`]: safely(answerVerify),
+    [`${APPROVAL_PATH}*`]: safely(answerApproval),
     '/inbound/ses': safely(answerSes),
+    ...Object.fromEntries(
+      PROVIDERS.flatMap((provider) => {
+        const lost = `an event of ${provider.title} cannot be read and is dropped`;
+        const couldNotRead = recurringFault(deps.log, 'warn', lost);
+        const answer = safely((all, ...rest) =>
+          answerProvider({ ...all, couldNotRead }, provider, ...rest),
+        );
+        // With a token behind it, where the provider can do no better.
+        return ['', '/*'].map((rest) => [`/inbound/${provider.name}${rest}`, answer]);
+      }),
+    ),
   };
 }

@@ -1,24 +1,15 @@
 // POST /inbound/ses: what Amazon SES tells through SNS, for accounts that relay through it.
-// feedback/sns.ts checks who speaks and ses.ts what is said; here the certificate is fetched and
-// the mail found.
+// feedback/sns.ts checks who speaks and ses.ts what is said; here the certificate is fetched.
+// provider.ts finds the mail and records.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
-import type { Matcher } from '../feedback/match.ts';
-import type { ReportRecorder } from '../feedback/record.ts';
-import { readSes, type SesEvent } from '../feedback/ses.ts';
+import { readSes } from '../feedback/ses.ts';
 import { subscribeUrl, verifySns } from '../feedback/sns.ts';
 import type { Bodies } from '../http/body.ts';
-import { showId } from '../ids.ts';
-import { type RefusalDeps, refuse } from '../operations/refusal.ts';
-import { isMachine } from '../tracking/machines.ts';
-import type { EngagementRecorder } from '../tracking/record.ts';
+import { refuse } from '../operations/refusal.ts';
+import { type EventDeps, recordEvent } from './provider.ts';
 
-export interface SesDeps extends RefusalDeps {
-  clock: Clock;
-  matcher: Matcher;
-  recorder: ReportRecorder;
-  engagements: EngagementRecorder;
+export interface SesDeps extends EventDeps {
   topics: readonly string[];
   bodies: Bodies;
   /** The text at an address of SNS, which was checked to be one. */
@@ -45,8 +36,8 @@ export async function answerSes(
     response.writeHead(200).end();
   } catch (error) {
     const { status, headers, body } = refuse(deps, { door: 'inbound' }, error);
-    deps.log.warn({ detail: body.detail }, 'a notification of Amazon SES was not taken');
-    // SNS comes again after a fault of ours.
+    deps.log.warn({ detail: body.detail }, 'a notification from Amazon SES was refused');
+    // SNS tries again after a fault of ours.
     response.writeHead(status, { ...headers, 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   }
@@ -64,40 +55,10 @@ async function take(deps: SesDeps, body: string): Promise<void> {
   const confirm = subscribeUrl(message);
   if (confirm !== undefined) {
     await deps.fetchText(confirm);
-    deps.log.info({ topic: message.TopicArn }, 'the subscription of an SNS topic is confirmed');
+    deps.log.info({ topic: message.TopicArn }, 'the subscription to an SNS topic is confirmed');
     return;
   }
   if (message.Type !== 'Notification') return;
   const event = readSes(message.Message);
-  if (event !== undefined) await recordEvent(deps, event);
-}
-
-async function recordEvent(deps: SesDeps, event: SesEvent): Promise<void> {
-  const { kind, report, relayMessageId } = event;
-  // Amazon signed it and the operator named the topic: its reports count without a token of ours.
-  const subject =
-    deps.matcher.prove(report) ?? (await deps.matcher.guess(report, { relayMessageId }));
-  const mail = subject?.mail;
-  deps.log.info(
-    { account: mail?.accountId, message: mail && showId('msg_', mail.messageId), kind },
-    mail ? 'SES report' : 'an SES report is about no mail of ours',
-  );
-  if (subject === undefined || mail === undefined) return;
-  if (kind !== 'open' && kind !== 'click') {
-    await deps.recorder.record({ ...subject, report });
-    return;
-  }
-  const userAgent = event.userAgent ?? '';
-  const ipAddress = event.ipAddress ?? '';
-  deps.engagements.note({
-    ...mail,
-    kind: kind === 'open' ? 'opened' : 'clicked',
-    userAgent,
-    ipAddress,
-    machine: isMachine(userAgent, ipAddress),
-    index: 0,
-    place: typeof subject.about === 'number' ? subject.about : null,
-    identity: event.fingerprint,
-    ...(kind === 'click' ? { url: event.url ?? '' } : {}),
-  });
+  if (event !== undefined) await recordEvent(deps, 'Amazon SES', event);
 }

@@ -1,5 +1,5 @@
-// What the three tracking addresses share: their deps, and the token at the end of the path.
-import type { IncomingMessage } from 'node:http';
+// What the addresses that recipients call share: their deps, and the token at the end of the path.
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/pool.ts';
@@ -8,6 +8,7 @@ import { TRACKING_PATHS } from '../tracking/apply.ts';
 import type { LinkSwitch } from '../tracking/link-switch.ts';
 import type { EngagementRecorder } from '../tracking/record.ts';
 import { readToken, type TokenKind, type TrackingToken } from '../tracking/token.ts';
+import { sendPage } from './page.ts';
 import type { ReadRequester } from './requester.ts';
 
 export interface TrackingDeps {
@@ -21,14 +22,33 @@ export interface TrackingDeps {
 }
 
 /** The token, when we made it for this purpose and its time is not over. */
-export function tokenOf(
+export const tokenOf = (
   deps: TrackingDeps,
   request: IncomingMessage,
   kind: TokenKind,
+): TrackingToken | undefined => tokenAt(deps, request, TRACKING_PATHS[kind], kind);
+
+/** The same, where the token of one purpose opens another page too. */
+export function tokenAt(
+  deps: TrackingDeps,
+  request: IncomingMessage,
+  path: string,
+  kind: TokenKind,
 ): TrackingToken | undefined {
-  const [path = ''] = (request.url ?? '').split('?');
-  const text = path.slice(TRACKING_PATHS[kind].length);
+  const text = tokenTextAt(request, path);
   const nowMs = deps.clock.nowMs();
   const token = readWith(deps.trackingKeys, (key) => readToken(key, text, nowMs));
   return token?.kind === kind ? token : undefined;
 }
+
+export function tokenTextAt(request: IncomingMessage, path: string): string {
+  const [whole = ''] = (request.url ?? '').split('?');
+  return whole.slice(path.length);
+}
+
+/** For people, who cannot know what a token is. */
+export const sendUnusable = (response: ServerResponse): void =>
+  sendPage(response, 404, {
+    title: 'This link does not work',
+    text: 'It is incomplete, or too old. Open it from the email again, or ask its sender.',
+  });

@@ -20,21 +20,21 @@ export async function answerVerify(
     deps.log.info({ account: verified.accountId }, 'an address is verified');
     return sendPage(response, 200, {
       title: 'Thank you',
-      text: `${verified.address} is verified. The account may send mail from it now.`,
+      text: `${verified.address} is verified. The account can now send email from it.`,
     });
   }
   const address = await findAddress(deps.database, token);
   if (address === undefined) return sendUsedUp(response);
   sendPage(response, 200, {
-    title: 'Send mail from this address?',
-    text: `An account asks to send mail from ${address}. Confirm only if you know about it.`,
+    title: 'Send email from this address?',
+    text: `An account wants to send email from ${address}. Confirm only if you know about it.`,
     button: `Yes, verify ${address}`,
   });
 }
 
 function sendUsedUp(response: ServerResponse): void {
   sendPage(response, 404, {
-    title: 'This link does not work any more',
-    text: 'It was used, is older than two days, or was replaced by a newer one. Ask for a new verification mail.',
+    title: 'This link no longer works',
+    text: 'It was used, is older than two days, or was replaced by a newer one. Ask for a new verification email.',
   });
 }

@@ -38,7 +38,7 @@ export const defaultLimits: Limits = {
   stringLength: 1024 * 1024,
   items: 250_000,
   sourceLength: 256 * 1024,
-  timeMs: 60,
+  timeMs: 40,
 };
 
 /** How many steps may pass between two looks at the clock. */

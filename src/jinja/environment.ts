@@ -20,7 +20,9 @@ import { Undefined, type UndefinedKind } from './values/undefined.ts';
 export interface EnvironmentOptions {
   /** Finds the source of a template; undefined when there is none of that name. */
   loader?: (name: string) => string | undefined;
-  /** Whether {{ … }} escapes HTML; true unless told otherwise. */
+  /** The names the loader knows, to suggest one where another is not there. */
+  templateNames?: () => string[];
+  /** Whether {{ … }} escapes HTML; true by default. */
   autoescape?: boolean | ((name: string | null) => boolean);
   undefined?: UndefinedKind;
   trimBlocks?: boolean;
@@ -38,7 +40,8 @@ export interface EnvironmentOptions {
   /** Tags beyond the standard ones: `do`, and `loopcontrols` for break and continue. */
   extensions?: readonly Extension[];
   globals?: Record<string, Value>;
-  filters?: Record<string, HostFunction>;
+  /** A Native gets the running context and values as they are; what it builds it pays for itself. */
+  filters?: Record<string, HostFunction | Native>;
   tests?: Record<string, HostFunction>;
   limits?: Partial<Limits>;
 }
@@ -56,15 +59,17 @@ export class Environment implements Engine {
   readonly tests: ReadonlyMap<string, Registered>;
   readonly limits: Limits;
   readonly newlineSequence: string;
+  readonly templateNames: () => string[];
   private readonly loader: ((name: string) => string | undefined) | null;
   private readonly autoescape: boolean | ((name: string | null) => boolean);
-  /** By name, then by content: a changed source is compiled anew, the same one never twice. */
+  /** By name, then by content: a changed source is compiled again, the same one never twice. */
   private readonly cache = new Map<string, Map<string, Template>>();
   private cached = 0;
   private cachedCharacters = 0;
 
   constructor(options: EnvironmentOptions = {}) {
     this.loader = options.loader ?? null;
+    this.templateNames = options.templateNames ?? (() => []);
     this.autoescape = options.autoescape ?? true;
     this.undefinedKind = options.undefined ?? 'default';
     this.extensions = options.extensions ?? [];
@@ -99,6 +104,10 @@ export class Environment implements Engine {
   /** Compiles a template given as text. */
   fromString(source: string, name: string | null = null): Template {
     return this.compiled(source, name);
+  }
+
+  has(name: string): boolean {
+    return this.loader?.(name) !== undefined;
   }
 
   /** Loads and compiles a template by name. */
@@ -214,11 +223,11 @@ export class Environment implements Engine {
 function register(
   builtin: ReadonlyMap<string, Native>,
   context: ReadonlySet<string>,
-  own: Record<string, HostFunction> | undefined,
+  own: Record<string, HostFunction | Native> | undefined,
 ): Map<string, Registered> {
   const out = new Map<string, Registered>();
   for (const [name, fn] of builtin) out.set(name, { fn, usesContext: context.has(name) });
   for (const [name, fn] of Object.entries(own ?? {}))
-    out.set(name, { fn: hostFilter(fn), usesContext: true });
+    out.set(name, { fn: typeof fn === 'function' ? hostFilter(fn) : fn, usesContext: true });
   return out;
 }

@@ -57,6 +57,20 @@ export class TemplateNotFound extends TemplateError {
   }
 }
 
+/** Something that a template names and that is not there, found before it renders. */
+export class UnknownReference extends TemplateAssertionError {
+  readonly kind: 'template' | 'block' | 'parent block' | 'macro';
+  readonly wanted: string;
+  /** What there is of its kind. */
+  readonly known: readonly string[];
+  constructor(kind: UnknownReference['kind'], wanted: string, known: readonly string[]) {
+    super(`there is no ${kind} ${JSON.stringify(wanted)}`);
+    this.kind = kind;
+    this.wanted = wanted;
+    this.known = known;
+  }
+}
+
 /**
  * Anything that goes wrong while rendering; Python's own exceptions (TypeError, ValueError …) come
  * as this class too.

@@ -11,9 +11,14 @@ export {
   TemplateRuntimeError,
   TemplateSyntaxError,
   UndefinedError,
+  UnknownReference,
 } from './errors.ts';
 export { htmlEntity, unescapeHtml } from './filters/unescape.ts';
 export { parseJson } from './json-data.ts';
+export { native } from './methods/signature.ts';
+export { checkReferences } from './references.ts';
+export type { Context, Native } from './running.ts';
 export type { Template } from './template.ts';
 export { Dict } from './values/dict.ts';
-export { Float, Markup, Tuple, type Value } from './values/types.ts';
+export { escapeText, escapeValue, str } from './values/repr.ts';
+export { Callable, Float, type Kwargs, Markup, Tuple, type Value } from './values/types.ts';

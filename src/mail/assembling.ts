@@ -1,6 +1,9 @@
 // A copy assembled from plain data: tracking put in, MIME around it, the body hashed for its
 // signatures. Before: making.ts says what belongs into it. After: making.ts signs it. Needs nothing
 // but its order, so that large ones are assembled in a thread: 25 MB take a second.
+import { freeBytes } from '../free-bytes.ts';
+import { collectAll } from '../garbage.ts';
+import type { StoredMime } from '../sending/stored-head.ts';
 import { type TrackedMail, type Tracker, trackHtml } from '../tracking/apply.ts';
 import { type ComposedMail, composeMail, type OutgoingMail } from './compose.ts';
 import { hashBody } from './dkim.ts';
@@ -9,7 +12,11 @@ export interface CopyOrder {
   /** Whose it is: the accounts take turns. */
   accountId: number;
   /** With its HTML as its sender wrote it. */
-  mail: Omit<OutgoingMail, 'html' | 'text'> & { html: Buffer | null; text: Buffer | null };
+  mail: Omit<OutgoingMail, 'html' | 'text' | 'mime'> & {
+    html: Buffer | null;
+    text: Buffer | null;
+    mime?: StoredMime & { body: Buffer };
+  };
   /** Null: its HTML stays as it is. */
   tracking: {
     key: Buffer;
@@ -17,53 +24,100 @@ export interface CopyOrder {
     mail: TrackedMail;
     wanted: { opens: boolean; clicks: boolean };
   } | null;
+  /**
+   * The mail's own bytes, where they are many: they go to the thread as they are and come back,
+   * unless it is the last copy that is made of them.
+   */
+  own?: OwnBytes;
+  isLast?: boolean;
 }
+
+export type OwnBytes = Partial<Record<'html' | 'text' | 'attachments', Uint8Array>>;
 
 export interface Assembled extends ComposedMail {
   /** Where it is known already; see dkim.ts. */
   bodyHash?: string;
 }
 
-export function assemble({ mail: { html, text, ...mail }, tracking }: CopyOrder): Assembled {
-  const shown = html !== null && tracking !== null ? track(html, tracking) : html;
-  return composeMail({
+export function assemble(order: CopyOrder): Assembled {
+  const { html, text, mime, ...mail } = order.mail;
+  const { tracking, isLast = false } = order;
+  const pieces = trackBy(tracking);
+  const track = pieces && ((whole: string) => pieces(whole).join(''));
+  const shown = html !== null && pieces !== null ? trackedBytes(html, pieces, isLast) : html;
+  const composed = composeMail({
     ...mail,
     ...(text ? { text } : {}),
     ...(shown ? { html: shown } : {}),
+    ...(mime && { mime: { ...mime, track } }),
   });
+  if (shown !== html) freeUnused(shown, composed.body);
+  return composed;
 }
 
-function track(html: Buffer, { key, url, mail, wanted }: NonNullable<CopyOrder['tracking']>) {
+type Track = (html: string) => string[];
+
+function trackBy(tracking: CopyOrder['tracking']): Track | null {
+  if (tracking === null) return null;
+  const { key, url, mail, wanted } = tracking;
   const tracker: Tracker = { key, url: () => url };
-  return trackHtml(tracker, mail, html.toString(), wanted);
+  return (html) => trackHtml(tracker, mail, html, wanted);
 }
 
-/** What comes back from a thread: one piece of bytes changes hands without being copied. */
-export interface AssembledLarge {
+const LARGE_BYTES = 1024 * 1024;
+
+/** A large one is there as text and one of its two forms in bytes; the text is gone afterwards. */
+function trackedBytes(html: Buffer, track: Track, isLast: boolean): Buffer {
+  if (html.length < LARGE_BYTES) return Buffer.from(track(html.toString()).join(''));
+  const bytes = writeTracked(html, track, isLast);
+  collectAll();
+  return bytes;
+}
+
+function writeTracked(html: Buffer, track: Track, isLast: boolean): Buffer {
+  const pieces = track(html.toString());
+  if (isLast) freeBytes(html);
+  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const piece of pieces) at += bytes.write(piece, at);
+  return bytes;
+}
+
+/** Unless a part of the mail is these very bytes. */
+function freeUnused(bytes: Uint8Array | null | undefined, body: readonly Uint8Array[]): void {
+  if (!body.some(({ buffer }) => buffer === bytes?.buffer)) freeBytes(bytes);
+}
+
+/** What comes back from a thread: its large pieces change hands without being copied. */
+export interface AssembledLarge extends OwnBytes {
   head: string;
-  body: Uint8Array;
+  body: Uint8Array[];
   smtputf8: boolean;
   bodyHash: string;
 }
 
 /** In the thread. */
 export function assembleLarge(order: CopyOrder): AssembledLarge {
+  const { own = {}, isLast = false } = order;
   const { head, body, smtputf8 } = assemble(withBuffers(order));
-  return { head, smtputf8, body: Buffer.concat(body), bodyHash: hashBody(body) };
+  if (isLast) for (const bytes of Object.values(own)) freeUnused(bytes, body);
+  return { head, smtputf8, body, bodyHash: hashBody(body), ...(isLast ? {} : own) };
 }
 
 /** Bytes come out of a thread, and into it, as arrays that know less than a Buffer. */
 export const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-function withBuffers({ accountId, mail, tracking }: CopyOrder): CopyOrder {
+function withBuffers({ mail, tracking, ...order }: CopyOrder): CopyOrder {
   return {
-    accountId,
+    ...order,
     mail: {
       ...mail,
       html: mail.html && asBuffer(mail.html),
       text: mail.text && asBuffer(mail.text),
       attachments: mail.attachments.map((it) => ({ ...it, content: asBuffer(it.content) })),
+      ...(mail.mime && { mime: { ...mail.mime, body: asBuffer(mail.mime.body) } }),
     },
     tracking: tracking && {
       ...tracking,

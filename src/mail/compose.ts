@@ -2,6 +2,7 @@
 // vetted headers. After: dkim.ts signs what this returns, relay.ts hands it over. The same mail
 // always gives the same bytes.
 import type { Mailbox } from '../addresses.ts';
+import { asItCame, type MimeAsItCame } from './as-it-came.ts';
 import { asSevenBit, base64Lines, encodeText } from './mime-body.ts';
 import { addressHeader, legacyParameter, parameter, textHeader } from './mime-headers.ts';
 
@@ -9,7 +10,7 @@ export interface OutgoingAttachment {
   filename: string;
   contentType: string;
   content: Buffer;
-  /** It stands inside of the HTML, which shows it as `cid:…`. */
+  /** It is inside the HTML, which shows it as `cid:…`. */
   contentId?: string;
   /** Shown below the text. */
   inline?: true;
@@ -33,6 +34,8 @@ export interface OutgoingMail {
   /** The sender's, already vetted. */
   headers: readonly (readonly [name: string, value: string])[];
   attachments: readonly OutgoingAttachment[];
+  /** A tree that came whole, instead of text, html and attachments. */
+  mime?: MimeAsItCame;
 }
 
 export interface ComposedMail {
@@ -58,9 +61,9 @@ interface Entity {
 const MEDIA_TYPE = /^[\x20-\x7e]{3,255}$/;
 const CRLF = Buffer.from('\r\n');
 
-/** Composes the mail. Bcc is no part of it: those recipients exist in the envelope only. */
+/** Composes the mail. Bcc is not part of it: those recipients exist in the envelope only. */
 export function composeMail(mail: OutgoingMail): ComposedMail {
-  const content = contentOf(mail);
+  const content = mail.mime ? asItCame(mail.mime) : contentOf(mail);
   let head = addressHeader('From', [mail.from]);
   if (mail.to.length > 0) head += addressHeader('To', mail.to);
   if (mail.cc.length > 0) head += addressHeader('Cc', mail.cc);
@@ -88,32 +91,34 @@ export function mailChunks(mail: ComposedMail, signatures = ''): Buffer[] {
  * are needed.
  */
 function contentOf(mail: OutgoingMail): Entity {
-  const images = mail.attachments.filter(({ contentId }) => contentId !== undefined);
-  const invitations = mail.attachments.filter(isInvitation);
-  const files = mail.attachments.filter((it) => !images.includes(it) && !invitations.includes(it));
-  const around = (kind: MultipartKind, parts: Entity[]): Entity =>
-    parts.length === 1 ? parts[0]! : multipart(kind, mail.messageId, parts);
-
-  const bodies: Entity[] = [];
+  const [bodies, images, files]: [Entity[], Entity[], Entity[]] = [[], [], []];
+  const invitations: Entity[] = [];
+  for (const attachment of mail.attachments) {
+    if (attachment.contentId !== undefined) images.push(attachmentPart(attachment));
+    else if (isInvitation(attachment)) invitations.push(invitationPart(attachment));
+    else files.push(attachmentPart(attachment));
+  }
   if (mail.text !== undefined) bodies.push(textPart('plain', mail.text));
   if (mail.html !== undefined) {
-    bodies.push(around('related', [textPart('html', mail.html), ...images.map(attachmentPart)]));
+    bodies.push(around('related', mail, [textPart('html', mail.html), ...images]));
   }
   if (bodies.length === 0 && mail.attachments.length === 0) bodies.push(textPart('plain', ''));
-  bodies.push(...invitations.map(invitationPart));
-  const parts = bodies.length === 0 ? [] : [around('alternative', bodies)];
-  parts.push(...files.map(attachmentPart));
+  bodies.push(...invitations);
   // A file alone is still a mail with a file, not the file.
-  if (parts.length > 1 || bodies.length === 0) return multipart('mixed', mail.messageId, parts);
-  return parts[0]!.isMultipart ? parts[0]! : endedByLineBreak(parts[0]!);
+  if (bodies.length === 0) return multipart('mixed', mail.messageId, files);
+  const content = around('mixed', mail, [around('alternative', mail, bodies), ...files]);
+  return content.isMultipart ? content : endedByLineBreak(content);
 }
+
+const around = (kind: MultipartKind, { messageId }: OutgoingMail, parts: Entity[]): Entity =>
+  parts.length === 1 ? parts[0]! : multipart(kind, messageId, parts);
 
 /**
  * RFC 6047: an invitation is another form of the same mail. Gmail and Outlook show its buttons only
  * there.
  */
-const isInvitation = ({ contentType, contentId }: OutgoingAttachment): boolean =>
-  contentId === undefined && /^\s*text\/calendar\s*;.*\bmethod\s*=/i.test(contentType);
+const isInvitation = ({ contentType }: OutgoingAttachment): boolean =>
+  /^\s*text\/calendar\s*;.*\bmethod\s*=/i.test(contentType);
 
 function invitationPart({ contentType, content }: OutgoingAttachment): Entity {
   const charset = /;\s*charset\s*=/i.test(contentType) ? '' : '; charset=utf-8';

@@ -11,24 +11,38 @@ export interface DkimKey {
   privateKey: KeyObject;
 }
 
-// RFC 6376 5.4.1, and what readers act on. Trace fields that relays add or change are left out.
-const SIGNED = new Set([
+// Named once more than they occur, present or not, so that nobody can add another to a copy that
+// still verifies (RFC 6376 5.4.2, 8.15): a second Subject or Reply-To is what replayed mail shows.
+const OVERSIGNED = [
   'from',
   'to',
   'cc',
-  'reply-to',
   'subject',
   'date',
+  'reply-to',
   'message-id',
-  'in-reply-to',
-  'references',
-  'mime-version',
   'content-type',
-  'content-transfer-encoding',
   'list-id',
   'list-unsubscribe',
   'list-unsubscribe-post',
+  'list-help',
+  'list-subscribe',
+  'list-post',
+  'list-owner',
+  'list-archive',
   'feedback-id',
+  'cfbl-address',
+];
+
+// RFC 6376 5.4.1, and what readers act on. Trace fields that relays add or change are left out.
+const SIGNED = new Set([
+  ...OVERSIGNED,
+  'in-reply-to',
+  'references',
+  'mime-version',
+  'content-transfer-encoding',
+  'cfbl-feedback-id',
+  'auto-submitted',
 ]);
 
 const CR = 13;
@@ -37,6 +51,8 @@ const TAB = 9;
 const SPACE = 32;
 const CRLF = Buffer.from('\r\n');
 const LINE = 76;
+/** Bodies are rewritten for their hash in pieces: another 25 MB would be too many. */
+const PIECE_BYTES = 256 * 1024;
 
 /** The DKIM-Signature lines for all keys, in their order; '' without keys. */
 export async function signMail(
@@ -66,7 +82,10 @@ export async function signMail(
 export function hashBody(body: readonly Buffer[]): string {
   const state: BodyState = { hash: createHash('sha256'), breaks: 0, blank: false, content: false };
   for (const chunk of body) {
-    if (!hashAsItIs(state, chunk)) hashRelaxed(state, chunk);
+    if (hashAsItIs(state, chunk)) continue;
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      hashRelaxed(state, chunk.subarray(at, at + PIECE_BYTES));
+    }
   }
   // Empty lines at the end do not count; what remains ends with one CRLF. An empty body stays
   // empty.
@@ -151,8 +170,7 @@ function signedHeaders(head: string): { names: string[]; canonical: string } {
     names.push(name);
     canonical += `${relaxed(field)}\r\n`;
   }
-  // From once more than it occurs: nobody can add another (RFC 6376 8.15).
-  names.push('from');
+  names.push(...OVERSIGNED);
   return { names, canonical };
 }
 

@@ -2,6 +2,7 @@
 // loaded it. After: attempt.ts hands the copies over, and people look at the source of one.
 import type { Mailbox } from '../addresses.ts';
 import { copyToken } from '../feedback/return-path.ts';
+import { freeBytes } from '../free-bytes.ts';
 import { idTimeMs, showId } from '../ids.ts';
 import type { StoredHead } from '../sending/stored-head.ts';
 import { type Tracker, unsubscribeUrl } from '../tracking/apply.ts';
@@ -11,9 +12,11 @@ import {
   asBuffer,
   assemble,
   type CopyOrder,
+  type OwnBytes,
 } from './assembling.ts';
 import { mailChunks } from './compose.ts';
 import { signMail } from './dkim.ts';
+import { headersForReceivers } from './receiver-headers.ts';
 import type { Sender, Senders } from './senders.ts';
 import type { StoredMail } from './stored-mail.ts';
 
@@ -24,10 +27,10 @@ export interface MakingDeps {
   senders: Senders;
   tracker: Tracker;
   /**
-   * False while nobody said under which address recipients reach us: then mails to the real relay
+   * False while nobody said under which address recipients reach us: then emails to the real relay
    * are not tracked.
    */
-  isPublic: boolean;
+  isPublic: () => boolean;
   /** Large copies, where they hold up nobody. */
   assembleLarge: (order: CopyOrder) => Promise<AssembledLarge>;
 }
@@ -56,7 +59,7 @@ export function copiesFor(
   recipients: readonly string[],
 ): Copy[] {
   const ownWay = mail.head.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
-  const oneClick = mail.account.oneClickUnsubscribe && !ownWay && hasWorkingLinks(deps, mail);
+  const oneClick = mail.leavable && !ownWay && hasWorkingLinks(deps, mail);
   return recipients.map((recipient) => ({
     recipient,
     place: mail.recipients.indexOf(recipient),
@@ -65,49 +68,82 @@ export function copiesFor(
 }
 
 const hasWorkingLinks = (deps: MakingDeps, mail: StoredMail): boolean =>
-  deps.isPublic || mail.head.sandbox === true;
+  deps.isPublic() || mail.head.sandbox === true;
 
-/** Composed and signed. */
+/** Composed and signed. Of a large mail nothing is left behind its last copy. */
 export async function makeCopy(
   deps: MakingDeps,
   mail: StoredMail,
   sender: Sender,
-  copy: Copy,
+  copy: Copy & { isLast?: boolean },
 ): Promise<MadeCopy> {
-  const order = orderOf(deps, mail, copy);
-  const assembled = isLarge(mail) ? await assembleElsewhere(deps, order) : assemble(order);
+  const order = orderOf(deps, mail, sender, copy);
+  const assembled = isLarge(mail)
+    ? await assembleElsewhere(deps, mail, { ...order, isLast: copy.isLast ?? false })
+    : assemble(order);
   const signatures = await signMail(assembled, sender.keys, acceptedAt(mail));
   return { chunks: mailChunks(assembled, signatures), smtputf8: assembled.smtputf8 };
 }
 
 /**
- * From here on a thread is worth the way there and back. Assembling takes up to 5 ms for 100 KB.
+ * From here on a thread is worth the way there and back. Assembling takes up to 5 ms for 100 KB, and
+ * many are assembled in one turn of the event loop.
  */
-const LARGE_BYTES = 256 * 1024;
+const LARGE_BYTES = 64 * 1024;
 
 const isLarge = ({ html, text, attachments }: StoredMail): boolean =>
   (html?.length ?? 0) + (text?.length ?? 0) + (attachments?.length ?? 0) > LARGE_BYTES;
 
-async function assembleElsewhere(deps: MakingDeps, order: CopyOrder): Promise<Assembled> {
-  const { body, ...rest } = await deps.assembleLarge(order);
-  return { ...rest, body: [asBuffer(body)] };
+/** Its own bytes are empty here while the thread has them. */
+async function assembleElsewhere(
+  deps: MakingDeps,
+  mail: StoredMail,
+  order: CopyOrder,
+): Promise<Assembled> {
+  const made = await deps.assembleLarge({ ...order, own: ownBytes(mail) });
+  for (const name of BODIES) if (made[name] !== undefined) mail[name] = asBuffer(made[name]);
+  const { head, smtputf8, bodyHash, body } = made;
+  return { head, smtputf8, bodyHash, body: body.map(asBuffer) };
+}
+
+const BODIES = ['html', 'text', 'attachments'] as const;
+
+/** Those in a buffer that is theirs alone, as stored-mail.ts reads large ones. */
+function ownBytes(mail: StoredMail): OwnBytes {
+  const own: OwnBytes = {};
+  for (const name of BODIES) {
+    const bytes = mail[name];
+    if (bytes !== null && isAlone(bytes)) own[name] = bytes;
+  }
+  return own;
+}
+
+const isAlone = ({ length, buffer }: Buffer): boolean =>
+  length > LARGE_BYTES && length === buffer.byteLength;
+
+/** What was made for a copy that is with the relay: all but the mail's own bytes. */
+export function freeCopy(mail: StoredMail, { chunks }: MadeCopy): void {
+  const own = new Set(BODIES.map((name) => mail[name]?.buffer));
+  for (const chunk of chunks) if (!own.has(chunk.buffer)) freeBytes(chunk);
 }
 
 /** A mail as it goes over the wire, for people to look at: the copy of the first recipient. */
-export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buffer> {
+export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buffer[]> {
   const [copy] = copiesFor(deps, mail, mail.recipients);
   const sender = await deps.senders.of(mail.account, mail.head.from.domain);
-  return Buffer.concat((await makeCopy(deps, mail, sender, copy!)).chunks);
+  return (await makeCopy(deps, mail, sender, { ...copy!, isLast: true })).chunks;
 }
 
-function orderOf(deps: MakingDeps, mail: StoredMail, copy: Copy): CopyOrder {
+function orderOf(deps: MakingDeps, mail: StoredMail, sender: Sender, copy: Copy): CopyOrder {
   const { head, html, text } = mail;
+  const token = copyToken(deps.returnPathKey, mail, copy.place);
+  const { mime: _, ...shown } = head;
   const id = showId('msg_', mail.messageId);
   return {
     accountId: mail.accountId,
     tracking: trackingOf(deps, mail, copy),
     mail: {
-      ...head,
+      ...shown,
       messageId: stableMessageId(id, head.from),
       date: acceptedAt(mail),
       subject: mail.subject,
@@ -117,10 +153,11 @@ function orderOf(deps: MakingDeps, mail: StoredMail, copy: Copy): CopyOrder {
       // way.
       ownHeaders: [
         ['X-SM-Message-Id', id],
-        ['X-SM-Token', copyToken(deps.returnPathKey, mail, copy.place)],
+        ['X-SM-Token', token],
+        ...headersForReceivers(mail, sender, token),
         ...unsubscribeHeaders(copy.unsubscribe),
       ],
-      attachments: sliceAttachments(head, mail.attachments),
+      ...contentOf(head, mail.attachments),
     },
   };
 }
@@ -148,6 +185,15 @@ const acceptedAt = (mail: StoredMail): Date => new Date(idTimeMs(mail.messageId)
 
 /** The same on every attempt, so that a repeat after a crash can be recognised. */
 const stableMessageId = (id: string, from: Mailbox): string => `<${id}@${from.domain}>`;
+
+/** What `attachments` holds: files one after the other, or a tree that came whole. */
+function contentOf(
+  head: StoredHead,
+  bytes: Buffer | null,
+): Pick<CopyOrder['mail'], 'attachments' | 'mime'> {
+  if (head.mime === undefined) return { attachments: sliceAttachments(head, bytes) };
+  return { attachments: [], mime: { ...head.mime, body: bytes ?? Buffer.alloc(0) } };
+}
 
 function sliceAttachments(head: StoredHead, bytes: Buffer | null) {
   let at = 0;

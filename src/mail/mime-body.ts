@@ -1,6 +1,9 @@
 // Bodies in transfer encoding: one scan decides between 7bit, quoted-printable and base64, one pass
 // writes the bytes. Before: text, html and attachments as stored. After: compose.ts puts the
 // encoded parts between boundaries.
+import { isAscii } from 'node:buffer';
+import { freeBytes } from '../free-bytes.ts';
+import { notePassed } from '../garbage.ts';
 
 export type TransferEncoding = '7bit' | 'quoted-printable' | 'base64';
 
@@ -19,19 +22,45 @@ const LONGEST_LINE = 998; // RFC 5322 2.1.1
 const QP_LINE = 76; // RFC 2045 6.7 (5)
 const BASE64_LINE = 76;
 const BASE64_LINE_SOURCE = 57;
+/** Of whole groups of three bytes. */
+const BASE64_PIECE = 3 * 64 * 1024;
 
 /** Encodes text of any length and line ending; line ends become CRLF (RFC 2046 4.1.1). */
 export function encodeText(content: Buffer | string): EncodedBody {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  if (typeof content !== 'string') return encodeBytes(content);
+  const bytes = Buffer.from(content);
+  const encoded = encodeBytes(bytes);
+  if (encoded.bytes !== bytes) freeBytes(bytes);
+  return encoded;
+}
+
+function encodeBytes(bytes: Buffer): EncodedBody {
   const found = scan(bytes);
   if (found.clean && found.longestLine <= LONGEST_LINE) {
     return { encoding: '7bit', bytes: withCrlf(bytes, found.bareBreaks) };
   }
   // Quoted-printable costs two bytes more for each escape, base64 costs 37 % of everything.
-  if (found.escapes * 2 > bytes.length * 0.37) {
-    return { encoding: 'base64', bytes: base64Lines(withCrlf(bytes, found.bareBreaks)) };
+  if (found.escapes * 2 <= bytes.length * 0.37) {
+    return { encoding: 'quoted-printable', bytes: quotedPrintable(bytes, found) };
   }
-  return { encoding: 'quoted-printable', bytes: quotedPrintable(bytes, found) };
+  const length = bytes.length + found.bareBreaks;
+  return { encoding: 'base64', bytes: inBase64Lines(length, piecesWithCrlf(bytes)) };
+}
+
+/** Any relay passes it on unharmed: only ASCII, no line too long. */
+export function isSevenBit(bytes: Buffer): boolean {
+  return isAscii(bytes) && !hasLongLine(bytes);
+}
+
+function hasLongLine(bytes: Buffer): boolean {
+  let start = 0;
+  // A line that is short enough is stepped over together with all that end before it could be long.
+  while (start + LONGEST_LINE < bytes.length) {
+    const end = bytes.lastIndexOf(LF, start + LONGEST_LINE + 1);
+    if (end < start) return true;
+    start = end + 1;
+  }
+  return false;
 }
 
 /** The bytes as 7bit text when that is all they are, otherwise undefined. */
@@ -41,16 +70,43 @@ export function asSevenBit(bytes: Buffer): Buffer | undefined {
   return withCrlf(bytes, found.bareBreaks);
 }
 
+export const base64Lines = (content: Buffer): Buffer =>
+  inBase64Lines(content.length, piecesOf(content));
+
+/** Whole groups of three bytes each, but the last. */
+function* piecesOf(content: Buffer): Generator<Buffer> {
+  for (let at = 0; at < content.length; at += BASE64_PIECE) {
+    yield content.subarray(at, at + BASE64_PIECE);
+  }
+}
+
+/** The same with line ends of CRLF, each in the place of the one before: 20 MB need no copy. */
+function* piecesWithCrlf(bytes: Buffer): Generator<Buffer> {
+  const piece = Buffer.allocUnsafe(Math.min(2 * bytes.length, BASE64_PIECE) + 1);
+  let copied: Copied = { at: 0, to: 0 };
+  while (copied.at < bytes.length) {
+    const { at, to } = copyWithCrlf(bytes, copied.at, piece, copied.to);
+    const whole = at < bytes.length ? to - (to % 3) : to;
+    yield piece.subarray(0, whole);
+    piece.copyWithin(0, whole, to);
+    copied = { at, to: to - whole };
+  }
+}
+
 /**
- * Base64 in lines of 76. One copy: the text is written to the end of the result and its lines move
- * forward from there.
+ * Base64 in lines of 76. One copy: the text is written to the end of the result, piece by piece, and
+ * its lines move forward from there. As one text, a file of 18 MB took 24 MB more.
  */
-export function base64Lines(content: Buffer): Buffer {
-  const length = Math.ceil(content.length / 3) * 4;
-  const lines = Math.ceil(content.length / BASE64_LINE_SOURCE);
+function inBase64Lines(bytes: number, pieces: Iterable<Buffer>): Buffer {
+  const length = Math.ceil(bytes / 3) * 4;
+  const lines = Math.ceil(bytes / BASE64_LINE_SOURCE);
   const out = Buffer.allocUnsafe(length + Math.max(0, lines - 1) * 2);
   let from = out.length - length;
-  out.write(content.toString('base64'), from, 'latin1');
+  let place = from;
+  for (const piece of pieces) {
+    place += out.write(piece.toString('base64'), place, 'latin1');
+    if (piece.length >= BASE64_PIECE) notePassed(piece.length);
+  }
   let to = 0;
   for (let line = 1; line < lines; line++) {
     out.copyWithin(to, from, from + BASE64_LINE);
@@ -104,10 +160,23 @@ function scan(bytes: Buffer): Scan {
 
 function withCrlf(bytes: Buffer, bareBreaks: number): Buffer {
   if (bareBreaks === 0) return bytes;
-  const out = Buffer.allocUnsafe(bytes.length + bareBreaks);
+  const out = Buffer.allocUnsafe(bytes.length + bareBreaks + 1);
+  return out.subarray(0, copyWithCrlf(bytes, 0, out, 0).to);
+}
+
+/** How far it came in what is copied, and in where it is copied to. */
+interface Copied {
+  at: number;
+  to: number;
+}
+
+/** As long as there is room for one more line end. */
+function copyWithCrlf(bytes: Buffer, from: number, out: Buffer, start: number): Copied {
   const length = bytes.length;
-  let to = 0;
-  for (let at = 0; at < length; at++) {
+  const last = out.length - 1;
+  let at = from;
+  let to = start;
+  for (; at < length && to < last; at++) {
     const byte = bytes[at]!;
     if (byte === LF || byte === CR) {
       if (byte === CR && bytes[at + 1] === LF) at++;
@@ -115,7 +184,7 @@ function withCrlf(bytes: Buffer, bareBreaks: number): Buffer {
       out[to++] = LF;
     } else out[to++] = byte;
   }
-  return out;
+  return { at, to };
 }
 
 function quotedPrintable(bytes: Buffer, { escapes, bareBreaks, blanksAtLineEnd }: Scan): Buffer {

@@ -12,7 +12,7 @@ const LONGEST_WORD = 75;
 const LONGEST_NAME_WORD = 60;
 const WORD_FRAME = '=?UTF-8?Q??='.length;
 
-// What may stand in a header as it is: words of printable ASCII with one space between them and
+// What may be in a header as it is: words of printable ASCII with one space between them and
 // nothing that a reader would take for an encoded word.
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 // A URL may hold "=?" and must stay as it is.

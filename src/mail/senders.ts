@@ -1,6 +1,6 @@
-// How mails of a domain go out: signed with which keys, with which return path. Asked by attempt.ts
-// for every mail. Keys are opened once and kept as KeyObjects, until the account changes (its
-// version comes with every loaded mail).
+// How emails of a domain go out: signed with which keys, with which return path. Asked by
+// attempt.ts for every mail. Keys are opened once and kept as KeyObjects, until the account changes
+// (its version comes with every loaded mail).
 import { openDomainKey } from '../accounts/domain-keys.ts';
 import { returnPathHost, selectorsOf } from '../accounts/domain-records.ts';
 import { Problem } from '../errors.ts';
@@ -9,7 +9,10 @@ import { SecretChanged, type Vault } from '../store/vault.ts';
 import type { DkimKey } from './dkim.ts';
 
 export interface Sender {
-  /** Both algorithms, or none where the account has no keys for the domain. */
+  /**
+   * Both algorithms, or none where the account has no keys for the domain; then the operator's,
+   * where OPERATOR_DOMAIN is set.
+   */
   keys: DkimKey[];
   /**
    * The domain's own where its CNAME leads to us (SPF then aligns for DMARC), else BOUNCE_DOMAIN.
@@ -30,69 +33,133 @@ export interface Senders {
 /** More accounts than this are not kept in memory at a time. */
 const MOST_ACCOUNTS = 10_000;
 
-export function openSenders(deps: {
+/** Other processes change the operator's keys, too. */
+const OPERATOR_KEY_MS = 60_000;
+
+interface SendersDeps {
   database: Database;
   vault: Vault;
   bounceDomain: string;
-}): Senders {
+  /** Signs every mail as well; undefined: nobody does. */
+  operatorDomain: string | undefined;
+}
+
+export function openSenders(deps: SendersDeps): Senders {
   const accounts = new Map<number, { version: number; domains: Map<string, Promise<Sender>> }>();
+  const operatorKey = rememberOperatorKey(deps);
 
   return {
     bounceDomain: deps.bounceDomain,
     of(account, domain) {
-      let known = accounts.get(account.id);
-      if (known?.version !== account.version) {
-        if (accounts.size >= MOST_ACCOUNTS) accounts.clear();
-        known = { version: account.version, domains: new Map() };
-        accounts.set(account.id, known);
-      }
-      const { domains } = known;
-      const remembered = domains.get(domain);
-      if (remembered !== undefined) return remembered;
-      const loading = load(account.id, domain);
-      domains.set(domain, loading);
-      loading.catch(() => domains.delete(domain));
-      return loading;
+      const own = ownOf(account, domain);
+      const alone = deps.operatorDomain === undefined || deps.operatorDomain === domain;
+      return alone ? own : withOperator(own, operatorKey());
     },
   };
 
-  /** What does not open may have been sealed anew just now: that is no fault of the mail's. */
-  async function load(accountId: number, domain: string): Promise<Sender> {
-    try {
-      return await open(accountId, domain);
-    } catch (error) {
-      if (error instanceof Problem && !(await deps.vault.isInForce(deps.database))) {
-        throw new SecretChanged();
-      }
-      throw error;
+  function ownOf(account: { id: number; version: number }, domain: string): Promise<Sender> {
+    let known = accounts.get(account.id);
+    if (known?.version !== account.version) {
+      if (accounts.size >= MOST_ACCOUNTS) accounts.clear();
+      known = { version: account.version, domains: new Map() };
+      accounts.set(account.id, known);
     }
+    const { domains } = known;
+    const remembered = domains.get(domain);
+    if (remembered !== undefined) return remembered;
+    const loading = orSecretChanged(deps, open(deps, account.id, domain));
+    domains.set(domain, loading);
+    loading.catch(() => domains.delete(domain));
+    return loading;
   }
+}
 
-  async function open(accountId: number, domain: string): Promise<Sender> {
-    const [row] = await deps.database.prepared<{
-      selector: string;
-      rsa: Buffer;
-      ed25519: Buffer;
-      ownReturnPath: boolean;
-    }>(
-      'sender-keys',
-      `SELECT d.selector, d.rsa_private AS rsa, d.ed25519_private AS ed25519, d.return_path_seen AS "ownReturnPath"
-       FROM domains d JOIN identities i ON i.account_id = d.account_id AND i.value = d.domain
-       WHERE d.account_id = $1 AND d.domain = $2 AND i.verified_at IS NOT NULL`,
-      [accountId, domain],
+async function withOperator(
+  own: Promise<Sender>,
+  operatorKey: Promise<DkimKey | undefined>,
+): Promise<Sender> {
+  const [sender, key] = await Promise.all([own, operatorKey]);
+  return key === undefined ? sender : { ...sender, keys: [...sender.keys, key] };
+}
+
+/** What does not open may have been resealed just now: that is not a fault of the mail's. */
+async function orSecretChanged<Opened>(deps: SendersDeps, opening: Promise<Opened>) {
+  try {
+    return await opening;
+  } catch (error) {
+    if (error instanceof Problem && !(await deps.vault.isInForce(deps.database))) {
+      throw new SecretChanged();
+    }
+    throw error;
+  }
+}
+
+interface KeyRow {
+  accountId: number;
+  selector: string;
+  rsa: Buffer;
+  ed25519: Buffer;
+  ownReturnPath: boolean;
+}
+
+const KEYS = `SELECT d.account_id AS "accountId", d.selector, d.rsa_private AS rsa,
+    d.ed25519_private AS ed25519, d.return_path_seen AS "ownReturnPath"
+  FROM domains d JOIN identities i ON i.account_id = d.account_id AND i.value = d.domain
+  WHERE d.domain = $1 AND i.verified_at IS NOT NULL`;
+
+async function open(deps: SendersDeps, accountId: number, domain: string): Promise<Sender> {
+  const [row] = await deps.database.prepared<KeyRow>(
+    'sender-keys',
+    `${KEYS} AND d.account_id = $2`,
+    [domain, accountId],
+  );
+  if (row === undefined) return { keys: [], returnPathDomain: deps.bounceDomain };
+  return {
+    keys: [openKey(deps, 'rsa', domain, row), openKey(deps, 'ed25519', domain, row)],
+    returnPathDomain: row.ownReturnPath ? returnPathHost(domain) : deps.bounceDomain,
+  };
+}
+
+function openKey(
+  { vault }: SendersDeps,
+  kind: 'rsa' | 'ed25519',
+  domain: string,
+  row: KeyRow,
+): DkimKey {
+  return {
+    domain,
+    selector: selectorsOf(row.selector)[kind],
+    algorithm: `${kind}-sha256`,
+    privateKey: openDomainKey(vault, kind, { ...row, domain }, row[kind]),
+  };
+}
+
+/**
+ * RSA alone: feedback loops that go by the signing domain know no other, and it is half of what a
+ * signed mail costs. Undefined where no account has the domain verified.
+ */
+function rememberOperatorKey(deps: SendersDeps): () => Promise<DkimKey | undefined> {
+  const domain = deps.operatorDomain;
+  let remembered: Promise<DkimKey | undefined> | undefined;
+  let atMs = 0;
+  return () => {
+    if (remembered === undefined || performance.now() - atMs > OPERATOR_KEY_MS) {
+      atMs = performance.now();
+      remembered = orSecretChanged(deps, load());
+      remembered.catch(() => {
+        remembered = undefined;
+      });
+    }
+    return remembered;
+  };
+
+  async function load(): Promise<DkimKey | undefined> {
+    if (domain === undefined) return undefined;
+    const [row] = await deps.database.prepared<KeyRow>(
+      'operator-key',
+      `${KEYS} ORDER BY d.account_id LIMIT 1`,
+      [domain],
     );
-    if (row === undefined) return { keys: [], returnPathDomain: deps.bounceDomain };
-    const of = { accountId, domain, selector: row.selector };
-    const selectors = selectorsOf(row.selector);
-    const keyOf = (kind: 'rsa' | 'ed25519'): DkimKey => ({
-      domain,
-      selector: selectors[kind],
-      algorithm: `${kind}-sha256`,
-      privateKey: openDomainKey(deps.vault, kind, of, row[kind]),
-    });
-    return {
-      keys: [keyOf('rsa'), keyOf('ed25519')],
-      returnPathDomain: row.ownReturnPath ? returnPathHost(domain) : deps.bounceDomain,
-    };
+    return row && openKey(deps, 'rsa', domain, row);
   }
 }

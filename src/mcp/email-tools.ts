@@ -1,15 +1,35 @@
-// What agents see of the contract's four operations beyond what REST shows: protection against
-// repeats, strangers' text marked, and advice after a refusal.
+// What agents see of sending and reading beyond what REST shows: protection against repeats, what
+// is held and for whom nothing leaves, each recipient's status, and advice after a refusal.
 import { z } from 'zod';
+import type { Caller } from '../accounts/directory.ts';
+import { parseMailbox } from '../addresses.ts';
+import { countWaiting } from '../approvals/approvals.ts';
+import { readMessageDetails } from '../delivery/message-details.ts';
 import type { TimelineEvent } from '../events/timeline.ts';
+import { readUuid } from '../ids.ts';
+import { STATUSES } from '../messages/status.ts';
+import { DEFAULT_STREAM } from '../messages/stream.ts';
+import type { OperationDeps } from '../operations/deps.ts';
 import { getMessage, timelineOutput } from '../operations/get-message.ts';
 import { getTemplate } from '../operations/get-template.ts';
+import { listTemplates } from '../operations/list-templates.ts';
+import { messageUuid } from '../operations/message-lookup.ts';
+import { listMessages } from '../operations/messages.ts';
 import { operation } from '../operations/operation.ts';
+import { previewEmail } from '../operations/preview-email.ts';
+import { runBatch, sendBatch } from '../operations/send-batch.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { acceptSend } from '../sending/accept.ts';
+import { type Accepted, withoutCopy } from '../sending/answer.ts';
+import type { BatchAnswer, BatchRequest } from '../sending/batch-request.ts';
+import { sendRequest } from '../sending/request.ts';
+import { suppressedRecipients } from '../suppressions/suppressions.ts';
+import { accountForAgents } from './account-tool.ts';
+import { heldForAgents, heldOf, NOTHING_LEFT, stillHeld } from './held.ts';
+import { mayManage, searchAsAgent } from './search-tool.ts';
 import { adviseOnTemplate } from './template-advice.ts';
 import { type Tool, toolOf } from './tool.ts';
-import { markings, markTimeline, untrustedFields } from './untrusted.ts';
+import { boundTimeline, leftOut } from './untrusted.ts';
 
 const sendAsAgent = operation({
   ...sendEmail,
@@ -17,59 +37,181 @@ const sendAsAgent = operation({
     idempotency_key: z
       .string()
       .optional()
-      .describe(
-        'A key of your choice (1 to 255 characters) that makes it safe to call again: for 24 hours the same key with the same mail answers as the first call did.',
-      )
+      .describe('Makes it safe to call again: for 24 hours the same key answers the same.')
       .meta({ example: 'order-4711-receipt' }),
-    allow_duplicate: z
-      .boolean()
-      .optional()
-      .describe(
-        'Send although an identical mail was sent through this key within the last 60 seconds. Only without idempotency_key.',
-      ),
+    allow_duplicate: z.boolean().optional().describe('Send it even if it went within 60 seconds.'),
   }),
   output: sendEmail.output.extend({
     duplicate_of_recent: z
       .literal(true)
       .optional()
-      .describe(
-        'An identical mail was sent through this key within the last 60 seconds. This is its id; nothing was sent now.',
-      ),
-    sandbox: z
-      .literal(true)
+      .describe('The same email was sent within 60 seconds: this is its id, nothing was sent now.'),
+    held: heldForAgents.optional().describe('It waits for a person: nothing has been sent.'),
+    suppressed: z.array(z.string()).optional().describe('Recipients who get no copy.'),
+    sandbox: z.literal(true).optional().describe('It is captured, and nobody receives it.'),
+    warnings: z
+      .array(z.string())
       .optional()
-      .describe('This key is for the sandbox: the mail is captured and nobody receives it.'),
+      .describe('It was queued, but receivers may reject it: why, and what to do.'),
   }),
   async run(deps, caller, { idempotency_key, allow_duplicate, ...request }) {
-    const guardRepeats = idempotency_key === undefined && allow_duplicate !== true;
-    const { answer, repeated } = await acceptSend(deps, caller, request, {
+    const alone = idempotency_key === undefined;
+    const wanted = allow_duplicate === true;
+    const accepted = await acceptSend(deps, caller, request, {
       door: 'mcp',
       idempotencyKey: idempotency_key,
-      guardRepeats,
+      guardRepeats: alone && !wanted,
+      askRepeats: !alone && !wanted,
     });
     return {
-      ...answer,
-      ...(guardRepeats && repeated ? { duplicate_of_recent: true as const } : {}),
-      ...(caller.limits?.sandboxOnly ? { sandbox: true as const } : {}),
+      ...accepted.answer,
+      ...(alone && !wanted && accepted.repeated ? { duplicate_of_recent: true as const } : {}),
+      ...(await factsOf(deps, caller, accepted)),
+      ...(isSandbox(deps, caller) ? { sandbox: true as const } : {}),
+      ...(accepted.warnings.length > 0 ? { warnings: [...accepted.warnings] } : {}),
     };
   },
 });
 
-const getMessageAsAgent = operation({
-  ...getMessage,
-  output: timelineOutput(untrustedFields).extend(markings),
+/** Nobody should report "sent" to a person when it waits, or when somebody gets no copy. */
+async function factsOf(deps: OperationDeps, caller: Caller, { answer, send }: Accepted) {
+  if (send === undefined) return await stillHeld(deps, caller.accountId, answer.id);
+  const suppressed = await withoutCopy(deps.database, send);
+  return {
+    ...(send.approval === null ? {} : { held: heldOf(deps, answer.id, send) }),
+    ...(suppressed.length > 0 ? { suppressed } : {}),
+  };
+}
+
+const isSandbox = (
+  deps: Pick<OperationDeps, 'inSandbox'>,
+  { limits }: { limits: { sandboxOnly: boolean } | null },
+): boolean => limits?.sandboxOnly === true || deps.inSandbox();
+
+const EACH = 'Each as {to, variables}.';
+
+/** One email for many; different ones are as many calls of send_email. */
+const sendToManyAsAgent = operation({
+  ...sendBatch,
+  title: 'Send to many',
+  summary:
+    'Queue one email for up to 100 people: each gets their own and sees nobody else. Other fields are those of send_email.',
+  input: sendBatch.input
+    .omit({ emails: true })
+    .required({ recipients: true, from_email: true })
+    .extend({ recipients: sendBatch.input.shape.recipients.unwrap().describe(EACH) }),
+  output: sendBatch.output.extend({
+    held: z
+      .object({
+        note: z.string().describe('What that means.'),
+        waiting: z.number().int().describe('How many of them wait for a person.'),
+        approval_url: z.string().describe('Where a person who is signed in decides.'),
+      })
+      .optional()
+      .describe('Some wait for a person: nothing of these has left.'),
+    suppressed: z.array(z.string()).optional().describe('Recipients who get no copy.'),
+    sandbox: z.literal(true).optional().describe('All is captured, and nobody receives it.'),
+  }),
   async run(deps, caller, input, via) {
-    const { events, ...timeline } = await getMessage.run(deps, caller, input, via);
-    return { ...timeline, ...markTimeline(events as TimelineEvent[]) } as never;
+    const answer = await runBatch(deps, caller, input, via, { guardRepeats: true });
+    return { ...answer, ...(await factsOfMany(deps, caller, input, answer)) };
   },
 });
 
+async function factsOfMany(
+  deps: OperationDeps,
+  caller: Caller,
+  { recipients = [], stream }: BatchRequest,
+  { data }: BatchAnswer,
+) {
+  const { database, baseUrl } = deps;
+  const { accountId } = caller;
+  const uuids = data.map(({ id }) => readUuid('msg_', id)!);
+  const waiting = await countWaiting(database, accountId, uuids);
+  const people = recipients
+    .flatMap((it) => (it as { to: string | string[] }).to)
+    .flatMap((written) => {
+      const mailbox = parseMailbox(written);
+      return 'address' in mailbox ? [mailbox.address] : [];
+    });
+  const heeded = stream ?? DEFAULT_STREAM;
+  const suppressed = await suppressedRecipients(database, accountId, people, heeded);
+  return {
+    ...(waiting > 0 && {
+      held: { note: NOTHING_LEFT, waiting, approval_url: `${baseUrl()}/approvals` },
+    }),
+    ...(suppressed.length > 0 && { suppressed }),
+    ...(isSandbox(deps, caller) && { sandbox: true as const }),
+  };
+}
+
+const recipientStatus = z.object({
+  address: z.string().describe('The recipient.'),
+  status: z.enum(STATUSES).describe('What happened to their copy.'),
+});
+
+const { after: _, ...ofMessages } = getMessage;
+
+const getMessageAsAgent = operation({
+  ...ofMessages,
+  output: timelineOutput({}).extend({
+    ...leftOut,
+    recipient_status: z.array(recipientStatus).describe('What happened to each copy.'),
+    sandbox: z.literal(true).optional().describe('It was captured, and nobody receives it.'),
+  }),
+  async run(deps, caller, input, via) {
+    const { events, ...timeline } = await getMessage.run(deps, caller, input, via);
+    const uuid = messageUuid(input.sm_mail_id);
+    const details = await readMessageDetails(deps.database, caller.accountId, uuid);
+    return {
+      ...timeline,
+      ...(details?.sandbox || deps.inSandbox() ? { sandbox: true } : {}),
+      recipient_status: (details?.recipientStates ?? []).map(({ address, status }) => ({
+        ...{ address, status },
+      })),
+      ...boundTimeline(events as TimelineEvent[]),
+    } as never;
+  },
+});
+
+const OF_SENDS: ReadonlySet<string> = new Set(Object.keys(sendRequest.shape));
+const TOLD_OF_BATCHES: ReadonlySet<string> = new Set([...OF_SENDS].filter((it) => it !== 'to'));
+
+const OF_SEARCHES: ReadonlySet<string> = new Set(
+  Object.keys(listMessages.input.shape).filter((name) => name !== 'after' && name !== 'before'),
+);
+
+/** The catalogue's templates are our own words. */
+const ofCatalogue = (part: Record<string, unknown>): boolean =>
+  'slug' in part && 'description' in part && part.own !== true;
+
 export const EMAIL_TOOLS: readonly Tool[] = [
-  toolOf(getTemplate, ({ templates }, caller, { slug }, problem) =>
-    adviseOnTemplate(templates, caller, { slug }, problem),
-  ),
+  { ...toolOf(listTemplates), ours: ofCatalogue },
+  {
+    ...toolOf(getTemplate, ({ templates }, caller, { slug }, problem) =>
+      adviseOnTemplate(templates, caller, { slug }, problem),
+    ),
+    ours: ofCatalogue,
+  },
   toolOf(sendAsAgent, ({ templates }, caller, { template: slug, variables }, problem) =>
     adviseOnTemplate(templates, caller, { slug, variables }, problem),
   ),
+  toolOf(
+    sendToManyAsAgent,
+    ({ templates }, caller, { template: slug, variables }, problem) =>
+      adviseOnTemplate(templates, caller, { slug, variables }, problem),
+    TOLD_OF_BATCHES,
+  ),
+  toolOf(
+    previewEmail,
+    ({ templates }, caller, { template: slug, variables }, problem) =>
+      adviseOnTemplate(templates, caller, { slug, variables }, problem),
+    OF_SENDS,
+  ),
   toolOf(getMessageAsAgent),
+  {
+    ...toolOf(searchAsAgent, undefined, OF_SEARCHES),
+    isFor: (caller) => mayManage(caller) || caller.scopes.has('email:read'),
+  },
+  toolOf(accountForAgents),
 ];

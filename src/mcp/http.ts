@@ -10,7 +10,7 @@ import { Problem } from '../errors.ts';
 import { apiKeyIn } from '../http/api-key.ts';
 import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
-import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
+import { CALLERS_IN_LINE, createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import { closeAnswered } from '../http/stop.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -51,11 +51,22 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
     );
     if (request.method !== 'POST') return await speak(request, response, caller, undefined);
     if (!acceptsJson(headers.accept)) return write(response, NOT_ACCEPTABLE);
-    const { bytes, release } = await deps.bodies.read(request, { key: caller.keyId ?? undefined });
+    const read = await readBody(deps, request, caller);
+    if ('refused' in read) return write(response, read.refused);
+    const { bytes, release } = read;
     try {
       const body = await parse(bytes);
       if (body instanceof Problem) return write(response, notJson(body));
       const call = readToolCall(headers, body);
+      if (call?.opensPages) {
+        const gone = new AbortController();
+        const asked = deps.server.askAndAnswer(caller, call, gone.signal);
+        if (asked)
+          return await stream(
+            response.once('close', () => gone.abort()),
+            asked,
+          );
+      }
       const called = call && deps.server.answerCall(caller, call);
       if (called) return write(response, { status: 200, headers: JSON_TYPE, text: await called });
       await speak(request, response, caller, body);
@@ -83,9 +94,33 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
   };
 }
 
+type Body = Awaited<ReturnType<Bodies['read']>>;
+
+/** From here on the client speaks the protocol: what is wrong with its message is told in it. */
+async function readBody(
+  deps: McpHttpDeps,
+  request: IncomingMessage,
+  caller: Caller,
+): Promise<Body | { refused: Answer }> {
+  try {
+    return await deps.bodies.read(request, { key: caller.keyId ?? undefined });
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'invalid') throw error;
+    const { status, body } = refuse(deps, { door: 'mcp' }, error);
+    return { refused: rpcError(status, -32600, body.detail) };
+  }
+}
+
 function write(response: ServerResponse, { status, headers, text }: Answer): void {
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
   response.end(text);
+}
+
+/** Messages as they come, for a client that is asked something before its call is answered. */
+async function stream(response: ServerResponse, messages: AsyncIterable<string>): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+  for await (const message of messages) response.write(`event: message\ndata: ${message}\n\n`);
+  response.end();
 }
 
 // Host and Origin as the transport's specification asks for it.
@@ -94,7 +129,7 @@ function readKnownHost(host: string | undefined, known: string[]): string {
   if (host !== undefined && validateHostHeader(host, known).ok) return host;
   throw new Problem(
     'forbidden',
-    `The Host ${String(host).slice(0, 100)} is not one of this service. Set BASE_URL or MCP_ALLOWED_HOSTS to the name it is reached under.`,
+    `The Host ${String(host).slice(0, 100)} is not one of this service. Set BASE_URL or MCP_ALLOWED_HOSTS to the name at which it is reached.`,
   );
 }
 
@@ -102,7 +137,7 @@ function requireKnownOrigin(origin: string, known: string[]): void {
   if (validateOriginHeader(origin, known).ok) return;
   throw new Problem(
     'forbidden',
-    `Pages from ${origin.slice(0, 100)} may not call this service. Set MCP_ALLOWED_HOSTS when they should.`,
+    `Pages from ${origin.slice(0, 100)} may not call this service. Set MCP_ALLOWED_HOSTS if they should.`,
   );
 }
 
@@ -124,7 +159,11 @@ const rpcError = (status: number, code: number, message: string): Answer =>
   json(status, { jsonrpc: '2.0', error: { code, message }, id: null });
 
 const notJson = ({ detail }: Problem): Answer => rpcError(400, -32700, `Parse error: ${detail}`);
-const NOT_ACCEPTABLE = rpcError(406, -32000, 'Answers are application/json: accept that.');
+const NOT_ACCEPTABLE = rpcError(
+  406,
+  -32000,
+  'Answers are application/json: send an Accept header that includes it.',
+);
 
 /** Before the protocol begins, problems are plain HTTP as in REST. */
 function asAnswer(deps: McpHttpDeps, error: unknown): Answer {
@@ -166,7 +205,7 @@ export async function listenMcp(
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(at.port, at.host, resolve);
+    server.listen({ host: at.host, port: at.port, backlog: CALLERS_IN_LINE }, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,

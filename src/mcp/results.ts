@@ -2,6 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ProblemCode } from '../errors.ts';
 import type { Refusal } from '../operations/refusal.ts';
+import { fence } from './fence.ts';
 
 /** Structured content plus the same JSON as text, for clients that read only one of the two. */
 export function success(content: Record<string, unknown>): CallToolResult {
@@ -18,6 +19,7 @@ export function success(content: Record<string, unknown>): CallToolResult {
 export function refusal(
   { status, headers, body }: Refusal,
   advice: Record<string, unknown>,
+  said: unknown,
 ): CallToolResult {
   const wait = headers['retry-after'];
   const content = {
@@ -27,8 +29,12 @@ export function refusal(
     next: NEXT[body.code],
     ...advice,
   };
-  return { content: [{ type: 'text', text: JSON.stringify(content) }], isError: true };
+  const { content: told } = fence(content, { said, listed: PLAIN });
+  return { content: [{ type: 'text', text: JSON.stringify(told) }], isError: true };
 }
+
+/** Where in the arguments, in the caller's own names; and slugs, which hold no words of others. */
+const PLAIN: ReadonlySet<string> = new Set(['path', 'did_you_mean']);
 
 const NEXT: Record<ProblemCode | 'internal', string> = {
   internal: 'Try again once; when it fails again, tell the person you work for.',
@@ -37,10 +43,10 @@ const NEXT: Record<ProblemCode | 'internal', string> = {
   'not-paying': 'Nothing was done. Ask the owner of the account to move it to a paid plan.',
   forbidden:
     'Nothing was done, and trying again will not help. Keep to what the detail allows, or ask the owner of the account.',
-  'not-found': 'Nothing was done. Check the identifier; the listing tools show what exists.',
+  'not-found': 'Nothing was done. Check the identifier.',
   conflict: 'Nothing was done. Read what is there now, then decide whether to call again.',
   stale:
-    'Nothing was done: somebody else changed it meanwhile. Read the newest version, apply your change to it and call again.',
+    'Nothing was done: someone else changed it in the meantime. Read the newest version, apply your change to it and call again.',
   'over-limit':
     'Nothing was done. Wait for retry_after_seconds, then call again with the same arguments.',
   'relay-down':

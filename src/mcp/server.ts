@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type CallToolResult,
   createMcpHandler,
+  type InputRequiredResult,
   isLegacyRequest,
   type jsonSchemaValidator,
   type McpHandlerRequestOptions,
@@ -13,15 +14,37 @@ import {
   ResourceNotFoundError,
   Server,
   type ServerCapabilities,
+  type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../accounts/directory.ts';
+import { problemOf } from '../connection-fault.ts';
+import { Problem } from '../errors.ts';
 import type { OperationDeps } from '../operations/deps.ts';
-import { perform } from '../operations/perform.ts';
+import { type NewVia, perform } from '../operations/perform.ts';
 import { refuse } from '../operations/refusal.ts';
+import {
+  askedInStream,
+  askForApproval,
+  askInStream,
+  decidedMeanwhile,
+  type HeldAnswer,
+  isHeld,
+  opensPages,
+  sessionFor,
+  wasOpened,
+} from './asking.ts';
+import { fence, unfenced } from './fence.ts';
+import {
+  APP_URI,
+  APPS_EXTENSION,
+  readResource,
+  resourcesFor,
+  showsHeld,
+} from './held-email-app.ts';
 import { instructionsFor } from './instructions.ts';
 import { refusal, success } from './results.ts';
-import type { Tool } from './tool.ts';
+import { listedFields, type Tool } from './tool.ts';
 import { type ToolCall, writeAnswer } from './tool-call.ts';
 import { TOOLS } from './tools.ts';
 
@@ -37,6 +60,15 @@ export interface McpServer {
   fetch(request: Request, options?: McpHandlerRequestOptions): Promise<Response>;
   /** The same for a call that was read already; undefined when there is no such tool. */
   answerCall(caller: Caller, call: ToolCall): Promise<string> | undefined;
+  /**
+   * The messages of a stream, its answer last, where a person may have to be asked on the way;
+   * undefined where nobody has.
+   */
+  askAndAnswer(
+    caller: Caller,
+    call: ToolCall,
+    signal: AbortSignal,
+  ): AsyncIterable<string> | undefined;
   close(): Promise<void>;
 }
 
@@ -50,10 +82,10 @@ const CACHE_HINTS = {
   'resources/templates/list': KEPT_FOR_5_MINUTES,
 };
 
-/** Only elicitation would need one, and the default builds an Ajv for every request. */
+/** Only forms would need one, and the default builds an Ajv for every request. */
 const noValidator: jsonSchemaValidator = {
   getValidator() {
-    throw new Error('this server asks its clients nothing');
+    throw new Error('this server gives its clients no forms');
   },
 };
 
@@ -64,15 +96,19 @@ export function createMcpServer(deps: McpDeps): McpServer {
 
   function serverFor(caller: Caller, more: ServerCapabilities = {}): Server {
     const server = new Server(serverInfo, {
-      capabilities: { tools: {}, prompts: {}, resources: {}, ...more },
+      capabilities: {
+        ...{ tools: {}, prompts: {}, resources: {} },
+        ...(showsHeld(caller) ? { extensions: { [APPS_EXTENSION]: {} } } : {}),
+        ...more,
+      },
       instructions: instructionsFor(caller),
       jsonSchemaValidator: noValidator,
       cacheHints: CACHE_HINTS,
     });
     server.setRequestHandler('tools/list', () => ({
-      tools: TOOLS.filter((tool) => mayCall(caller, tool)).map((tool) => tool.listed),
+      tools: TOOLS.filter((tool) => mayCall(caller, tool)).map((tool) => listedFor(caller, tool)),
     }));
-    server.setRequestHandler('tools/call', ({ params }) => {
+    server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const tool = toolNamed.get(params.name);
       if (tool === undefined) {
         throw new ProtocolError(
@@ -80,8 +116,9 @@ export function createMcpServer(deps: McpDeps): McpServer {
           `There is no tool ${params.name.slice(0, 100)}; tools/list shows those there are.`,
         );
       }
-      return call(deps, tool, caller, params.arguments ?? {});
+      return callOrAsk(deps, tool, caller, params.arguments ?? {}, mcpReq);
     });
+    answerResources(server, deps, caller);
     answerThatThereAreNone(server);
     return server;
   }
@@ -104,16 +141,39 @@ export function createMcpServer(deps: McpDeps): McpServer {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {
-      return await transport.handleRequest(request, { parsedBody: body });
+      const response = await transport.handleRequest(request, { parsedBody: body });
+      const session = sessionFor(body);
+      if (session !== undefined) response.headers.set('mcp-session-id', session);
+      return response;
     } finally {
       await server.close();
     }
   }
 
-  const answerWith = async (result: Promise<CallToolResult>, wanted: ToolCall): Promise<string> =>
-    writeAnswer(wanted, await result, serverInfo);
+  const answerWith = async (called: Promise<Outcome>, wanted: ToolCall): Promise<string> =>
+    writeAnswer(wanted, (await called).result, serverInfo);
+
+  async function* asking(
+    caller: Caller,
+    wanted: ToolCall,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, void> {
+    const tool = toolNamed.get(wanted.name)!;
+    const { result, held } = await call(deps, tool, caller, wanted.arguments);
+    if (held === undefined) return yield writeAnswer(wanted, result, serverInfo);
+    yield JSON.stringify(askInStream(held));
+    const told = await answer(deps, tool, caller, wanted.arguments, () =>
+      decidedMeanwhile(deps, caller, held.id, { opened: true, signal }),
+    );
+    if (told.held === undefined) yield JSON.stringify(askedInStream(held));
+    yield writeAnswer(wanted, told.result, serverInfo);
+  }
 
   return {
+    askAndAnswer: (caller, wanted, signal) =>
+      wanted.opensPages && wanted.name === HOLDS && showsHeld(caller)
+        ? asking(caller, wanted, signal)
+        : undefined,
     async fetch(request, options) {
       if (!(await isLegacyRequest(request, options?.parsedBody))) {
         return await modern.fetch(request, options);
@@ -128,34 +188,110 @@ export function createMcpServer(deps: McpDeps): McpServer {
   };
 }
 
+/** The one tool whose emails can be held one by one. */
+const HOLDS = 'send_email';
+
 /**
- * Clients that ask for prompts and resources all the same get empty lists, not errors. The
- * conformance suite's scenario `caching` asks for these lists too.
+ * A client that opens pages is asked to show its person what is held, and comes back with the id:
+ * then nothing is sent, only told what was decided.
+ */
+async function callOrAsk(
+  deps: McpDeps,
+  tool: Tool,
+  caller: Caller,
+  wanted: Record<string, unknown>,
+  { envelope, inputResponses, signal, requestState }: ServerContext['mcpReq'],
+): Promise<CallToolResult | InputRequiredResult> {
+  if (tool.operation.name !== HOLDS) return (await call(deps, tool, caller, wanted)).result;
+  const asked = requestState<string>();
+  if (asked !== undefined) {
+    const opened = wasOpened(inputResponses);
+    const meanwhile = () => decidedMeanwhile(deps, caller, asked, { opened, signal });
+    return (await answer(deps, tool, caller, wanted, meanwhile)).result;
+  }
+  const { result, held } = await call(deps, tool, caller, wanted);
+  return held && opensPages(envelope) ? askForApproval(held) : result;
+}
+
+/** Where emails are held, hosts are told of the App that shows them. */
+const listedFor = (caller: Caller, { listed }: Tool) =>
+  listed.name === HOLDS && showsHeld(caller)
+    ? { ...listed, _meta: { ui: { resourceUri: APP_URI } } }
+    : listed;
+
+function answerResources(server: Server, deps: McpDeps, caller: Caller): void {
+  server.setRequestHandler('resources/list', () => ({ resources: resourcesFor(caller) }));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    const found = await readResource(deps, caller, uri).catch((error) => {
+      if (error instanceof Problem) return undefined;
+      throw error;
+    });
+    if (found === undefined) throw new ResourceNotFoundError(uri);
+    return { contents: [found] };
+  });
+}
+
+/**
+ * Clients that ask for prompts all the same get empty lists, not errors. The conformance suite's
+ * scenario `caching` asks for these lists too.
  */
 function answerThatThereAreNone(server: Server): void {
   server.setRequestHandler('prompts/list', () => ({ prompts: [] }));
-  server.setRequestHandler('resources/list', () => ({ resources: [] }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
   server.setRequestHandler('prompts/get', ({ params }) => {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${params.name}.`);
   });
-  server.setRequestHandler('resources/read', ({ params }) => {
-    throw new ResourceNotFoundError(params.uri);
+}
+
+/** Nobody is sent to a tool that is not theirs. */
+function forCaller(caller: Caller, problem: Problem | undefined): Problem | undefined {
+  if (problem?.see === undefined) return problem;
+  const tool = toolNamed.get(problem.see);
+  if (tool !== undefined && mayCall(caller, tool)) return problem;
+  const { code, detail, retryAfterSeconds, limit, faults, errors, cause } = problem;
+  return new Problem(code, detail, {
+    ...{ faults, cause },
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(errors === undefined ? {} : { errors }),
   });
 }
 
-const mayCall = (caller: Caller, { operation: { scope } }: Tool): boolean =>
-  scope === null || caller.scopes.has(scope);
+function mayCall(caller: Caller, { operation: { scope, ofAllEmails }, isFor }: Tool): boolean {
+  if (ofAllEmails && caller.limits?.ownMessages) return false;
+  return isFor === undefined ? scope === null || caller.scopes.has(scope) : isFor(caller);
+}
 
-async function call(
+interface Outcome {
+  result: CallToolResult;
+  /** Where the email waits for a person. */
+  held?: HeldAnswer;
+}
+
+const call = (
   deps: McpDeps,
-  { operation, advise, show }: Tool,
+  tool: Tool,
   caller: Caller,
   wanted: Record<string, unknown>,
-): Promise<CallToolResult> {
+): Promise<Outcome> =>
+  answer(deps, tool, caller, wanted, (via) =>
+    perform(deps, tool.operation, caller, unfenced(wanted) as Record<string, unknown>, via),
+  );
+
+/** What the work answers as a tool's result, or why it was refused. */
+async function answer(
+  deps: McpDeps,
+  { operation, advise, show, ours }: Tool,
+  caller: Caller,
+  wanted: Record<string, unknown>,
+  work: (via: NewVia) => Promise<Record<string, unknown>>,
+): Promise<Outcome> {
   const via = { door: 'mcp' as const, requestId: `req_${randomUUID()}`, person: null };
   try {
-    return success(show(await perform(deps, operation, caller, wanted, via)));
+    const shown = show(await work(via)) as Record<string, unknown>;
+    const listed = listedFields(operation.output);
+    const result = success(fence(shown, { ours, listed }).content);
+    return isHeld(shown) ? { result, held: shown } : { result };
   } catch (error) {
     const about = {
       door: 'mcp',
@@ -163,10 +299,10 @@ async function call(
       operation: operation.name,
       account: caller.accountId,
     };
-    const refused = refuse(deps, about, error);
+    const refused = refuse(deps, about, error, (it) => forCaller(caller, problemOf(it)));
     const advice =
       refused.problem && (await advise?.(deps, caller, wanted, refused.problem).catch(() => ({})));
-    return refusal(refused, advice ?? {});
+    return { result: refusal(refused, advice ?? {}, wanted) };
   }
 }
 

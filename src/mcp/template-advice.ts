@@ -5,6 +5,7 @@ import type { Problem } from '../errors.ts';
 import { similarSlugs } from '../nearest.ts';
 import type { Offering } from '../templates/offering.ts';
 import { missingVariables } from '../templates/variables.ts';
+import { OURS } from './fence.ts';
 
 export async function adviseOnTemplate(
   templates: Offering,
@@ -50,6 +51,9 @@ async function adviseOnVariables(
     next: 'Nothing was sent. Add missing_variables to variables and call again.',
     missing_variables: template.variables
       .filter(({ name }) => missing.includes(name))
-      .map(({ name, type, description, example }) => ({ name, type, description, example })),
+      .map(({ name, type, description, example }) => ({
+        ...{ name, type, description, example },
+        ...(template.own ? {} : { [OURS]: true }),
+      })),
   };
 }

@@ -14,6 +14,8 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
 
+import { isOfOpener } from './asking.ts';
+
 const MODERN = '2026-07-28';
 
 export interface ToolCall {
@@ -21,6 +23,8 @@ export interface ToolCall {
   era: 'modern' | 'legacy';
   name: string;
   arguments: Record<string, unknown>;
+  /** Whether the client opens pages for its person; in the new era the package reads that. */
+  opensPages: boolean;
 }
 
 type Fields = Record<string, unknown>;
@@ -38,13 +42,14 @@ export function readToolCall(headers: IncomingHttpHeaders, body: unknown): ToolC
   if (!isJsonContentType(headers['content-type'] ?? null)) return undefined;
   const era = eraOf(headers, params);
   if (era === undefined) return undefined;
-  return { id: id as string | number, era, name: params.name, arguments: wanted };
+  const opensPages = era === 'legacy' && isOfOpener(headers['mcp-session-id']);
+  return { id: id as string | number, era, name: params.name, arguments: wanted, opensPages };
 }
 
 function eraOf(headers: IncomingHttpHeaders, params: Fields): ToolCall['era'] | undefined {
   const version = headers['mcp-protocol-version'];
   const meta = params._meta;
-  if (meta === undefined) {
+  if (meta === undefined || isLegacyMeta(meta)) {
     const served = version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(String(version));
     return served && version !== MODERN ? 'legacy' : undefined;
   }
@@ -60,6 +65,13 @@ function eraOf(headers: IncomingHttpHeaders, params: Fields): ToolCall['era'] | 
     ? 'modern'
     : undefined;
 }
+
+/** What clients of that era say beside a call: a token for progress, of which there is none. */
+const isLegacyMeta = (meta: unknown): boolean =>
+  isObject(meta) &&
+  (['undefined', 'string'].includes(typeof meta.progressToken) ||
+    Number.isSafeInteger(meta.progressToken)) &&
+  !Object.keys(meta).some((name) => name.startsWith('io.modelcontextprotocol/'));
 
 /** As the package would write it. */
 export function writeAnswer(call: ToolCall, result: object, serverInfo: object): string {

@@ -7,6 +7,7 @@ import type { Problem } from '../errors.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { itemsOf } from '../operations/lists.ts';
 import type { Operation } from '../operations/operation.ts';
+import { ANY_OBJECT, compactInput, saysMore, toolInShort } from './compact.ts';
 
 /** Facts that help to get it right the next time, beside the detail of a refusal. */
 export type Advise = (
@@ -22,10 +23,15 @@ export interface Tool {
   /** As tools/list shows it; made once. */
   listed: ListedTool;
   /** The operation's answer in the words of the tool: a list goes by the name of what is in it. */
+  /** Who sees it, where that is not whoever has its scope. */
+  isFor?: (caller: Caller) => boolean;
+  /** Parts of its answer that are our own words, whatever their fields are called. */
+  ours?: (part: Record<string, unknown>) => boolean;
   show: (answer: Record<string, unknown>) => NonNullable<CallToolResult['structuredContent']>;
 }
 
-export function toolOf(operation: Operation, advise?: Advise): Tool {
+/** `told`: fields that another tool describes, which every agent reads too. */
+export function toolOf(operation: Operation, advise?: Advise, told?: ReadonlySet<string>): Tool {
   const { name, title, summary, input, output, tool = {} } = operation;
   const items = itemsOf(output);
   return {
@@ -33,11 +39,11 @@ export function toolOf(operation: Operation, advise?: Advise): Tool {
     advise,
     listed: {
       name,
-      title,
-      description: [summary, tool.advice].filter(Boolean).join(' '),
-      inputSchema: jsonSchema(input, 'input'),
-      outputSchema: jsonSchema(items === undefined ? output : renamed(output, items), 'output'),
-      annotations: { title, ...hintsOf(operation) },
+      ...(saysMore(title, name) ? { title } : {}),
+      description: toolInShort([summary, tool.advice].filter(Boolean).join(' ')),
+      inputSchema: compactInput(jsonSchema(input), told) as ObjectSchema,
+      outputSchema: ANY_OBJECT,
+      annotations: hintsOf(operation),
     },
     show:
       items === undefined
@@ -46,34 +52,69 @@ export function toolOf(operation: Operation, advise?: Advise): Tool {
   };
 }
 
+/** Without what the protocol takes for granted: only a tool that says so reads alone. */
 function hintsOf({ effect, rest, tool = {} }: Operation) {
-  const reads = effect === 'reads';
+  const openWorldHint = effect === 'talks' || effect === 'sends';
+  if (effect === 'reads') return { readOnlyHint: true, openWorldHint };
+  const destructive = tool.destructive ?? effect !== 'sends';
+  const idempotent = tool.idempotent ?? rest.method !== 'POST';
   return {
-    readOnlyHint: reads,
-    destructiveHint: tool.destructive ?? !(reads || effect === 'sends'),
-    idempotentHint: tool.idempotent ?? rest.method !== 'POST',
-    openWorldHint: effect === 'talks' || effect === 'sends',
+    ...(destructive ? {} : { destructiveHint: false }),
+    ...(idempotent ? { idempotentHint: true } : {}),
+    openWorldHint,
   };
 }
 
-const renamed = ({ shape }: z.ZodObject, items: string): z.ZodObject =>
-  z.object({
-    [items]: shape.data as z.ZodType,
-    next: z
-      .string()
-      .optional()
-      .describe('Give it back as `cursor` to continue; absent: that is all.'),
-  });
+/** Names of fields whose values are of a closed list, in all places where they are. */
+export function listedFields(output: z.ZodObject): ReadonlySet<string> {
+  const known = closed.get(output) ?? closedIn(output);
+  closed.set(output, known);
+  return known;
+}
+
+const closed = new WeakMap<z.ZodObject, ReadonlySet<string>>();
+
+function closedIn(output: z.ZodObject): ReadonlySet<string> {
+  const [yes, no] = [new Set<string>(), new Set<string>()];
+  const walk = (schema: unknown, name: string): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    const { type, enum: values, const: one, properties, items, ...rest } = schema as Closed;
+    const isText = type === 'string' || (Array.isArray(type) && type.includes('string'));
+    if (isText) (values === undefined && one === undefined ? no : yes).add(name);
+    for (const inside of [rest.anyOf, rest.oneOf, rest.allOf].flat()) walk(inside, name);
+    for (const inside of Object.values(rest.$defs ?? {})) walk(inside, '');
+    walk(items, name);
+    for (const [field, inside] of Object.entries(properties ?? {})) walk(inside, field);
+  };
+  walk(z.toJSONSchema(output, { reused: 'inline', unrepresentable: 'any' }), '');
+  return new Set([...yes].filter((name) => !no.has(name)));
+}
+
+interface Closed {
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  properties?: Record<string, unknown>;
+  items?: unknown;
+  anyOf?: unknown[];
+  oneOf?: unknown[];
+  allOf?: unknown[];
+  $defs?: Record<string, unknown>;
+}
 
 type ObjectSchema = ListedTool['inputSchema'];
 
-function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ObjectSchema {
-  return z.toJSONSchema(schema, {
-    io,
+/** What has a name is an object at the top all the same: the protocol wants its type there. */
+function jsonSchema(schema: z.ZodObject): ObjectSchema {
+  const { $ref, $defs, ...made } = z.toJSONSchema(schema, {
+    io: 'input',
     target: 'draft-2020-12',
     reused: 'inline',
     override,
-  }) as ObjectSchema;
+  });
+  const { [$ref?.split('/').at(-1) ?? '']: named, ...others } = $defs ?? {};
+  const more = Object.keys(others).length > 0 ? { $defs: others } : {};
+  return { ...made, ...named, ...more } as ObjectSchema;
 }
 
 /**

@@ -1,16 +1,23 @@
 // The tools: every operation that agents may see, from the same list as REST.
 import { OPERATIONS } from '../operations/all.ts';
+import { CONTENT_TOOLS } from './content-tools.ts';
 import { EMAIL_TOOLS } from './email-tools.ts';
 import { type Tool, toolOf } from './tool.ts';
 
 /**
- * Agents read from the top: first what there is to send, then sending it, then what became of it.
+ * Agents read from the top: first what there is to send, then sending it, then what happened to it.
  */
-const FIRST = ['list_templates', 'get_template', 'send_email', 'get_email_status'];
+const FIRST = ['list_templates', 'get_template', 'send_email', 'get_email_status', 'get_account'];
 
-const special = new Map(EMAIL_TOOLS.map((tool) => [tool.operation.name, tool]));
+/** Fields that are what they are called, or that the first tools describe. */
+const OBVIOUS: ReadonlySet<string> = new Set([
+  ...['slug', 'sm_mail_id', 'id', 'domain', 'address', 'name'],
+]);
+const special = new Map(
+  [...EMAIL_TOOLS, ...CONTENT_TOOLS].map((tool) => [tool.operation.name, tool]),
+);
 const offered = OPERATIONS.filter(({ tool }) => tool !== undefined).map(
-  (operation) => special.get(operation.name) ?? toolOf(operation),
+  (operation) => special.get(operation.name) ?? toolOf(operation, undefined, OBVIOUS),
 );
 const isFirst = ({ operation }: Tool): boolean => FIRST.includes(operation.name);
 

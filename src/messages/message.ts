@@ -5,6 +5,7 @@ import { showUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import type { Door } from './door.ts';
 import type { MessageStatus } from './status.ts';
+import { DEFAULT_STREAM } from './stream.ts';
 
 export interface Message {
   id: string;
@@ -15,17 +16,26 @@ export interface Message {
   subject: string;
   tags: string[];
   template: string | null;
+  stream: string;
   door: Door;
   createdAt: string;
+  /** Not to be handed over before; null: at once. */
+  scheduledAt: string | null;
+  /** Called back before anything of it was handed over; null: it was not. */
+  cancelledAt: string | null;
 }
 
-export interface MessageRow extends Omit<Message, 'id' | 'tags' | 'createdAt'> {
+export interface MessageRow
+  extends Omit<Message, 'id' | 'tags' | 'stream' | 'createdAt' | 'scheduledAt' | 'cancelledAt'> {
   uuid: string;
   tags: string[] | null;
+  stream: string | null;
+  scheduledAt: Date | null;
+  cancelledAt: Date | null;
 }
 
 export const MESSAGE_COLUMNS =
-  'id AS uuid, account_id AS "accountId", status, from_email AS "from", recipients, subject, tags, template, door';
+  'id AS uuid, account_id AS "accountId", status, from_email AS "from", recipients, subject, tags, template, stream, door, scheduled_at AS "scheduledAt", cancelled_at AS "cancelledAt"';
 
 /** Newest first; `before` is the id the last page ended with. */
 export async function listMessages(
@@ -41,7 +51,7 @@ export async function listMessages(
   return rows.map(toMessage);
 }
 
-/** Whether the account ever sent anything itself; mails of the service about it do not count. */
+/** Whether the account ever sent anything itself; emails of the service about it do not count. */
 export async function hasSent(database: Database, accountId: number): Promise<boolean> {
   const rows = await database.query(
     `SELECT FROM messages WHERE account_id = $1 AND door <> 'system' LIMIT 1`,
@@ -63,6 +73,20 @@ export async function findOwnMessage(
   return rows.map(toMessage)[0];
 }
 
+/** Whether it came in through this key. */
+export async function cameThrough(
+  database: Database,
+  accountId: number,
+  uuid: string,
+  keyId: string | null,
+): Promise<boolean> {
+  const rows = await database.query(
+    'SELECT FROM messages WHERE account_id = $1 AND id = $2 AND key_id = $3',
+    [accountId, uuid, keyId],
+  );
+  return rows.length > 0;
+}
+
 /** For operators, who have the id but perhaps not the account. */
 export async function findAccountOfMessage(
   database: Database,
@@ -80,6 +104,9 @@ export function toMessage({ uuid, ...row }: MessageRow): Message {
     id: showUuid('msg_', uuid),
     ...row,
     tags: row.tags ?? [],
+    scheduledAt: row.scheduledAt?.toISOString() ?? null,
+    cancelledAt: row.cancelledAt?.toISOString() ?? null,
+    stream: row.stream ?? DEFAULT_STREAM,
     createdAt: new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16)).toISOString(),
   };
 }

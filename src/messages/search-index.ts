@@ -1,70 +1,189 @@
-// The search index of a day: made on its partition when the day is over, so that no send ever pays
-// for it. search.ts uses it. Called by maintenance in every process; who comes second finds it done
-// or under way.
+// The search index of a day, made behind its newest messages, so that no send ever pays for it: as
+// a day grows, each further stretch of it gets an index of its own (a slice), and when it is over
+// one index takes their place. search.ts uses them. Called by maintenance in every process; whoever
+// comes second finds it done or under way.
+import { firstUuidAt } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/pool.ts';
 
 const DAY_MS = 86_400_000;
 /** Ids of processes whose clocks run behind may still come. */
 const SETTLED_AFTER_MS = 30 * 60_000;
+/** What is newer is still being written; what comes late all the same goes into the slice. */
+const SLICE_ENDS_BEFORE_MS = 10_000;
+/** Messages that a search reads one by one in no time. */
+const LEAST_SLICE = 20_000;
+/**
+ * …and where a day is large, this share of it: a slice is made by reading the whole day, and every
+ * insert looks at the bounds of all slices. A day of a million has about 25 (bench/search.ts).
+ */
+const LEAST_SHARE = 0.1;
 
-interface DayIndex {
+/** A stretch of ids that one index knows: from the first, up to but without the second. */
+export interface IndexedRange {
+  from: string;
+  until: string;
+}
+
+interface SearchIndex extends IndexedRange {
+  name: string;
   table: string;
-  day: number;
-  /** Undefined: there is none; a broken one is what a stopped process left behind. */
-  state: 'ready' | 'under way' | 'broken' | undefined;
+  isSlice: boolean;
+  /** A broken one is what a stopped process left behind. */
+  state: 'ready' | 'under way' | 'broken';
+  /** Messages it had when it was made. */
+  rows: number;
 }
 
-/** Days since 1970 whose messages are indexed. */
-export async function listIndexedDays(database: Database): Promise<ReadonlySet<number>> {
-  const days = await listDays(database);
-  return new Set(days.filter(({ state }) => state === 'ready').map(({ day }) => day));
+/**
+ * Newest first. Days that are over and follow each other are one range, of at most a week: one
+ * statement reads them all.
+ */
+export async function listIndexedRanges(database: Database): Promise<IndexedRange[]> {
+  const ready = (await listIndexes(database)).filter(({ state }) => state === 'ready');
+  const whole = new Set(ready.filter(({ isSlice }) => !isSlice).map(({ table }) => table));
+  const ranges: (IndexedRange & { isSlice: boolean; days: number })[] = [];
+  for (const { from, until, isSlice, table } of ready) {
+    // While the day's own index is new its slices may still be there.
+    if (isSlice && whole.has(table)) continue;
+    const last = ranges.at(-1);
+    if (last && !isSlice && !last.isSlice && last.from === until && last.days < 7) {
+      last.from = from;
+      last.days++;
+    } else ranges.push({ from, until, isSlice, days: 1 });
+  }
+  return ranges.map(({ from, until }) => ({ from, until }));
 }
 
-/** CONCURRENTLY: opens and clicks of that day's messages go on meanwhile. */
-export async function indexFinishedDays(deps: {
+interface IndexDeps {
   database: Database;
   log: Log;
   nowMs: number;
-}): Promise<void> {
-  const { database, log, nowMs } = deps;
-  for (const { table, day, state } of await listDays(database)) {
+}
+
+/** CONCURRENTLY: opens and clicks of that day's messages go on meanwhile. */
+export async function indexFinishedDays({ database, log, nowMs }: IndexDeps): Promise<void> {
+  const indexes = await listIndexes(database);
+  for (const { table, day } of await listDays(database)) {
     if ((day + 1) * DAY_MS + SETTLED_AFTER_MS > nowMs) continue;
-    if (state === 'ready' || state === 'under way') continue;
-    try {
-      await database.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(table)}`);
-      await database.query(
-        `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${nameOf(table)}
-           ON ${table} USING gin (message_tokens(account_id, recipients, tags)) WITH (fastupdate = off)`,
-      );
-      await database.query(`ANALYZE ${table}`);
-      log.info({ table }, 'indexed a finished day for searching');
-    } catch (error) {
-      // The day may just have been dropped, or another process began at the same moment. The next
-      // run looks again.
-      log.warn({ err: error, table }, 'could not index a finished day for searching');
+    const own = indexes.filter((index) => index.table === table);
+    const whole = own.find(({ isSlice }) => !isSlice);
+    if (whole?.state === 'under way') continue;
+    if (whole?.state !== 'ready') {
+      await make({ database, log }, wholeName(table), table, 'indexed a finished day');
     }
+    for (const { name } of own.filter(({ isSlice }) => isSlice)) await drop(database, name);
   }
 }
 
-const nameOf = (table: string): string => `${table}_search`;
-
-async function listDays(database: Database): Promise<DayIndex[]> {
-  const rows = await database.query<{ table: string; valid: boolean | null; running: boolean }>(
-    `SELECT t.relname AS "table", i.indisvalid AS valid, p.pid IS NOT NULL AS running
-     FROM pg_inherits h JOIN pg_class t ON t.oid = h.inhrelid
-     LEFT JOIN pg_class c ON c.relname = t.relname || '_search' AND c.relnamespace = t.relnamespace
-     LEFT JOIN pg_index i ON i.indexrelid = c.oid
-     LEFT JOIN pg_stat_progress_create_index p ON p.relid = t.oid
-     WHERE h.inhparent = 'messages'::regclass ORDER BY t.relname DESC`,
-  );
-  return rows.map(({ table, valid, running }) => ({
+/** The next slice of the day that is growing, where it has grown enough. */
+export async function indexGrowingDay({ database, log, nowMs }: IndexDeps): Promise<void> {
+  const today = Math.floor(nowMs / DAY_MS);
+  const days = await listDays(database);
+  const { table, rows } = days.find(({ day }) => day === today) ?? {};
+  if (table === undefined) return;
+  const slices = (await listIndexes(database)).filter((index) => index.table === table);
+  if (slices.some(({ state }) => state === 'under way')) return;
+  for (const { name, state } of slices) if (state === 'broken') await drop(database, name);
+  const ready = slices.filter(({ state }) => state === 'ready');
+  const indexed = ready.reduce((sum, slice) => sum + slice.rows, 0);
+  if (rows! - indexed < Math.max(LEAST_SLICE, indexed * LEAST_SHARE)) return;
+  const from = ready[0]?.until ?? firstUuidAt(today * DAY_MS);
+  const until = firstUuidAt(nowMs - SLICE_ENDS_BEFORE_MS);
+  if (until <= from) return;
+  const where = `WHERE id >= '${from}' AND id < '${until}'`;
+  await make(
+    { database, log },
+    `${wholeName(table)}_${slices.length + 1}`,
     table,
-    day: readDay(table.slice(-8)),
-    state: running ? 'under way' : valid === null ? undefined : valid ? 'ready' : 'broken',
-  }));
+    'indexed a slice of today',
+    where,
+  );
 }
 
-/** `20261115` as days since 1970. */
-const readDay = (name: string): number =>
-  Date.UTC(Number(name.slice(0, 4)), Number(name.slice(4, 6)) - 1, Number(name.slice(6))) / DAY_MS;
+async function make(
+  { database, log }: Pick<IndexDeps, 'database' | 'log'>,
+  name: string,
+  table: string,
+  what: string,
+  where = '',
+): Promise<void> {
+  try {
+    await drop(database, name);
+    await database.query(
+      `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${table} USING gin (message_words(
+         account_id, from_email, recipients, tags, template, stream, subject))
+       WITH (fastupdate = off) ${where}`,
+    );
+    // A growing day is analysed by autovacuum.
+    if (where === '') await database.query(`ANALYZE ${table}`);
+    log.info({ table }, `${what} for searching`);
+  } catch (error) {
+    // The day may just have been dropped, or another process began at the same moment. The next
+    // run looks again.
+    log.warn({ err: error, table }, 'could not index messages for searching');
+  }
+}
+
+const drop = (database: Database, name: string) =>
+  database.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+
+const wholeName = (table: string): string => `${table}_words`;
+
+interface Day {
+  table: string;
+  day: number;
+  /** About how many messages it has. */
+  rows: number;
+}
+
+async function listDays(database: Database): Promise<Day[]> {
+  const rows = await database.query<{ table: string; rows: number }>(
+    `SELECT t.relname AS "table", pg_stat_get_live_tuples(t.oid) AS rows
+     FROM pg_inherits h JOIN pg_class t ON t.oid = h.inhrelid
+     WHERE h.inhparent = 'messages'::regclass ORDER BY t.relname DESC`,
+  );
+  return rows.map(({ table, rows }) => ({ table, day: dayOf(table), rows: Number(rows) }));
+}
+
+/** Newest first. */
+async function listIndexes(database: Database): Promise<SearchIndex[]> {
+  const rows = await database.query<{
+    name: string;
+    table: string;
+    valid: boolean;
+    running: boolean;
+    bounds: string | null;
+    rows: number;
+  }>(
+    `SELECT c.relname AS name, t.relname AS "table", i.indisvalid AS valid, p.pid IS NOT NULL AS running,
+            pg_get_expr(i.indpred, i.indrelid) AS bounds, greatest(c.reltuples, 0) AS rows
+     FROM pg_inherits h JOIN pg_class t ON t.oid = h.inhrelid
+     JOIN pg_index i ON i.indrelid = t.oid
+     JOIN pg_class c ON c.oid = i.indexrelid AND starts_with(c.relname, t.relname || '_words')
+     LEFT JOIN pg_stat_progress_create_index p ON p.index_relid = c.oid
+     WHERE h.inhparent = 'messages'::regclass`,
+  );
+  return rows
+    .map(({ name, table, valid, running, bounds, rows }): SearchIndex => {
+      const day = dayOf(table);
+      const [from, until] = bounds?.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
+      return {
+        name,
+        table,
+        isSlice: bounds !== null,
+        state: running ? 'under way' : valid ? 'ready' : 'broken',
+        rows: Number(rows),
+        from: from ?? firstUuidAt(day * DAY_MS),
+        until: until ?? firstUuidAt((day + 1) * DAY_MS),
+      };
+    })
+    .sort((one, other) => (one.until < other.until ? 1 : -1));
+}
+
+/** Days since 1970 of the table whose name ends with `20261115`. */
+function dayOf(table: string): number {
+  const name = table.slice(-8);
+  const [year, month, day] = [name.slice(0, 4), name.slice(4, 6), name.slice(6)].map(Number);
+  return Date.UTC(year!, month! - 1, day!) / DAY_MS;
+}

@@ -1,29 +1,42 @@
 // Searching an account's messages, newest first, within bounds: whatever is asked, one call reads a
 // limited number of rows and says how far it came. Before it: operations/messages.ts. What is rare
 // has an index to jump by, the rest is read in order:
+// - an exact recipient, sender, domain, tag, template, stream or word of the subject: the indexes
+//   that a day gets as it grows (search-index.ts); what is newer is read;
 // - clicked, bounced, complained: the few events of that kind; queued: the due rows;
-// - an exact recipient or tag: the index that a day gets when it is over (search-index.ts); days
-//   without it are read;
 // - anything else: the account's rows backwards along the primary key, which is time, so only the
 //   days asked for are opened.
 import { addressKey } from '../addresses.ts';
-import { firstUuidAt, idTimeMs, uuidToBytes } from '../ids.ts';
+import { Problem } from '../errors.ts';
+import { firstUuidAt } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import type { Door } from './door.ts';
 import { MESSAGE_COLUMNS, type Message, type MessageRow, toMessage } from './message.ts';
-import { listIndexedDays } from './search-index.ts';
+import { type IndexedRange, listIndexedRanges } from './search-index.ts';
 import type { MessageStatus } from './status.ts';
+import { DEFAULT_STREAM } from './stream.ts';
 
 export interface MessageFilter {
-  /** A whole address is found as such, a part of one anywhere in it. */
+  /** A whole address is found as such, `@` and a domain as its domain, else a part of it anywhere. */
   recipient?: string | undefined;
+  /** An address, or `@` and a domain. */
+  from?: string | undefined;
   /** A part of it, in any case. */
   subject?: string | undefined;
+  /** Whole words of it, in any case and order. */
+  words?: string | undefined;
   tag?: string | undefined;
   /** The slug, exactly. */
   template?: string | undefined;
+  stream?: string | undefined;
   door?: Door | undefined;
+  /** Only what came in through this key. */
+  keyId?: string | null | undefined;
   status?: MessageStatus | undefined;
+  /** Any of these. */
+  statuses?: readonly MessageStatus[] | undefined;
+  /** Those alone that wait for a time which is still to come; or none of them. */
+  scheduled?: boolean | undefined;
   fromMs?: number | undefined;
   untilMs?: number | undefined;
   /** Where the last page ended. */
@@ -41,10 +54,8 @@ export interface MessageHits {
 const ROWS_A_STEP = 20_000;
 /** A common tag fills its page from these; jumping by the index would fetch whole days of it. */
 const ROWS_BEFORE_INDEX = 5000;
-const DAYS_A_STEP = 7;
 /** No new step begins after this. */
 const ENOUGH_MS = 300;
-const DAY_MS = 86_400_000;
 
 export async function searchMessages(
   database: Database,
@@ -77,7 +88,7 @@ interface Search {
   oldest: string;
   /** Where the exact words stand among the values; null: none that an index knows. */
   words: string | null;
-  indexedDays: ReadonlySet<number>;
+  indexed: readonly IndexedRange[];
 }
 
 interface Found {
@@ -91,45 +102,99 @@ async function openSearch(
   accountId: number,
   filter: MessageFilter,
 ): Promise<Search> {
-  const { recipient, subject, tag, template, door, status } = filter;
+  const { recipient, from, subject, tag, template, stream, door, keyId, status, scheduled } =
+    filter;
   const values: unknown[] = [];
   const place = (value: unknown): string => `$${values.push(value) + 3}`;
-  const whole = recipient !== undefined && isWhole(recipient);
   const conditions = ['true'];
+  /** As message_words (SQL) writes them, but for the account. */
+  const words: string[] = [];
   if (recipient !== undefined) {
-    const key = place(addressKey(recipient));
-    const fits = (it: string): string =>
-      whole ? `lower(${it}) = ${key}` : `position(${key} IN lower(${it})) > 0`;
-    // Most mails have one recipient; looking at it alone takes a third of the time.
+    const key = addressKey(recipient);
+    const fits = fitsAddress(recipient, place(key));
+    // Most emails have one recipient; looking at it alone takes a third of the time.
     conditions.push(`(${fits('m.recipients[1]')} OR (cardinality(m.recipients) > 1
       AND EXISTS (SELECT FROM unnest(m.recipients) r WHERE ${fits('r')})))`);
+    if (isWhole(recipient) || isDomain(recipient)) words.push(`to ${key}`);
+  }
+  if (from !== undefined) {
+    const key = addressKey(from);
+    conditions.push(fitsAddress(from, place(key))('m.from_email'));
+    if (isWhole(from) || isDomain(from)) words.push(`from ${key}`);
   }
   if (subject !== undefined) {
     conditions.push(`position(lower(${place(subject)}) IN lower(m.subject)) > 0`);
   }
-  if (tag !== undefined) conditions.push(`${place(tag)} = ANY (m.tags)`);
-  if (template !== undefined) conditions.push(`m.template = ${place(template)}`);
+  for (const word of await splitWords(database, filter.words)) {
+    const around = '[^[:alnum:]]';
+    conditions.push(`lower(m.subject) ~ ${place(`(?:^|${around})${word}(?:$|${around})`)}`);
+    words.push(`word ${word}`);
+  }
+  if (tag !== undefined) {
+    conditions.push(`${place(tag)} = ANY (m.tags)`);
+    words.push(`tag ${tag}`);
+  }
+  if (template !== undefined) {
+    conditions.push(`m.template = ${place(template)}`);
+    words.push(`template ${template}`);
+  }
+  if (stream !== undefined) {
+    conditions.push(`coalesce(m.stream, '${DEFAULT_STREAM}') = ${place(stream)}`);
+    words.push(`stream ${stream}`);
+  }
+  if (keyId != null) conditions.push(`m.key_id = ${place(keyId)}::uuid`);
   if (door !== undefined) conditions.push(`m.door = ${place(door)}`);
   if (status !== undefined) conditions.push(`m.status = ${place(status)}::message_status`);
-  const where = conditions.join(' AND ');
-
-  // As message_tokens (SQL) writes them.
-  const words = [
-    ...(whole ? [`${accountId} ${addressKey(recipient)}`] : []),
-    ...(tag === undefined ? [] : [`${accountId} tag ${tag.toLowerCase()}`]),
-  ];
-  const useIndex = words.length > 0 && !isRare(status);
+  if (filter.statuses !== undefined) {
+    conditions.push(`m.status = ANY (${place(filter.statuses)}::message_status[])`);
+  }
+  if (scheduled !== undefined) {
+    const waits = `m.status = 'queued' AND m.cancelled_at IS NULL AND m.scheduled_at > now()`;
+    conditions.push(scheduled ? waits : `(${waits}) IS NOT TRUE`);
+  }
+  // What is scheduled has a due row, as everything that is queued.
+  const rare = scheduled ? (status ?? 'queued') : status;
+  // Of what is queued there is little, and most of it is too new for the index.
+  const byIndex = words.length > 0 && rare !== 'queued';
   return {
     database,
     accountId,
-    candidates: isRare(status) ? rareIds(status) : ALL_IDS,
-    where,
-    words: useIndex ? place(words) : null,
+    candidates: isRare(rare) && !byIndex ? rareIds(rare) : ALL_IDS,
+    where: conditions.join(' AND '),
+    words: byIndex ? place(words.map((word) => `${accountId} ${word}`)) : null,
     values,
     oldest: firstUuidAt(filter.fromMs ?? 0),
-    indexedDays: useIndex ? await listIndexedDays(database) : new Set(),
+    indexed: byIndex ? await listIndexedRanges(database) : [],
   };
 }
+
+/** By the database, which has the last word on what a letter is (its collation). */
+async function splitWords(database: Database, words: string | undefined): Promise<string[]> {
+  if (words === undefined) return [];
+  const [row] = await database.query<{ words: string[] }>(
+    `SELECT regexp_split_to_array(lower($1), '[^[:alnum:]]+') AS words`,
+    [words],
+  );
+  const found = [...new Set(row!.words.filter((word) => word !== ''))];
+  if (found.length <= MOST_WORDS) return found;
+  throw new Problem('invalid', `words: search for at most ${MOST_WORDS} words at a time.`, {
+    at: 'words',
+  });
+}
+
+/**
+ * Each is a pattern that PostgreSQL holds against up to 20,000 subjects. It keeps 32 of them: 200
+ * words were read again for every subject that had them all, for as long as a statement may take.
+ */
+const MOST_WORDS = 16;
+
+const fitsAddress =
+  (wanted: string, key: string) =>
+  (address: string): string => {
+    if (isWhole(wanted)) return `lower(${address}) = ${key}`;
+    if (isDomain(wanted)) return `'@' || split_part(lower(${address}), '@', -1) = ${key}`;
+    return `position(${key} IN lower(${address})) > 0`;
+  };
 
 async function takeStep(
   search: Search,
@@ -137,12 +202,15 @@ async function takeStep(
   limit: number,
   turn: number,
 ): Promise<Found> {
-  if (search.words !== null) {
-    if (turn === 0) return await readInOrder(search, before, limit, ROWS_BEFORE_INDEX);
-    const days = indexedDaysBefore(search.indexedDays, before);
-    if (days > 0) return await jumpByIndex(search, before, limit, days);
-  }
-  return await readInOrder(search, before, limit, ROWS_A_STEP);
+  const { words, oldest, indexed } = search;
+  if (words === null) return await readInOrder(search, before, limit, ROWS_A_STEP, oldest);
+  if (turn === 0) return await readInOrder(search, before, limit, ROWS_BEFORE_INDEX, oldest);
+  const next = indexed.find(({ from }) => from < before);
+  const floor = next === undefined ? oldest : before <= next.until ? next.from : next.until;
+  const down = inOrder(floor, oldest)[1];
+  return next !== undefined && before <= next.until
+    ? await jumpByIndex(search, before, limit, down)
+    : await readInOrder(search, before, limit, ROWS_A_STEP, down);
 }
 
 // ---- Reading in order ---------------------------------------------------------------------------
@@ -156,7 +224,9 @@ const isRare = (status: MessageStatus | undefined): status is RareStatus =>
 
 const rareIds = (status: RareStatus): string =>
   status === 'queued'
-    ? 'SELECT message_id AS id FROM due_messages WHERE account_id = $1 AND message_id < $2 AND message_id >= $3'
+    ? `SELECT message_id AS id FROM due_messages WHERE account_id = $1 AND message_id < $2 AND message_id >= $3
+       UNION SELECT message_id FROM approvals
+       WHERE account_id = $1 AND message_id < $2 AND message_id >= $3 AND state = 'waiting'`
     : `SELECT DISTINCT message_id AS id FROM events
        WHERE account_id = $1 AND message_id < $2 AND message_id >= $3 AND kind = '${status}'`;
 
@@ -165,6 +235,7 @@ async function readInOrder(
   before: string,
   limit: number,
   most: number,
+  floor: string,
 ): Promise<Found> {
   const newest = `${search.candidates} ORDER BY id DESC`;
   const from =
@@ -174,14 +245,14 @@ async function readInOrder(
          JOIN messages m ON m.account_id = $1 AND m.id = c.candidate AND m.id < $2 AND m.id >= $3`;
   const rows = await search.database.query<MessageRow>(
     `SELECT ${MESSAGE_COLUMNS} FROM ${from} WHERE ${search.where} ORDER BY m.id DESC LIMIT ${limit}`,
-    [search.accountId, before, search.oldest, ...withoutWords(search)],
+    [search.accountId, before, floor, ...withoutWords(search)],
   );
   if (rows.length === limit) return { rows, reached: null };
   const [last] = await search.database.query<{ id: string }>(
     `${newest} OFFSET ${most - 1} LIMIT 1`,
-    [search.accountId, before, search.oldest],
+    [search.accountId, before, floor],
   );
-  return { rows, reached: last?.id ?? null };
+  return { rows, reached: last?.id ?? (floor > search.oldest ? floor : null) };
 }
 
 /** PostgreSQL refuses values that a statement does not name. */
@@ -194,35 +265,19 @@ async function jumpByIndex(
   search: Search,
   before: string,
   limit: number,
-  days: number,
+  floor: string,
 ): Promise<Found> {
-  const floor = firstUuidAt((dayBefore(before) - days + 1) * DAY_MS);
-  const oldest = inOrder(floor, search.oldest)[1];
-  // Materialised, or the planner hopes to fill the page early and computes the tokens of every row
+  // Materialised, or the planner hopes to fill the page early and computes the words of every row
   // on its way.
   const rows = await search.database.query<MessageRow>(
     `WITH found AS MATERIALIZED (
        SELECT * FROM messages WHERE account_id = $1 AND id < $2 AND id >= $3
-         AND message_tokens(account_id, recipients, tags)
+         AND message_words(account_id, from_email, recipients, tags, template, stream, subject)
              @> (SELECT array_agg(hashtext(word)) FROM unnest(${search.words}::text[]) word))
      SELECT ${MESSAGE_COLUMNS} FROM found m WHERE ${search.where} ORDER BY m.id DESC LIMIT ${limit}`,
-    [search.accountId, before, oldest, ...search.values],
+    [search.accountId, before, floor, ...search.values],
   );
-  return { rows, reached: oldest === floor ? floor : null };
-}
-
-/** How many days in a row, backwards from here, have the index. */
-function indexedDaysBefore(indexed: ReadonlySet<number>, before: string): number {
-  let days = 0;
-  while (days < DAYS_A_STEP && indexed.has(dayBefore(before) - days)) days++;
-  return days;
-}
-
-/** The day of the instant just before this id: at the first id of a day, the day before. */
-function dayBefore(uuid: string): number {
-  const bytes = uuidToBytes(uuid);
-  const isFirst = bytes.subarray(6).every((byte) => byte === 0);
-  return Math.floor((idTimeMs(bytes) - (isFirst ? 1 : 0)) / DAY_MS);
+  return { rows, reached: floor > search.oldest ? floor : null };
 }
 
 function newestBound({ beforeUuid = LAST_UUID, untilMs }: MessageFilter): string {
@@ -237,3 +292,5 @@ const inOrder = (one: string, other: string): [string, string] =>
 const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 const isWhole = (recipient: string): boolean => /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(recipient);
+
+const isDomain = (recipient: string): boolean => /^@[^@\s]+\.[^@\s]+$/.test(recipient);

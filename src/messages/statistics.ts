@@ -1,12 +1,12 @@
-// Statistics: an account's messages over some days, hour by hour or day by day, and what became of
-// them. Before it: operations/usage.ts. After it: volume.ts counts.
+// Statistics: an account's messages over some days, hour by hour or day by day, and what happened
+// to them. Before it: operations/usage.ts. After it: volume.ts counts.
 import type { Database } from '../store/pool.ts';
 import { readVolume, type StatusCounts } from './volume.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Messages, by what became of them: one that was opened also counts as delivered. */
+/** Messages, by what happened to them: one that was opened also counts as delivered. */
 export interface Figures {
   sends: number;
   delivered: number;
@@ -21,7 +21,7 @@ export interface Statistics {
   /** One for each hour or day, oldest first, without gaps; `at` is when it begins. */
   points: (Figures & { at: string })[];
   totals: Figures;
-  /** False: a large account whose figures are still being counted; ask again in some seconds. */
+  /** False: a large account whose figures are still being counted; ask again in a few seconds. */
   complete: boolean;
 }
 

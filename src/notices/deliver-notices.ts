@@ -1,12 +1,18 @@
-// Mails the notices that the service owes its people (accounts/notices.ts): a sign-in from
-// somewhere new, a new API key. Runs beside the API; several processes share the work. Without a
-// sender that may write, a notice is dropped.
+// Emails the notices that the service owes its people (accounts/notices.ts): a sign-in from
+// somewhere new, a new API key, a second factor. Runs beside the API; several processes share the
+// work. Without a sender that may write, a notice is dropped.
 import { claimNotices, finishNotice, type Notice } from '../accounts/notices.ts';
+import { APPROVAL_PATH, makeApprovalLink, tellApprovers } from '../approvals/approval-links.ts';
 import { Problem, type ProblemCode } from '../errors.ts';
+import { findOwnMessage } from '../messages/message.ts';
 import { listOwnAccounts } from '../people/sessions.ts';
 import { recurringFault } from '../recurring-fault.ts';
-import type { NoticeDeps } from './system-mail.ts';
-import { type SystemMail, sendSystemMail } from './system-mail.ts';
+import {
+  type NoticeDeps,
+  type SystemMail,
+  type SystemWords,
+  sendSystemMail,
+} from './system-mail.ts';
 
 const EVERY_MS = 1000;
 
@@ -14,7 +20,7 @@ const EVERY_MS = 1000;
 const PASSING: readonly ProblemCode[] = ['unavailable', 'relay-down', 'over-limit'];
 
 export function startNotices(deps: NoticeDeps): { stop(): Promise<void> } {
-  const couldNotMail = recurringFault(deps.log, 'warn', 'could not mail notices');
+  const couldNotMail = recurringFault(deps.log, 'warn', 'could not email notices');
   let mailing: Promise<void> | undefined;
   const timer = setInterval(() => {
     mailing ??= mailDue(deps)
@@ -32,32 +38,64 @@ export function startNotices(deps: NoticeDeps): { stop(): Promise<void> } {
 }
 
 async function mailDue(deps: NoticeDeps): Promise<void> {
+  await tellApprovers(deps.database);
   for (const notice of await claimNotices(deps.database)) {
     try {
-      await sendSystemMail(deps, await write(deps, notice));
+      const mail = await write(deps, notice);
+      if (mail !== undefined) await sendSystemMail(deps, mail);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      deps.log.info({ notice: notice.kind, detail: error.detail }, 'a notice was not mailed');
+      deps.log.info({ notice: notice.kind, detail: error.detail }, 'a notice was not emailed');
       if (PASSING.includes(error.code)) continue;
     }
     await finishNotice(deps.database, notice.id);
   }
 }
 
-async function write(deps: NoticeDeps, notice: Notice): Promise<SystemMail> {
+/** Undefined: there is nothing to tell any more. */
+async function write(deps: NoticeDeps, notice: Notice): Promise<SystemMail | undefined> {
   const { id, user } = notice;
   const own = (await listOwnAccounts(deps.database, user.id)).map((account) => account.id);
-  const about = notice.kind === 'new-key' ? [notice.detail.accountId] : [];
+  const about = 'accountId' in notice.detail ? [notice.detail.accountId] : [];
+  const words =
+    notice.kind === 'approval'
+      ? await wordsOfApproval(deps, notice)
+      : wordsOf(notice, deps.baseUrl());
+  if (words === undefined) return undefined;
   return {
     to: user.email,
     tag: notice.kind,
     accountIds: [...about, ...own],
     idempotencyKey: `notice ${id}`,
-    ...wordsOf(notice, deps.baseUrl()),
+    words,
   };
 }
 
-function wordsOf(notice: Notice, baseUrl: string): Pick<SystemMail, 'template' | 'variables'> {
+async function wordsOfApproval(
+  { database, baseUrl }: NoticeDeps,
+  { user, detail }: Extract<Notice, { kind: 'approval' }>,
+): Promise<SystemWords | undefined> {
+  const message = await findOwnMessage(database, detail.accountId, detail.uuid);
+  const token = await makeApprovalLink(database, detail.accountId, detail.uuid, user.id);
+  if (message === undefined || token === undefined) return undefined;
+  const link = `${baseUrl()}${APPROVAL_PATH}${token}`;
+  return {
+    template: 'approval-request',
+    variables: {
+      name: user.name,
+      requester_name: 'An agent',
+      title: `the email “${message.subject}”`,
+      details: [
+        { label: 'From', value: message.from },
+        { label: 'To', value: message.recipients.join(', ') },
+      ],
+      // Both lead to the page: a link must not decide by itself.
+      ...{ approve_url: link, decline_url: link },
+    },
+  };
+}
+
+function wordsOf(notice: Exclude<Notice, { kind: 'approval' }>, baseUrl: string): SystemWords {
   const { name } = notice.user;
   if (notice.kind === 'new-sign-in') {
     const { device, ipAddress } = notice.detail;
@@ -69,6 +107,18 @@ function wordsOf(notice: Notice, baseUrl: string): Pick<SystemMail, 'template' |
         secure_url: `${baseUrl}/profile`,
       },
     };
+  }
+  if (notice.kind === 'factor-added') {
+    return {
+      template: 'two-factor-enabled',
+      variables: {
+        ...{ name, method: capital(notice.detail.factor), enabled_at: inWords(notice.at) },
+        settings_url: `${baseUrl}/profile`,
+      },
+    };
+  }
+  if (notice.kind === 'factor-removed' || notice.kind === 'recovery-code-used') {
+    return wordsOfLoss(notice, baseUrl);
   }
   const { keyName, prefix, scopes, createdBy } = notice.detail;
   return {
@@ -83,6 +133,29 @@ function wordsOf(notice: Notice, baseUrl: string): Pick<SystemMail, 'template' |
     },
   };
 }
+
+/** No template of the catalogue says this, and it must be understood without any. */
+function wordsOfLoss(
+  notice: Extract<Notice, { kind: 'factor-removed' | 'recovery-code-used' }>,
+  baseUrl: string,
+): SystemWords {
+  const [subject, what] =
+    notice.kind === 'factor-removed'
+      ? [
+          `Removed from your sign-in: ${notice.detail.factor}`,
+          `On ${inWords(notice.at)} the following was removed from your sign-in: ${notice.detail.factor}.`,
+        ]
+      : [
+          'A recovery code was used to sign in',
+          `On ${inWords(notice.at)} someone signed in as you with a recovery code. You have ${notice.detail.left} left.`,
+        ];
+  return {
+    subject,
+    text: `Hello ${notice.user.name},\n\n${what}\n\nIf this was you, there is nothing to do. If not, choose a new password and check your sign-in settings now:\n${baseUrl}/profile\n`,
+  };
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const inWords = (at: Date): string =>
   `${at.toLocaleString('en-GB', { timeZone: 'UTC', dateStyle: 'long', timeStyle: 'short' })} UTC`;

@@ -1,5 +1,5 @@
 // The mail that invites somebody. Its link makes a login for their address, so only they get to see
-// it: who invites does not.
+// it: whoever invites does not.
 import type { MemberRole } from '../accounts/scopes.ts';
 import { Problem } from '../errors.ts';
 import {
@@ -46,7 +46,7 @@ export async function invite(deps: NoticeDeps, wish: Invite): Promise<Invited> {
     if (!(error instanceof Problem)) throw error;
     throw new Problem(
       'unavailable',
-      `${invitation.email} was not invited: ${error.detail} An operator can make a link to pass on.`,
+      `${invitation.email} was not invited: ${error.detail} An operator can create a link to pass on.`,
       { see: 'invite_person' },
     );
   }
@@ -61,7 +61,7 @@ export async function inviteAsOperator(deps: NoticeDeps, wish: Invite): Promise<
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const link = invitationLink(deps.baseUrl(), token);
-    return { invitation: shown(invitation), link, note: `No mail was sent: ${error.detail}` };
+    return { invitation: shown(invitation), link, note: `No email was sent: ${error.detail}` };
   }
 }
 
@@ -76,14 +76,16 @@ async function mail(
 ): Promise<void> {
   await sendSystemMail(deps, {
     to: invitation.email,
-    template: 'team-invitation',
-    variables: {
-      inviter_name: invitation.invitedBy,
-      ...(by.email === undefined ? {} : { inviter_email: by.email }),
-      team_name: invitation.accountName,
-      accept_url: invitationLink(deps.baseUrl(), token),
-      role: invitation.role,
-      expires_in: `${INVITATION_DAYS} days`,
+    words: {
+      template: 'team-invitation',
+      variables: {
+        inviter_name: invitation.invitedBy,
+        ...(by.email === undefined ? {} : { inviter_email: by.email }),
+        team_name: invitation.accountName,
+        accept_url: invitationLink(deps.baseUrl(), token),
+        role: invitation.role,
+        expires_in: `${INVITATION_DAYS} days`,
+      },
     },
     tag: 'invitation',
     accountIds: [invitation.accountId],

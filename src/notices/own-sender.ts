@@ -1,4 +1,4 @@
-// The sender of mails that the dashboard itself writes for an account: tests, invitations, the
+// The sender of emails that the dashboard itself writes for an account: tests, invitations, the
 // quickstart.
 import { listIdentities } from '../accounts/identities.ts';
 import type { Queryable } from '../store/pool.ts';

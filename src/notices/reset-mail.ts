@@ -16,11 +16,13 @@ export async function mailResetLink(deps: NoticeDeps & ResetDeps, email: string)
     const token = await makeResetToken(deps, user);
     await sendSystemMail(deps, {
       to: user.email,
-      template: 'password-reset',
-      variables: {
-        name: user.name,
-        reset_url: `${deps.baseUrl()}/new-password#${token}`,
-        expires_in: 'one hour',
+      words: {
+        template: 'password-reset',
+        variables: {
+          name: user.name,
+          reset_url: `${deps.baseUrl()}/new-password#${token}`,
+          expires_in: 'one hour',
+        },
       },
       tag: 'password-reset',
       accountIds: accounts.map(({ id }) => id),
@@ -28,6 +30,6 @@ export async function mailResetLink(deps: NoticeDeps & ResetDeps, email: string)
   } catch (error) {
     // Nobody waits for it any more, so the log is where it can be told.
     if (error instanceof Problem && error.code === 'invalid') return;
-    deps.log.warn({ err: error }, 'a link for a new password could not be mailed');
+    deps.log.warn({ err: error }, 'a link for a new password could not be emailed');
   }
 }

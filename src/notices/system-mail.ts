@@ -1,4 +1,4 @@
-// Mails of the service itself to its people: invitations, links for a new password, notices. From
+// Emails of the service itself to its people: invitations, links for a new password, notices. From
 // SYSTEM_SENDER, else from an account of theirs. Always by the catalogue's own template: one that
 // an account changed could carry the link to somebody else.
 import { findSandboxSender } from '../accounts/identities.ts';
@@ -22,10 +22,14 @@ export interface NoticeDeps extends VerificationDeps {
   making: Making;
 }
 
+/** A template of the catalogue, or words of our own. */
+export type SystemWords =
+  | { template: string; variables: Record<string, unknown> }
+  | { subject: string; text: string };
+
 export interface SystemMail {
   to: string;
-  template: string;
-  variables: Record<string, unknown>;
+  words: SystemWords;
   tag: string;
   /** Accounts whose sender will do where SYSTEM_SENDER is not set. */
   accountIds: readonly number[];
@@ -41,8 +45,7 @@ export async function sendSystemMail(deps: NoticeDeps, mail: SystemMail): Promis
   const request = {
     from_email: from,
     to: [mail.to],
-    template: mail.template,
-    variables: mail.variables,
+    ...mail.words,
     tags: [mail.tag],
   };
   await acceptSend({ ...deps, render }, caller, request, {
@@ -68,7 +71,7 @@ async function senderOf(deps: NoticeDeps, accountIds: readonly number[]): Promis
   if (any !== undefined) return await sentBy(deps, any, asking);
   throw new Problem(
     'forbidden',
-    'neither SYSTEM_SENDER nor a verified sender of the account is there.',
+    'SYSTEM_SENDER is not set and the account has no verified sender.',
   );
 }
 

@@ -36,8 +36,8 @@ export async function sendVerificationMail(
       from_email: formatMailbox(sender),
       to: [address],
       subject: `Verify ${address}`,
-      text: `Somebody asked to send mail from ${address}.\n\nIf that was you, open this link and confirm:\n${link}\n\nIt works once, for two days. If it was not you, do nothing.\n`,
-      html: `<p>Somebody asked to send mail from ${address}.</p><p>If that was you, <a href="${link}" data-sm-track="off">open this link and confirm</a>.</p><p>It works once, for two days. If it was not you, do nothing.</p>`,
+      text: `We received a request to send email from ${address}.\n\nIf that was you, open this link and confirm:\n${link}\n\nThe link works once, for two days. If it was not you, ignore this email.\n`,
+      html: `<p>We received a request to send email from ${address}.</p><p>If that was you, <a href="${link}" data-sm-track="off">open this link and confirm</a>.</p><p>The link works once, for two days. If it was not you, ignore this email.</p>`,
     },
     { door: 'system' },
   );
@@ -51,14 +51,14 @@ async function chooseSender(deps: VerificationDeps, accountId: number): Promise<
   if (sender !== undefined) return sender;
   throw new Problem(
     'unavailable',
-    'No verification mail was sent: SYSTEM_SENDER is not set. Whoever runs the service can set it to an address that it may write from, or mark the address as verified.',
+    'No verification email was sent: SYSTEM_SENDER is not set. The operator of the service can set it to a verified address, or mark this address as verified.',
     { see: 'verify_identity' },
   );
 }
 
 /**
  * The account that sends what SYSTEM_SENDER writes; also asked for invitations. Several can share a
- * domain: then it is the one that asks, so that its mails do not stand in the lists of another.
+ * domain: then it is the one that asks, so that its emails are not in the lists of another.
  */
 export async function accountOfSender(
   database: Database,
@@ -74,6 +74,6 @@ export async function accountOfSender(
   if (row !== undefined) return row.id;
   throw new Problem(
     'unavailable',
-    `No verification mail was sent: SYSTEM_SENDER is ${sender.address}, which is no verified identity of a paying account. Verify it first.`,
+    `No verification email was sent: SYSTEM_SENDER is ${sender.address}, which is not a verified identity of a paying account. Verify it first.`,
   );
 }

@@ -1,13 +1,14 @@
 // Fields that account.ts and accounts.ts share.
 import { z } from 'zod';
 import { PLANS, type Plan } from '../accounts/plans.ts';
+import { requireLocale } from '../templates/locales.ts';
 
 export const name = z
   .string()
   .trim()
   .min(1, 'give it a name')
   .max(200)
-  .describe('What people call the account.');
+  .describe('Name of the account.');
 
 export const plan = z
   .enum(Object.keys(PLANS) as [Plan])
@@ -16,29 +17,54 @@ export const plan = z
 export const halt = z
   .object({
     at: z.string().describe('Since when: ISO 8601, UTC.'),
-    reason: z.string().describe('Why; the people of the account read it.'),
+    reason: z.string().describe('The reason, shown to the people of the account.'),
   })
   .meta({ id: 'Halt' })
   .nullable();
 
 export const tracking = {
-  track_opens: z.boolean().describe('An invisible image tells when an email is opened.'),
-  track_clicks: z.boolean().describe('Links lead through the service, which tells of clicks.'),
+  track_opens: z.boolean().describe('An invisible image records when an email is opened.'),
+  track_clicks: z.boolean().describe('Links lead through the service, which records clicks.'),
   one_click_unsubscribe: z
     .boolean()
     .describe('Mail programs show a button; whoever uses it is suppressed.'),
+  refuse_unaligned: z
+    .boolean()
+    .describe(
+      'Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`.',
+    ),
+  lint_sends: z
+    .boolean()
+    .describe('Every send is linted; findings come in the header `X-SM-Warning`.'),
 };
+
+export const locale = z
+  .string()
+  .describe('Language of its emails where a send names none, such as `de`.');
 
 export const trackingChange = {
   track_opens: tracking.track_opens.optional(),
   track_clicks: tracking.track_clicks.optional(),
   one_click_unsubscribe: tracking.one_click_unsubscribe.optional(),
+  refuse_unaligned: tracking.refuse_unaligned.optional(),
+  lint_sends: tracking.lint_sends.optional(),
 };
+
+export const localeChange = locale
+  .nullable()
+  .optional()
+  .describe('Language of its emails where a send names none, such as `de`; null: English.');
+
+/** In the words of accounts/accounts.ts, where none is an empty text. */
+export const localeOf = (wish: string | null | undefined): { locale?: string } =>
+  wish === undefined ? {} : { locale: wish === null ? '' : requireLocale(wish) };
 
 interface TrackingWish {
   track_opens?: boolean | undefined;
   track_clicks?: boolean | undefined;
   one_click_unsubscribe?: boolean | undefined;
+  refuse_unaligned?: boolean | undefined;
+  lint_sends?: boolean | undefined;
 }
 
 /** Only what is given, in the words of accounts/accounts.ts. */
@@ -48,6 +74,8 @@ export const trackingOf = (wish: TrackingWish) => ({
   ...(wish.one_click_unsubscribe === undefined
     ? {}
     : { oneClickUnsubscribe: wish.one_click_unsubscribe }),
+  ...(wish.refuse_unaligned === undefined ? {} : { refuseUnaligned: wish.refuse_unaligned }),
+  ...(wish.lint_sends === undefined ? {} : { lintSends: wish.lint_sends }),
 });
 
 /** For the audit: what of the fields is another value now. */

@@ -9,6 +9,9 @@ import { ownSender } from '../notices/own-sender.ts';
 import {
   difference,
   halt,
+  locale,
+  localeChange,
+  localeOf,
   name,
   plan,
   tracking,
@@ -21,21 +24,22 @@ import { operation } from './operation.ts';
 const account = z
   .object({
     id: z.number().int().describe('Number of the account.'),
-    name: z.string().describe('What people call it.'),
+    name: z.string().describe('Its name.'),
     plan,
-    created_at: z.string().describe('When it was made: ISO 8601, UTC.'),
+    created_at: z.string().describe('When it was created: ISO 8601, UTC.'),
     quota: z
       .object({
         limit: z.number().int().describe('Recipients today, to, cc and bcc together.'),
         used: z.number().int().describe('How many of them are used.'),
         left: z.number().int().describe('How many are left.'),
-        resets_at: z.string().describe('When the count starts anew: ISO 8601, UTC.'),
+        resets_at: z.string().describe('When the count resets: ISO 8601, UTC.'),
         rate_per_second: z.number().int().describe('Send calls a second.'),
       })
       .describe('How much it may send.'),
     suspended: halt.describe('The operator stopped it; null: no.'),
     paused: halt.describe('It may not send for now, and what is queued waits; null: it may.'),
     ...tracking,
+    locale: locale.nullable(),
     blocked: z
       .array(
         z.object({
@@ -68,15 +72,16 @@ export const accountOperations = [
     summary: 'Changes what is given. Tracking applies to emails that are sent from now on.',
     effect: 'changes',
     scope: 'account:write',
-    input: z.strictObject({ name: name.optional(), ...trackingChange }),
+    input: z.strictObject({ name: name.optional(), ...trackingChange, locale: localeChange }),
     output: account,
     rest: { method: 'PATCH', path: '/v1/account' },
     client: 'account.update',
-    async run(deps, { accountId }, { name, ...switches }, via) {
+    async run(deps, { accountId }, { name, locale, ...switches }, via) {
       const before = await read(deps, accountId);
       await changeAccount(deps.database, accountId, {
         ...(name === undefined ? {} : { name }),
         ...trackingOf(switches),
+        ...localeOf(locale),
       });
       const after = await read(deps, accountId);
       via.note({ target: after.name, ...difference(settings(before), settings(after)) });
@@ -90,6 +95,9 @@ const settings = ({ name, ...one }: z.output<typeof account>) => ({
   track_opens: one.track_opens,
   track_clicks: one.track_clicks,
   one_click_unsubscribe: one.one_click_unsubscribe,
+  refuse_unaligned: one.refuse_unaligned,
+  lint_sends: one.lint_sends,
+  locale: one.locale,
 });
 
 async function read(deps: OperationDeps, id: number): Promise<z.output<typeof account>> {
@@ -112,6 +120,9 @@ async function read(deps: OperationDeps, id: number): Promise<z.output<typeof ac
     track_opens: found.trackOpens,
     track_clicks: found.trackClicks,
     one_click_unsubscribe: found.oneClickUnsubscribe,
+    refuse_unaligned: found.refuseUnaligned,
+    lint_sends: found.lintSends,
+    locale: found.locale,
     blocked: blockedIn(found, { suspended, paused }, quota, await ownSender(database, id)),
   };
 }

@@ -25,7 +25,7 @@ import {
   trackingOf,
 } from './account-fields.ts';
 import type { OperationDeps } from './deps.ts';
-import { listOf, page, pageOf } from './lists.ts';
+import { listOf, page, pageOf, wrongCursor } from './lists.ts';
 import { operation } from './operation.ts';
 import { invitation, showInvitation } from './team.ts';
 
@@ -42,7 +42,7 @@ const figures = {
     .int()
     .min(0)
     .max(100_000)
-    .describe('Mails handed over at a time, over all processes; 0: no limit.'),
+    .describe('Emails handed over at a time, over all processes; 0: no limit.'),
   ramp_start: z
     .number()
     .int()
@@ -51,7 +51,7 @@ const figures = {
     .describe('Quota of its first day, doubled every day; 0: no ramp.'),
   unknown_outcome: z
     .enum(UNKNOWN_OUTCOMES)
-    .describe('When the line was cut after a mail: whether it is sent again.'),
+    .describe('When the connection broke after an email: whether it is sent again.'),
 };
 
 const change = {
@@ -66,13 +66,13 @@ const change = {
 const account = z
   .object({
     id: z.number().int().describe('Number of the account.'),
-    name: z.string().describe('What people call it.'),
+    name: z.string().describe('Its name.'),
     plan,
     ...figures,
     ...tracking,
     used_today: z.number().int().describe('Recipients it wrote to today.'),
     members: z.number().int().describe('How many people belong to it.'),
-    created_at: z.string().describe('When it was made: ISO 8601, UTC.'),
+    created_at: z.string().describe('When it was created: ISO 8601, UTC.'),
     suspended: halt.describe('Its keys are refused; null: they are not.'),
     paused: halt.describe('It may not send, and what is queued waits; null: it may.'),
   })
@@ -89,15 +89,15 @@ const id = z
 const reason = z
   .string()
   .trim()
-  .min(1, 'say why: the account’s people read it')
+  .min(1, 'say why: it is shown to the account’s people')
   .max(500)
-  .describe('Why; the people of the account read it.');
+  .describe('The reason, shown to the people of the account.');
 
 export const accountsOperations = [
   operation({
     name: 'list_accounts',
     title: 'List all accounts',
-    summary: 'Everybody who sends through this service. For operators only.',
+    summary: 'Every account of this service. For operators only.',
     effect: 'reads',
     scope: 'accounts:read',
     input: z.strictObject(page),
@@ -105,7 +105,8 @@ export const accountsOperations = [
     rest: { method: 'GET', path: '/v1/accounts' },
     client: 'accounts.list',
     async run(deps, _, { limit, cursor }) {
-      const found = await listAccounts(deps.database, { after: Number(cursor ?? 0) || 0, limit });
+      if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw wrongCursor();
+      const found = await listAccounts(deps.database, { after: Number(cursor ?? 0), limit });
       const show = await readFacts(deps);
       return pageOf(found, limit, (last) => String(last.id), show);
     },
@@ -126,9 +127,9 @@ export const accountsOperations = [
 
   operation({
     name: 'create_account',
-    title: 'Make an account',
+    title: 'Create an account',
     summary:
-      'Makes an account and, with `owner_email`, invites its owner. Where no mail can be sent the answer holds the link, to pass on to nobody else. For operators only.',
+      'Creates an account and, with `owner_email`, invites its owner. If no email can be sent, the answer holds the link: pass it on to the owner only. For operators only.',
     effect: 'talks',
     scope: 'accounts:write',
     input: z.strictObject({
@@ -140,8 +141,8 @@ export const accountsOperations = [
     output: account.extend({
       invited: invitation
         .extend({
-          link: z.string().nullable().describe('Only where no mail could be sent.'),
-          note: z.string().nullable().describe('Why no mail was sent.'),
+          link: z.string().nullable().describe('Only if no email could be sent.'),
+          note: z.string().nullable().describe('Why no email was sent.'),
         })
         .nullable()
         .describe('The invitation of its owner; null: nobody was invited.'),
@@ -149,7 +150,7 @@ export const accountsOperations = [
     rest: { method: 'POST', path: '/v1/accounts', status: 201 },
     client: 'accounts.create',
     async run(deps, _, { owner_email, ...wish }, via) {
-      const email = owner_email && readEmail(owner_email);
+      const email = owner_email && readEmail(owner_email, 'owner_email');
       const { database, rampStart } = deps;
       const { id } = await createAccount(database, {
         ...(rampStart === undefined ? {} : { rampStart }),
@@ -190,7 +191,7 @@ export const accountsOperations = [
     name: 'suspend_account',
     title: 'Suspend an account',
     summary:
-      'Its keys are refused at once; its people still sign in and read. What is queued already is still delivered. For operators only.',
+      'Its keys are refused at once; its people can still sign in and read. What it has queued or scheduled is held, and goes on when it is resumed. For operators only.',
     effect: 'changes',
     scope: 'accounts:write',
     input: z.strictObject({ id, reason }),
@@ -228,7 +229,7 @@ export const accountsOperations = [
     name: 'resume_account',
     title: 'Resume an account',
     summary:
-      'Ends a suspension or a pause: its keys work again, and what waited is delivered. Bounces and complaints from before do not count any more. For operators only.',
+      'Ends a suspension or a pause: its keys work again, and what waited is delivered. Earlier bounces and complaints no longer count. For operators only.',
     effect: 'changes',
     scope: 'accounts:write',
     input: z.strictObject({ id }),
@@ -268,6 +269,8 @@ async function readFacts({ database, clock }: OperationDeps) {
     track_opens: one.trackOpens,
     track_clicks: one.trackClicks,
     one_click_unsubscribe: one.oneClickUnsubscribe,
+    refuse_unaligned: one.refuseUnaligned,
+    lint_sends: one.lintSends,
     used_today: usage.get(one.id) ?? 0,
     members: members.get(one.id) ?? 0,
     created_at: one.createdAt,

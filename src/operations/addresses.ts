@@ -23,13 +23,13 @@ const senderAddress = z
     link_until: z
       .string()
       .nullable()
-      .describe('Until when the link that was mailed can be used; null: there is none.'),
+      .describe('Until when the emailed link works; null: there is none.'),
   })
   .meta({ id: 'SenderAddress' });
 
 const asked = {
   verification_mail: z.string().nullable().describe('Id of the message with the link.'),
-  note: z.string().nullable().describe('Why no link was mailed, where one was needed.'),
+  note: z.string().nullable().describe('Why no link was emailed, where one was needed.'),
 };
 
 const show = (one: SenderAddress): z.output<typeof senderAddress> => ({
@@ -51,7 +51,7 @@ export const addressOperations = [
     output: listOf('addresses', senderAddress),
     rest: { method: 'GET', path: '/v1/addresses' },
     client: 'addresses.list',
-    tool: { advice: 'list_domains shows domains, at which any address will do as from_email.' },
+    tool: { advice: 'list_domains shows domains, at which any address works as from_email.' },
     async run({ database }, { accountId }, { limit, cursor }) {
       const found = await listAddresses(database, accountId, { after: cursor, limit });
       return pageOf(found, limit, (last) => last.address, show);
@@ -76,7 +76,7 @@ export const addressOperations = [
     name: 'add_address',
     title: 'Add a sender address',
     summary:
-      'Mails a link to the address; whoever follows it proves that the address is theirs. It works once, for two days.',
+      'Emails a link to the address; following it proves that the address is theirs. It works once, for two days.',
     effect: 'talks',
     scope: 'senders:write',
     input: z.strictObject({ address, vouched }),
@@ -103,8 +103,8 @@ export const addressOperations = [
 
   operation({
     name: 'verify_address',
-    title: 'Mail another link',
-    summary: 'Mails a new link to an address that was added; the one before stops working.',
+    title: 'Email another link',
+    summary: 'Emails a new link to an address that was added; the previous one stops working.',
     effect: 'talks',
     scope: 'senders:write',
     input: z.strictObject({ address }),
@@ -122,7 +122,7 @@ export const addressOperations = [
   operation({
     name: 'remove_address',
     title: 'Remove a sender address',
-    summary: 'Mail from it is refused from now on, unless its domain is verified.',
+    summary: 'Email from it is refused from now on, unless its domain is verified.',
     effect: 'changes',
     scope: 'senders:write',
     input: z.strictObject({ address }),

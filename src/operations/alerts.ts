@@ -6,6 +6,7 @@ import { listPauses } from '../accounts/pause.ts';
 import { PLANS } from '../accounts/plans.ts';
 import { asSentence, listSuspensions } from '../accounts/suspension.ts';
 import { type Quota, readQuota } from '../accounts/usage.ts';
+import { readReceivers } from '../messages/receivers.ts';
 import { type Figures, readStatistics } from '../messages/statistics.ts';
 import { ownSender } from '../notices/own-sender.ts';
 import { listEndpoints } from '../webhooks/endpoint.ts';
@@ -14,9 +15,11 @@ import type { OperationDeps } from './deps.ts';
 import { listed, listOf } from './lists.ts';
 import { operation } from './operation.ts';
 
-/** Where large mailbox providers begin to turn mail away. */
+/** Where large mailbox providers begin to reject email. */
 const MOST_BOUNCED = 0.05;
 const MOST_COMPLAINED = 0.001;
+/** "Keep it below 0.1 %, and avoid ever reaching 0.3 %" (Gmail and Yahoo to senders). */
+const TURNED_AWAY = 0.003;
 /** Below so many sends, a rate says little. */
 const FEWEST_FOR_RATES = 100;
 const RATES_OVER_DAYS = 7;
@@ -32,13 +35,13 @@ const alert = z
         ...(['relay-down', 'bounce-rate', 'complaint-rate', 'webhook'] as const),
       ])
       .describe('What it is about.'),
-    severity: z.enum(['warning', 'critical']).describe('critical: mail is held up.'),
+    severity: z.enum(['warning', 'critical']).describe('critical: email is held up.'),
     title: z.string().describe('What is wrong, in a few words.'),
     detail: z.string().describe('What is wrong and what to do.'),
     resource: z
       .enum(['account', 'senders', 'webhooks', 'messages'])
       .nullable()
-      .describe('Where it can be mended; null: the operator of the service must.'),
+      .describe('Where to fix it; null: only the operator of the service can.'),
     subject: z.string().nullable().describe('Which one, such as a domain or an endpoint’s id.'),
   })
   .meta({ id: 'Alert' });
@@ -56,7 +59,7 @@ export const alertOperations = [
     output: listOf('alerts', alert),
     rest: { method: 'GET', path: '/v1/alerts' },
     client: 'usage.listAlerts',
-    tool: { advice: 'Look here when sends are refused or mail does not arrive.' },
+    tool: { advice: 'Look here when sends are refused or email does not arrive.' },
     async run(deps, { accountId }) {
       const { database, clock } = deps;
       const account = await getAccount(database, accountId);
@@ -67,6 +70,7 @@ export const alertOperations = [
         ...(await aboutSenders(deps, accountId)),
         ...aboutRelay(deps),
         ...aboutRates(statistics.totals),
+        ...(await aboutReceivers(deps, accountId)),
         ...(await aboutWebhooks(deps, accountId)),
       ];
       return listed(alerts, null);
@@ -104,7 +108,7 @@ function aboutQuota({ limit, used, left, resetsAt }: Quota): Alert[] {
       kind: 'quota',
       severity: left === 0 ? 'critical' : 'warning',
       title: left === 0 ? 'Today’s quota is used up' : 'Today’s quota is nearly used up',
-      detail: `${used} of ${limit} recipients; it starts anew at ${resetsAt.slice(11, 16)} UTC.`,
+      detail: `${used} of ${limit} recipients; it resets at ${resetsAt.slice(11, 16)} UTC.`,
       resource: 'account',
       subject: null,
     },
@@ -147,7 +151,7 @@ function aboutRelay({ relayIsDown }: OperationDeps): Alert[] {
       severity: 'critical',
       title: 'The relay cannot be reached',
       detail:
-        'New mail is refused or waits until it is back. Accepted mail is kept and delivered then.',
+        'New email is refused or waits until it is back. Accepted email is kept and delivered then.',
       resource: null,
       subject: null,
     },
@@ -161,19 +165,49 @@ function aboutRates({ sends, bounced, complained }: Figures): Alert[] {
   if (bounced / sends > MOST_BOUNCED) {
     alerts.push({
       ...{ ...about, kind: 'bounce-rate', subject: 'bounced' },
-      title: `${percent(bounced / sends)} of the mail bounced`,
-      detail: `Above ${percent(MOST_BOUNCED)}, mailbox providers begin to turn mail away. Look at where the addresses come from.`,
+      title: `${percent(bounced / sends)} of the email bounced`,
+      detail: `Above ${percent(MOST_BOUNCED)}, mailbox providers begin to reject email. Check where the addresses come from.`,
     });
   }
-  if (complained / sends > MOST_COMPLAINED) {
+  if (complained / sends >= MOST_COMPLAINED) {
     alerts.push({
       ...{ ...about, kind: 'complaint-rate', subject: 'complained' },
-      title: `${percent(complained / sends)} of the mail was reported as unwanted`,
-      detail: `Above ${percent(MOST_COMPLAINED)}, mailbox providers begin to turn mail away. Write only to people who expect it.`,
+      ...complaints(complained / sends),
+      title: `${percent(complained / sends)} of the email was reported as unwanted`,
     });
   }
   return alerts;
 }
+
+/** Gmail and Yahoo publish the two limits, and go by what they themselves see. */
+async function aboutReceivers(
+  { database, clock }: OperationDeps,
+  accountId: number,
+): Promise<Alert[]> {
+  const read = await readReceivers(database, accountId, RATES_OVER_DAYS, clock.nowMs());
+  return read.receivers.flatMap(({ receiver, delivered, complained }): Alert[] => {
+    const rate = complained / delivered;
+    if (delivered < FEWEST_FOR_RATES || rate < MOST_COMPLAINED) return [];
+    return [
+      {
+        ...{ kind: 'complaint-rate', subject: receiver, resource: 'messages' },
+        ...complaints(rate),
+        title: `${percent(rate)} of the email at ${receiver} was reported as unwanted`,
+      },
+    ];
+  });
+}
+
+const complaints = (rate: number): Pick<Alert, 'severity' | 'detail'> =>
+  rate >= TURNED_AWAY
+    ? {
+        severity: 'critical',
+        detail: `From ${percent(TURNED_AWAY)} on, large mailbox providers reject email. Stop what people complain about, and write only to those who expect it.`,
+      }
+    : {
+        severity: 'warning',
+        detail: `Stay below ${percent(MOST_COMPLAINED)}; from ${percent(TURNED_AWAY)} on, large mailbox providers reject email. Write only to people who expect it.`,
+      };
 
 const percent = (rate: number): string => `${Math.round(rate * 1000) / 10} %`;
 
@@ -182,13 +216,13 @@ async function aboutWebhooks({ database }: OperationDeps, accountId: number): Pr
   return endpoints.flatMap(({ id, url, disabledAt, disabledReason, failingSince }): Alert[] => {
     const about = { kind: 'webhook', resource: 'webhooks', subject: id } as const;
     if (disabledAt !== null && disabledReason !== null && disabledReason !== 'owner') {
-      const detail = `${url}: ${DISABLED_REASONS[disabledReason]}. Mend it, enable it, and replay what it missed.`;
+      const detail = `${url}: ${DISABLED_REASONS[disabledReason]}. Fix it, enable it, and replay what it missed.`;
       return [{ ...about, severity: 'critical', title: 'A webhook endpoint was disabled', detail }];
     }
     if (disabledAt === null && failingSince !== null) {
       const since = failingSince.slice(0, 16).replace('T', ' ');
       const detail = `${url} has answered nothing but failures since ${since} UTC.`;
-      return [{ ...about, severity: 'warning', title: 'A webhook endpoint fails', detail }];
+      return [{ ...about, severity: 'warning', title: 'A webhook endpoint is failing', detail }];
     }
     return [];
   });

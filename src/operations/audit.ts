@@ -1,8 +1,13 @@
 // The audit as an operation: who changed what.
 import { z } from 'zod';
+import type { Caller } from '../accounts/directory.ts';
+import { isOperators } from '../accounts/scopes.ts';
 import { type AuditRow, listAudit } from '../audit/audit.ts';
-import { listOf, page, pageOf } from './lists.ts';
+import { accountsOperations } from './accounts.ts';
+import { checkCursor, listOf, page, pageOf } from './lists.ts';
 import { operation } from './operation.ts';
+import { relayOperations } from './relays.ts';
+import { serviceOperations } from './service.ts';
 
 const fields = z.record(z.string(), z.unknown()).nullable();
 
@@ -14,19 +19,39 @@ const auditEntry = z
       .object({
         kind: z.enum(['key', 'person', 'command']).describe('An API key, a person, or a command.'),
         id: z.string().nullable().describe('Id of the key or the person.'),
-        name: z.string().nullable().describe('Name of the key, or the person’s address.'),
+        name: z
+          .string()
+          .nullable()
+          .describe(
+            'Name of the key, or the person’s address; `operator` for whoever runs the service.',
+          ),
       })
       .describe('Who did it.'),
     door: z.string().describe('Where it was done: rest, mcp, dashboard or cli.'),
     action: z.string().describe('The operation, such as publish_template.'),
     target: z.string().describe('What it was done to.'),
     before: fields.describe('What changed, as it was before. Never a secret.'),
-    after: fields.describe('What changed, as it is since.'),
+    after: fields.describe('What changed, as it is now.'),
     request_id: z.string().describe('The request, as the log names it.'),
   })
   .meta({ id: 'AuditEntry' });
 
-const show = ({ requestId, before, after, ...row }: AuditRow) => ({
+/** What only operators of the service do, also to accounts in which they are nobody. */
+export const BY_OPERATORS: ReadonlySet<string> = new Set(
+  [...accountsOperations, ...serviceOperations, ...relayOperations]
+    .filter(({ scope }) => isOperators(scope))
+    .map(({ name }) => name),
+);
+
+/** Who runs the service is known to its operators, not to every account that they change. */
+const actorFor = ({ scopes }: Caller, { action, actor }: AuditRow): AuditRow['actor'] =>
+  BY_OPERATORS.has(action) && actor.kind === 'person' && !scopes.has('accounts:read')
+    ? { kind: 'person', id: null, name: 'operator' }
+    : actor;
+
+const show = (caller: Caller, row: AuditRow) => shown({ ...row, actor: actorFor(caller, row) });
+
+const shown = ({ requestId, before, after, ...row }: AuditRow) => ({
   ...row,
   before: before ?? null,
   after: after ?? null,
@@ -48,9 +73,15 @@ export const auditOperations = [
     output: listOf('entries', auditEntry),
     rest: { method: 'GET', path: '/v1/audit' },
     client: 'audit.list',
-    async run({ database }, { accountId }, { action, target, cursor, limit }) {
-      const rows = await listAudit(database, accountId, { action, target, cursor, limit });
-      return pageOf(rows, limit, (last) => last.id, show);
+    async run({ database }, caller, { action, target, cursor, limit }) {
+      checkCursor('aud_', cursor);
+      const rows = await listAudit(database, caller.accountId, { action, target, cursor, limit });
+      return pageOf(
+        rows,
+        limit,
+        (last) => last.id,
+        (row) => show(caller, row),
+      );
     },
   }),
 ];

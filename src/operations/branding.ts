@@ -1,9 +1,15 @@
 // Branding: how every template of the account looks.
 import { z } from 'zod';
-import { type AccountBranding, readBranding, setBranding } from '../templates/account-branding.ts';
+import {
+  type AccountBranding,
+  putLogo,
+  readBranding,
+  setBranding,
+} from '../templates/account-branding.ts';
 import { changeBranding } from '../templates/branding.ts';
 import { contrastsOf } from '../templates/branding-contrast.ts';
 import { BRANDING_FIELDS, type Branding, defaultBranding } from '../templates/branding-fields.ts';
+import { MOST_LOGO_BYTES } from '../templates/logo-names.ts';
 import { renderEach } from '../templates/previews.ts';
 import { operation } from './operation.ts';
 import { preview, slugs } from './template-previews.ts';
@@ -19,7 +25,10 @@ const contrast = z
     field: z.enum(['primary_color', 'accent_color']).describe('Which colour.'),
     ratio: z.number().describe('Its contrast on white.'),
     low: z.boolean().describe('Below 4.5, which is hard to read (WCAG AA).'),
-    text_color: z.string().describe('The colour of the text that emails put on it.'),
+    fill_color: z
+      .string()
+      .describe('The shade that emails fill buttons and areas with; white can be read on it.'),
+    text_color: z.string().describe('The colour of the text that emails put on that.'),
     link_color: z.string().describe('The shade that emails use for links on white.'),
   })
   .meta({ id: 'BrandingContrast' });
@@ -28,21 +37,22 @@ const branding = z
   .object({
     version: z.number().int().describe('Raised by every change; 0: nothing was ever set.'),
     branding: values.describe('The fields that have a value.'),
-    defaults: values.describe('What stands where nothing is set.'),
+    defaults: values.describe('What applies where nothing is set.'),
     contrasts: z.array(contrast).describe('How well the colours can be read.'),
   })
   .meta({ id: 'Branding' });
 
-const show = ({ version, fields }: AccountBranding): z.output<typeof branding> => ({
+const show = ({ version, fields, accountName }: AccountBranding): z.output<typeof branding> => ({
   version,
   branding: fields,
-  defaults: defaultBranding,
+  defaults: { ...defaultBranding, brand_name: accountName, layout: 'card', font: 'system' },
   contrasts: showContrasts(fields),
 });
 
 const showContrasts = (fields: Branding): z.output<typeof contrast>[] =>
-  contrastsOf(fields).map(({ textColor, linkColor, ...contrast }) => ({
+  contrastsOf(fields).map(({ fillColor, textColor, linkColor, ...contrast }) => ({
     ...contrast,
+    fill_color: fillColor,
     text_color: textColor,
     link_color: linkColor,
   }));
@@ -65,10 +75,37 @@ export const brandingOperations = [
   }),
 
   operation({
+    name: 'set_logo',
+    title: 'Upload the logo',
+    summary: `Keeps an image (PNG, JPEG, GIF or WebP, at most ${MOST_LOGO_BYTES / 1024} KB) and shows it in the header of every email: logo_url becomes its address here. With logo_inline every email carries it instead.`,
+    effect: 'changes',
+    scope: 'branding:write',
+    input: z.strictObject({
+      content_base64: z.string().describe('The file, base64.'),
+      logo_inline: BRANDING_FIELDS.logo_inline
+        .optional()
+        .describe('Carry it in every email. Left out: as it was.'),
+    }),
+    output: branding,
+    rest: { method: 'PUT', path: '/v1/branding/logo' },
+    client: 'branding.setLogo',
+    async run({ database, baseUrl }, { accountId }, { content_base64, logo_inline }, via) {
+      const before = await readBranding(database, accountId);
+      const after = await putLogo(database, accountId, content_base64, {
+        baseUrl: baseUrl(),
+        inline: logo_inline,
+      });
+      const only = ({ logo_url, logo_inline }: Branding) => ({ logo_url, logo_inline });
+      via.note({ target: 'branding', before: only(before.fields), after: only(after.fields) });
+      return show(after);
+    },
+  }),
+
+  operation({
     name: 'set_branding',
     title: 'Change the branding',
     summary:
-      'Sets the fields that are given and leaves the others; null takes one back to its default. Every email made from a template from now on looks like it.',
+      'Sets the fields that are given and leaves the others; null resets one to its default. Every email made from a template uses it from now on.',
     effect: 'changes',
     scope: 'branding:write',
     input: z.strictObject({
@@ -115,8 +152,8 @@ export const brandingOperations = [
     async run(deps, { accountId }, { branding, slugs }) {
       const { fields } = await readBranding(deps.database, accountId);
       return {
-        contrasts: showContrasts(changeBranding(fields, branding)),
-        previews: await renderEach(deps, accountId, slugs, branding),
+        contrasts: showContrasts(changeBranding(fields, branding, 'branding.')),
+        previews: await renderEach(deps, accountId, slugs, { branding }),
       };
     },
   }),

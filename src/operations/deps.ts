@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { LoopWatch } from '../loop-watch.ts';
 import type { Metrics } from '../metrics.ts';
+import type { MailboxWaiting } from '../sandbox/waiting.ts';
 import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
@@ -26,6 +27,8 @@ export interface OperationDeps extends AcceptDeps {
   templates: Offering;
   dns: Dns;
   bounceDomain: string;
+  /** Finds out whether reports come back through the return path of a domain. */
+  probeReturnPath: (of: { accountId: number; domain: string }) => Promise<void>;
   /** First day's quota of new accounts; undefined: no ramp. */
   rampStart: number | undefined;
   /** Seals the private keys of domains and the secrets of webhooks. */
@@ -36,12 +39,17 @@ export interface OperationDeps extends AcceptDeps {
   webhooks: EndpointDeps & { agent: Dispatcher };
   /** From which the service itself writes; undefined: it cannot. */
   systemSender: Mailbox | undefined;
+  /** Where tests wait for email. */
+  mailbox: MailboxWaiting;
+  /** No relay is known: the sandbox captures everything. */
   inSandbox: () => boolean;
+  /** RELAY_URL, which is the relay called `default`. */
+  relayUrl: string | undefined;
   relayIsDown: () => boolean;
   /** Under which address people reach the service. */
   baseUrl: () => string;
   /**
    * A message as it goes or went over the wire; undefined: there is none, or its content is gone.
    */
-  sourceOf: (accountId: number, uuid: string) => Promise<Buffer | undefined>;
+  sourceOf: (accountId: number, uuid: string) => Promise<Buffer[] | undefined>;
 }

@@ -1,11 +1,14 @@
 // Domains: senders that are proved by DNS records, and sign with keys of their own.
 import { z } from 'zod';
+import type { Alignment } from '../accounts/alignment.ts';
+import { findZone, relativeName } from '../accounts/dns-providers.ts';
 import {
   addDomain,
   checkDomain,
   type Domain,
   getDomain,
   listDomains,
+  rotateDomain,
 } from '../accounts/domains.ts';
 import { removeIdentity } from '../accounts/identities.ts';
 import { listOf, page, pageOf } from './lists.ts';
@@ -16,14 +19,25 @@ const domain = z
   .string()
   .max(255)
   .refine((text) => !text.includes('@'), 'this is an address. Add it as an address.')
-  .describe('A domain, as it stands behind the @ of senders.')
+  .describe('A domain, the part after the @ of senders.')
   .meta({ example: 'mail.example.com' });
 
 const record = z
   .object({
     purpose: z
-      .enum(['ownership', 'dkim-rsa', 'dkim-ed25519', 'spf', 'dmarc', 'return-path'])
-      .describe('What it is for. `ownership` decides whether the domain is verified.'),
+      .enum([
+        'ownership',
+        'dkim-rsa',
+        'dkim-ed25519',
+        'dkim-rsa-next',
+        'dkim-ed25519-next',
+        'spf',
+        'dmarc',
+        'return-path',
+      ])
+      .describe(
+        'What it is for. `ownership` decides whether the domain is verified. `…-next`: keys that will sign later, see `rotation`.',
+      ),
     type: z.enum(['TXT', 'CNAME']).describe('Type of the DNS record.'),
     name: z.string().describe('Name of the DNS record.'),
     value: z.string().describe('What it must hold.'),
@@ -33,7 +47,10 @@ const record = z
           .enum(['ok', 'missing', 'unknown'])
           .describe('missing: it is not there or differs. unknown: DNS did not answer.'),
         seen: z.array(z.string()).describe('What DNS has instead.'),
-        note: z.string().nullable().describe('What is wrong and what to do.'),
+        note: z
+          .string()
+          .nullable()
+          .describe('What is wrong and what to do, or what could be better where it is ok.'),
       })
       .nullable()
       .describe('What the last check found; null: none was made.'),
@@ -48,6 +65,40 @@ const senderDomain = z
       .array(record)
       .describe('What to publish in DNS. Empty: it has no signing keys; add it again to get them.'),
     checked_at: z.string().nullable().describe('When DNS was asked last: ISO 8601, UTC.'),
+    alignment: z
+      .object({
+        dkim: z.boolean().describe('DNS shows the key of its signatures.'),
+        spf: z.boolean().describe('Its return path is of the same organization.'),
+        policy: z
+          .enum(['none', 'quarantine', 'reject'])
+          .nullable()
+          .describe(
+            'What its DMARC policy asks receivers to do with other email; null: none is there.',
+          ),
+        policy_domain: z
+          .string()
+          .nullable()
+          .describe('Where that policy is published: the domain, or one above it.'),
+        organization: z.string().describe('The domain that it belongs to, as receivers see it.'),
+      })
+      .meta({ id: 'Alignment' })
+      .nullable()
+      .describe(
+        'Whether its email can pass DMARC, for which `dkim` or `spf` is needed; null: not checked yet.',
+      ),
+    rotation: z
+      .object({
+        step: z
+          .enum(['publish', 'wait', 'retire'])
+          .describe(
+            'publish: the next DKIM records are not in DNS yet. wait: they are, and will sign soon. retire: they sign, and the old records can go after `until`.',
+          ),
+        until: z.string().nullable().describe('When the step is over: ISO 8601, UTC.'),
+        note: z.string().describe('What to do now.'),
+      })
+      .meta({ id: 'KeyRotation' })
+      .nullable()
+      .describe('How far a change of its signing keys has got; null: none is in progress.'),
   })
   .meta({ id: 'Domain' });
 
@@ -60,9 +111,18 @@ const show = ({ records, findings, ...of }: Domain): z.output<typeof senderDomai
     const found = findings?.find(({ purpose }) => purpose === record.purpose);
     if (found === undefined) return { ...record, check: null };
     const state = found.ok ? 'ok' : found.unknown ? 'unknown' : 'missing';
-    return { ...record, check: { state, seen: found.seen, note: found.note } };
+    // What the domain has of SPF is kept: the record to publish holds both.
+    const value = record.purpose === 'spf' ? found.expected : record.value;
+    return { ...record, value, check: { state, seen: found.seen, note: found.note } };
   }),
   checked_at: of.checkedAt,
+  rotation: of.rotation,
+  alignment: of.alignment && showAlignment(of.alignment),
+});
+
+const showAlignment = ({ policyAt, ownPathAligns: _, ...of }: Alignment) => ({
+  ...of,
+  policy_domain: policyAt,
 });
 
 export const domainOperations = [
@@ -77,7 +137,7 @@ export const domainOperations = [
     output: listOf('domains', senderDomain),
     rest: { method: 'GET', path: '/v1/domains' },
     client: 'domains.list',
-    tool: { advice: 'Any address at a verified domain will do as from_email.' },
+    tool: { advice: 'Any address at a verified domain works as from_email.' },
     async run(deps, { accountId }, { limit, cursor }) {
       const found = await listDomains(deps, accountId, { after: cursor, limit });
       return pageOf(found, limit, (last) => last.domain, show);
@@ -99,10 +159,60 @@ export const domainOperations = [
   }),
 
   operation({
+    name: 'get_domain_dns',
+    title: 'Find out who serves the DNS of a domain',
+    summary:
+      'The provider that its name servers belong to, and the name of each record as the form of that provider wants it.',
+    effect: 'reads',
+    scope: 'senders:read',
+    input: z.strictObject({ domain }),
+    output: z
+      .object({
+        zone: z
+          .string()
+          .nullable()
+          .describe('The domain, or the one above it that has name servers; null: none was found.'),
+        name_servers: z.array(z.string()).describe('Who answers for the zone.'),
+        provider: z
+          .object({
+            name: z.string().describe('Name of the provider.'),
+            url: z.string().describe('Where its records are edited.'),
+          })
+          .nullable()
+          .describe('Null: none that we know.'),
+        names: z
+          .array(
+            z.object({
+              purpose: z.string().describe('Of which record.'),
+              name: z.string().describe('Without the zone, which the form adds.'),
+            }),
+          )
+          .describe('Names of the records as the form wants them.'),
+      })
+      .meta({ id: 'DomainDns' }),
+    rest: { method: 'GET', path: '/v1/domains/{domain}/dns' },
+    client: 'domains.getDns',
+    async run(deps, { accountId }, wanted) {
+      const { domain: name, records } = await getDomain(deps, accountId, wanted.domain);
+      const found = await findZone(deps.dns, name);
+      if (found === undefined) return { zone: null, name_servers: [], provider: null, names: [] };
+      const { zone, nameServers, provider } = found;
+      return {
+        ...{ zone, name_servers: nameServers },
+        provider: provider && { name: provider.name, url: provider.url },
+        names: records.map((record) => ({
+          purpose: record.purpose,
+          name: relativeName(record.name, found),
+        })),
+      };
+    },
+  }),
+
+  operation({
     name: 'add_domain',
     title: 'Add a sender domain',
     summary:
-      'Makes signing keys for the domain and answers the DNS records to publish. One that is there already stays as it is. It is verified when a check finds its ownership record.',
+      'Makes signing keys for the domain and answers the DNS records to publish. A domain that is already there stays as it is. It is verified when a check finds its ownership record.',
     effect: 'changes',
     scope: 'senders:write',
     input: z.strictObject({ domain, vouched }),
@@ -145,10 +255,33 @@ export const domainOperations = [
   }),
 
   operation({
+    name: 'rotate_domain_keys',
+    title: 'Change the signing keys of a domain',
+    summary:
+      'Makes the next signing keys and answers the DNS records to publish beside the present ones. A day after DNS shows them they sign email; a week later the old records can go. `rotation` says which step is due. During a change it answers that one.',
+    effect: 'changes',
+    scope: 'senders:write',
+    input: z.strictObject({ domain }),
+    output: senderDomain,
+    rest: { method: 'POST', path: '/v1/domains/{domain}/rotate' },
+    client: 'domains.rotate',
+    tool: {
+      destructive: false,
+      idempotent: true,
+      advice: 'Pass the records with `-next` on to whoever runs the DNS of the domain.',
+    },
+    async run(deps, { accountId }, wanted, via) {
+      const rotated = await rotateDomain(deps, accountId, wanted.domain);
+      via.note({ target: rotated.domain, after: { rotation: rotated.rotation?.step } });
+      return show(rotated);
+    },
+  }),
+
+  operation({
     name: 'remove_domain',
     title: 'Remove a sender domain',
     summary:
-      'Mail from its addresses is refused from now on, and its signing keys are deleted. Added again, it gets other keys and records.',
+      'Email from its addresses is refused from now on, and its signing keys are deleted. Added again, it gets other keys and records.',
     effect: 'changes',
     scope: 'senders:write',
     input: z.strictObject({ domain }),

@@ -11,16 +11,27 @@ const input = z.strictObject({
 
 const output = z.strictObject({
   slug: z.string().describe('What send_email takes as `template`.'),
-  name: z.string().describe('What people call it.'),
+  name: z.string().describe('Its name.'),
   category: z.string().describe('What it is about.'),
   description: z.string().describe('When to use it.'),
+  own: z.literal(true).optional().describe('The account wrote it. Absent: the catalogue’s.'),
+  stream: z
+    .string()
+    .nullable()
+    .describe('The stream that its emails go through; null: `transactional`.'),
   subject: z.string().describe('The subject as it is written, in Jinja2.'),
   variables: z
     .array(
       z.strictObject({
         name: z.string().describe('Name of the variable.'),
         required: z.boolean().describe('Whether a send without it is refused.'),
-        type: z.string().describe('What it must be: string, number, boolean, array or object.'),
+        type: z
+          .string()
+          .describe('What it must be; `url`: an http(s) address; `any`: not checked.'),
+        items: z
+          .unknown()
+          .optional()
+          .describe('Of an array: the type of its entries, or the fields that each has.'),
         description: z.string().describe('What it is for.'),
         example: z.unknown().optional().describe('A value that fits.'),
       }),
@@ -31,7 +42,7 @@ const output = z.strictObject({
     .describe('A complete set of variables, to be copied and changed. It is made up.'),
   preview: z
     .string()
-    .describe('The plain text of the mail, rendered with the sample and the account’s branding.'),
+    .describe('The plain text of the email, rendered with the sample and the account’s branding.'),
 });
 
 export const getTemplate = operation({
@@ -62,14 +73,14 @@ export const getTemplate = operation({
       name: template.name,
       category: template.category,
       description: template.description,
+      ...(template.own && { own: template.own }),
+      stream: template.stream,
       subject: template.subject,
-      variables: template.variables.map(({ name, required, type, description, example }) => ({
-        name,
-        required,
-        type,
-        description,
-        example,
-      })),
+      variables: template.variables.map(
+        ({ name, required, type, items, description, example }) => ({
+          ...{ name, required, type, items, description, example },
+        }),
+      ),
       sample: template.sample,
       preview: template.preview,
     };

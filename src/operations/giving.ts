@@ -1,4 +1,4 @@
-// Nobody gives away more than they have: what is asked of who makes a key, invites somebody or
+// Nobody gives away more than they have: what is asked of whoever makes a key, invites somebody or
 // changes a role.
 import type { Caller } from '../accounts/directory.ts';
 import { getKey } from '../accounts/keys.ts';
@@ -11,6 +11,8 @@ export async function requireToHave(
   database: Queryable,
   caller: Caller,
   scopes: readonly Scope[],
+  /** The field that gives them. */
+  at: 'scopes' | 'role',
 ): Promise<void> {
   const tooMuch = beyond(caller.scopes, scopes);
   if (tooMuch.length > 0) {
@@ -21,6 +23,7 @@ export async function requireToHave(
     throw new Problem(
       'forbidden',
       `Nobody can be given more than ${who} (${tooMuch.join(', ')}). Leave that out, or ${ask}.`,
+      { at },
     );
   }
   if (caller.keyId !== null) await requireUnbounded(database, caller.accountId, caller.keyId);
@@ -39,6 +42,6 @@ async function requireUnbounded(
   if (own.limits === null && own.expiresAt === null && own.networks === null) return;
   throw new Problem(
     'forbidden',
-    'This API key has rules, an end or networks of its own, and could give somebody rights without them. Use a key that has none, or the dashboard.',
+    'This API key has rules, an expiry or networks of its own, and could give someone rights without them. Use a key that has none, or the dashboard.',
   );
 }

@@ -24,7 +24,7 @@ const HINTS: Record<string, (operation: Operation) => string | undefined> = {
 };
 
 /** By resource, as the navigation calls them. */
-const PAGES: Record<string, string> = {
+export const PAGES: Record<string, string> = {
   messages: 'Messages',
   templates: 'Templates',
   branding: 'Branding',
@@ -37,4 +37,5 @@ const PAGES: Record<string, string> = {
   team: 'Team',
   account: 'Account & plan',
   accounts: 'Accounts',
+  relays: 'Relays',
 };

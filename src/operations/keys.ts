@@ -1,9 +1,10 @@
 // API keys: shown once, with the rules they can carry; revoked at once.
 import { z } from 'zod';
+import { type AgentLimits, APPROVAL_RULES, limitsOf } from '../accounts/agent-limits.ts';
 import { type ApiKey, createKey, getKey, pageOfKeys, revokeKey } from '../accounts/keys.ts';
 import { ALL_SCOPES } from '../accounts/scopes.ts';
 import { requireToHave } from './giving.ts';
-import { listOf, page, pageOf } from './lists.ts';
+import { checkCursor, listOf, page, pageOf } from './lists.ts';
 import { operation } from './operation.ts';
 
 const text = z.string().nullable();
@@ -15,7 +16,7 @@ const rules = {
     .array(z.string().max(320))
     .max(500)
     .nullable()
-    .describe('It may write only to these addresses and domains; null: to anybody.'),
+    .describe('It may write only to these addresses and domains; null: to anyone.'),
   templates_only: z.boolean().describe('It may send templates only, without words of its own.'),
   no_bcc: z.boolean().describe('It may not send hidden copies.'),
   daily_cap: z
@@ -23,7 +24,37 @@ const rules = {
     .int()
     .nullable()
     .describe('Recipients a UTC day, below the account’s quota; null: no cap of its own.'),
-  sandbox_only: z.boolean().describe('Its mail goes to the sandbox and never leaves.'),
+  sandbox_only: z
+    .boolean()
+    .describe(
+      'Its email goes to the sandbox and is never delivered. Such a key begins with `sm_test_`.',
+    ),
+  approval: z
+    .enum(APPROVAL_RULES)
+    .describe(
+      'When a person has to approve what it sends: `always`, `first_contact` (a recipient this account has not reached before), `outside_domain` (a recipient outside its senders), or `never`.',
+    ),
+  own_messages: z
+    .boolean()
+    .describe('It may read and change only what it sent itself. The default for keys with rules.'),
+  senders: z
+    .array(z.string().max(400))
+    .min(1)
+    .max(50)
+    .nullable()
+    .describe('Mailboxes it may write from, with the names that are shown; null: as the account.'),
+  reply_to: z
+    .array(z.string().max(320))
+    .min(1)
+    .max(50)
+    .nullable()
+    .describe('Addresses and domains that replies may go to, besides the account’s own senders.'),
+  link_hosts: z
+    .array(z.string().max(253))
+    .min(1)
+    .max(100)
+    .nullable()
+    .describe('Hosts that links may lead to, with those below them; null: any.'),
 };
 
 const key = z
@@ -37,8 +68,8 @@ const key = z
       .array(z.string())
       .nullable()
       .describe('Addresses and networks it may be used from; null: anywhere.'),
-    created_at: z.string().describe('When it was made: ISO 8601, UTC.'),
-    expires_at: text.describe('When it ends; null: not by itself.'),
+    created_at: z.string().describe('When it was created: ISO 8601, UTC.'),
+    expires_at: text.describe('When it expires; null: never.'),
     last_used_at: text.describe('When it was used last.'),
     revoked_at: text.describe('Since when it is refused; null: it is not.'),
   })
@@ -55,6 +86,11 @@ const show = ({ limits, ...one }: ApiKey): z.output<typeof key> => ({
     no_bcc: limits.noBcc,
     daily_cap: limits.dailyCap,
     sandbox_only: limits.sandboxOnly,
+    approval: limits.approval,
+    own_messages: limits.ownMessages,
+    senders: limits.senders && [...limits.senders],
+    reply_to: limits.replyTo && [...limits.replyTo],
+    link_hosts: limits.linkHosts && [...limits.linkHosts],
   },
   networks: one.networks,
   created_at: one.createdAt,
@@ -77,6 +113,7 @@ export const keyOperations = [
     rest: { method: 'GET', path: '/v1/keys' },
     client: 'keys.list',
     async run({ database, directory }, { accountId }, { limit, cursor }) {
+      checkCursor('key_', cursor);
       await directory.noteUses();
       const keys = await pageOfKeys(database, accountId, { before: cursor, limit });
       return pageOf(keys, limit, (last) => last.id, show);
@@ -101,9 +138,9 @@ export const keyOperations = [
 
   operation({
     name: 'create_key',
-    title: 'Make an API key',
+    title: 'Create an API key',
     summary:
-      'The answer holds the key itself, which is shown this once. Nobody can give a key more than they may do themselves.',
+      'The answer holds the key itself, which is shown only once. Nobody can give a key more than they may do themselves.',
     effect: 'changes',
     scope: 'keys:write',
     input: z.strictObject({
@@ -114,7 +151,7 @@ export const keyOperations = [
         .datetime({ offset: true, error: 'must be a time such as 2030-01-31T00:00:00Z' })
         .nullable()
         .optional()
-        .describe('When it ends; null or absent: not by itself.'),
+        .describe('When it expires; null or absent: never.'),
       networks: z
         .array(z.string().max(50))
         .max(100)
@@ -122,24 +159,18 @@ export const keyOperations = [
         .optional()
         .describe('Addresses and networks it may be used from; null or absent: anywhere.'),
     }),
-    output: key.extend({ secret: z.string().describe('The key itself, shown this once.') }),
+    output: key.extend({ secret: z.string().describe('The key itself, shown only once.') }),
     rest: { method: 'POST', path: '/v1/keys', status: 201 },
     client: 'keys.create',
     async run({ database, clock }, caller, { name, scopes, rules = {}, ...wish }, via) {
-      await requireToHave(database, caller, scopes);
+      await requireToHave(database, caller, scopes, 'scopes');
       const { accountId, keyId } = caller;
       const by = via.person?.name ?? (keyId === null ? undefined : 'another API key');
       const made = await createKey(database, clock, {
         ...{ accountId, scopes },
         ...(by === undefined ? {} : { by }),
         ...(name ? { name } : {}),
-        limits: {
-          allowedRecipients: rules.allowed_recipients ?? null,
-          templatesOnly: rules.templates_only ?? false,
-          noBcc: rules.no_bcc ?? false,
-          dailyCap: rules.daily_cap ?? null,
-          sandboxOnly: rules.sandbox_only ?? false,
-        },
+        limits: limitsIn(rules),
         bounds: {
           expiresAt: wish.expires_at ? new Date(wish.expires_at) : null,
           networks: wish.networks ?? null,
@@ -154,7 +185,7 @@ export const keyOperations = [
   operation({
     name: 'revoke_key',
     title: 'Revoke an API key',
-    summary: 'Ends a key for good: whatever uses it is refused with 401 within a second.',
+    summary: 'Revokes a key permanently: whatever uses it is refused with 401 within a second.',
     effect: 'changes',
     scope: 'keys:write',
     input: z.strictObject({ id }),
@@ -168,6 +199,24 @@ export const keyOperations = [
     },
   }),
 ];
+
+/** By default, a key with rules reads only the emails that it sent itself. */
+function limitsIn(given: Partial<z.output<z.ZodObject<typeof rules>>>): AgentLimits {
+  const limits: AgentLimits = {
+    allowedRecipients: given.allowed_recipients ?? null,
+    templatesOnly: given.templates_only ?? false,
+    noBcc: given.no_bcc ?? false,
+    dailyCap: given.daily_cap ?? null,
+    sandboxOnly: given.sandbox_only ?? false,
+    approval: given.approval ?? 'never',
+    ownMessages: given.own_messages ?? false,
+    senders: given.senders ?? null,
+    replyTo: given.reply_to ?? null,
+    linkHosts: given.link_hosts ?? null,
+  };
+  const bySandboxAlone = limitsOf({ ...limits, sandboxOnly: false }) === null;
+  return { ...limits, ownMessages: given.own_messages ?? !bySandboxAlone };
+}
 
 /** For the audit. */
 const settings = ({ name, scopes, rules, networks, expires_at }: z.output<typeof key>) => ({

@@ -9,13 +9,21 @@ const input = z.strictObject({
     .enum(categories, `must be one of ${categories.join(', ')}`)
     .optional()
     .describe('Only templates of this category.'),
+  query: z
+    .string()
+    .trim()
+    .max(200)
+    .optional()
+    .describe('What the email is about, in a few words: the five that fit best.')
+    .meta({ example: 'reset a password' }),
 });
 
 const summary = {
   slug: z.string().describe('What send_email takes as `template`.'),
-  name: z.string().describe('What people call it.'),
+  name: z.string().describe('Its name.'),
   category: z.enum(categories).describe('What it is about.'),
   description: z.string().describe('When to use it.'),
+  own: z.literal(true).optional().describe('The account wrote it. Absent: the catalogue’s.'),
 };
 
 const template = z.object({
@@ -43,16 +51,55 @@ export const listTemplates = operation({
   client: 'templates.list',
   tool: {
     advice:
-      'Start here when you want to send a mail; then read the one you choose with get_template.',
+      'Start here when you want to send an email; then read the one you choose with get_template.',
   },
-  async run({ templates }, { accountId }, { category }) {
-    const found = await templates.list(accountId, category);
+  async run({ templates }, { accountId }, { category, query }) {
+    const all = await templates.list(accountId, category);
+    const found = query === undefined ? all : bestFitting(query, all);
     return listed(
-      found.map(({ slug, name, category, description, variables }) => ({
-        ...{ slug, name, category, description },
+      found.map(({ slug, name, category, description, variables, own }) => ({
+        ...{ slug, name, category, description, ...(own && { own }) },
         variables: variables.map(({ name, required }) => ({ name, required })),
       })),
       null,
     );
   },
 });
+
+const MOST_FITTING = 5;
+const SMALL_WORDS = ['and', 'for', 'from', 'that', 'the', 'their', 'with', 'email'];
+
+interface Named {
+  slug: string;
+  name: string;
+  category: string;
+  description: string;
+}
+
+/** By how many of the words each has; what is in its name counts more. */
+function bestFitting<Template extends Named>(query: string, all: readonly Template[]): Template[] {
+  const words = query
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length > 2 && !SMALL_WORDS.includes(word));
+  return all
+    .map((template) => ({ template, fit: fitOf(words, template) }))
+    .filter(({ fit }) => fit > 0)
+    .sort((one, other) => other.fit - one.fit)
+    .slice(0, MOST_FITTING)
+    .map(({ template }) => template);
+}
+
+function fitOf(words: readonly string[], { slug, name, category, description }: Named): number {
+  const titles = ` ${slug.replaceAll('-', ' ')} ${name} `.toLowerCase();
+  const rest = ` ${category} ${description}`.toLowerCase();
+  const fitOfWord = (word: string): number => {
+    if (titles.includes(` ${word} `)) return 5;
+    if (titles.includes(` ${stem(word)}`)) return 3;
+    return rest.includes(` ${stem(word)}`) ? 1 : 0;
+  };
+  return words.reduce((fit, word) => fit + fitOfWord(word), 0);
+}
+
+/** Enough of a word to find its other forms: confirm, confirmed, confirmation. */
+const stem = (word: string): string => (word.length > 6 ? word.slice(0, -3) : word);

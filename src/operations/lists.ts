@@ -1,6 +1,8 @@
 // Lists: every list is read page by page in the same way, `limit` and `cursor` in, `{data,
 // has_more, next}` out.
 import { z } from 'zod';
+import { Problem } from '../errors.ts';
+import { type IdPrefix, readUuid } from '../ids.ts';
 
 /** The input fields of every list. */
 export const page = {
@@ -17,6 +19,17 @@ export const page = {
     .optional()
     .describe('Where to continue: `next` of the previous answer.'),
 };
+
+/** For lists that continue behind an id: any other text would show the first page again and again. */
+export function checkCursor(prefix: IdPrefix, cursor: string | undefined): void {
+  if (cursor === undefined || readUuid(prefix, cursor) !== undefined) return;
+  throw wrongCursor();
+}
+
+export const wrongCursor = (): Problem =>
+  new Problem('invalid', 'cursor: give back `next` of the previous answer, or leave it out.', {
+    at: 'cursor',
+  });
 
 /** Kept apart from the schemas' own descriptions, which are shown to everybody. */
 const lists = z.registry<{ items: string }>();

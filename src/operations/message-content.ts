@@ -1,6 +1,8 @@
 // What a message holds: bodies, headers, files, its source; and sending it once more. Kept for a
 // limited time.
 import { z } from 'zod';
+import { sandboxed } from '../accounts/agent-limits.ts';
+import type { Caller } from '../accounts/directory.ts';
 import { formatMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import { acceptSend } from '../sending/accept.ts';
@@ -9,10 +11,13 @@ import {
   hiddenRecipients,
   readAttachment,
   readContent,
+  readSizes,
   requestAgain,
   type StoredContent,
 } from '../sending/stored-content.ts';
 import type { Database } from '../store/pool.ts';
+import { fileList, headerList } from './email-parts.ts';
+import { file, fileAnswer } from './file-answer.ts';
 import { noContent, requireOpen, sealed } from './message-lookup.ts';
 import { messageId } from './messages.ts';
 import { operation, requireScope } from './operation.ts';
@@ -25,40 +30,17 @@ const messageContent = z
     from_email: z.string().describe('Sender.'),
     to: addresses.describe('Recipients, as they were written.'),
     cc: addresses.describe('Recipients of copies.'),
-    bcc: addresses.describe('Recipients who stand in no header.'),
-    reply_to: z.string().nullable().describe('Where answers go; null: to the sender.'),
+    bcc: addresses.describe('Recipients who are in no header.'),
+    reply_to: z.string().nullable().describe('Where replies go; null: to the sender.'),
     subject: z.string().describe('The subject.'),
-    headers: z
-      .array(
-        z.object({
-          name: z.string().describe('Name of the header.'),
-          value: z.string().describe('Its value.'),
-        }),
-      )
-      .describe('The sender’s own headers.'),
+    headers: headerList('Its value.').describe('The sender’s own headers.'),
     html: z.string().nullable().describe('The HTML, before tracking; null: it has none.'),
     text: z.string().nullable().describe('The plain text; null: it has none.'),
-    attachments: z
-      .array(
-        z.object({
-          index: z.number().int().describe('Its place, for the call that answers it.'),
-          filename: z.string().describe('File name.'),
-          content_type: z.string().describe('Media type.'),
-          size: z.number().int().describe('Bytes.'),
-        }),
-      )
-      .describe('Files, without what is in them.'),
+    attachments: fileList({
+      index: z.number().int().describe('Its place, for the call that answers it.'),
+    }),
   })
   .meta({ id: 'MessageContent' });
-
-/** As in a send. */
-const file = z
-  .object({
-    filename: z.string().describe('File name.'),
-    content_type: z.string().describe('Media type.'),
-    content_base64: z.string().describe('What is in it, base64.'),
-  })
-  .meta({ id: 'File' });
 
 export const contentOperations = [
   operation({
@@ -96,7 +78,7 @@ export const contentOperations = [
   operation({
     name: 'get_message_source',
     title: 'Read a message’s source',
-    summary: 'The message as it goes or went over the wire (RFC 5322), tracking and all.',
+    summary: 'The message as it is or was handed over (RFC 5322), including tracking.',
     effect: 'reads',
     scope: 'messages:read',
     input: z.strictObject({ sm_mail_id: messageId }),
@@ -107,11 +89,7 @@ export const contentOperations = [
       const { uuid } = await requireOpen(database, accountId, sm_mail_id, via);
       const source = await sourceOf(accountId, uuid);
       if (source === undefined) throw noContent(sm_mail_id);
-      return {
-        filename: `${sm_mail_id}.eml`,
-        content_type: 'message/rfc822',
-        content_base64: source.toString('base64'),
-      };
+      return fileAnswer(`${sm_mail_id}.eml`, 'message/rfc822', source);
     },
   }),
 
@@ -130,7 +108,9 @@ export const contentOperations = [
     client: 'messages.attachment',
     async run({ database }, { accountId }, { sm_mail_id, index }, via) {
       const message = await requireOpen(database, accountId, sm_mail_id, via);
-      const { head } = await contentOf(database, accountId, message);
+      const stored = await readSizes(database, accountId, message.uuid);
+      if (stored === undefined) throw noContent(sm_mail_id);
+      const { head } = stored;
       const found = await readAttachment(database, accountId, message.uuid, head, index);
       if (found === undefined) {
         throw new Problem(
@@ -138,11 +118,7 @@ export const contentOperations = [
           `The message has ${head.attachments.length} attachments, and none at ${index}.`,
         );
       }
-      return {
-        filename: found.filename,
-        content_type: found.contentType,
-        content_base64: found.content.toString('base64'),
-      };
+      return fileAnswer(found.filename, found.contentType, [found.content]);
     },
   }),
 
@@ -150,7 +126,7 @@ export const contentOperations = [
     name: 'send_message_again',
     title: 'Send a message again',
     summary:
-      'Queues the same email once more as a new message, to the same recipients. It counts as any other email.',
+      'Queues the same email once more as a new message, to the same recipients. It counts like any other email.',
     effect: 'sends',
     scope: 'email:send',
     input: z.strictObject({ sm_mail_id: messageId }),
@@ -164,14 +140,21 @@ export const contentOperations = [
       // A copy would be a mail of the account, which all its people may read.
       if (message.door === 'system') throw sealed();
       const content = await contentOf(database, caller.accountId, message);
-      const request = await requestAgain(database, message, content);
+      const { request, ...as } = await requestAgain(database, message, content);
       const { door, idempotencyKey } = via;
-      const { answer, limit } = await acceptSend(deps, caller, request, { door, idempotencyKey });
+      const who = content.head.sandbox ? inSandbox(caller) : caller;
+      const { answer, limit } = await acceptSend(deps, who, request, {
+        ...{ door, idempotencyKey },
+        ...as,
+      });
       via.limit = limit;
       return answer;
     },
   }),
 ];
+
+/** What was written for a test reaches nobody, whoever sends it again. */
+const inSandbox = (caller: Caller): Caller => ({ ...caller, limits: sandboxed(caller.limits) });
 
 async function contentOf(
   database: Database,

@@ -19,7 +19,10 @@ export const noMessage = (id: string): Problem =>
   );
 
 export const noContent = (id: string): Problem =>
-  new Problem('not-found', `The content of ${id.slice(0, 64)} is past its days and gone.`);
+  new Problem(
+    'not-found',
+    `The content of ${id.slice(0, 64)} is past its retention and was deleted.`,
+  );
 
 export async function requireMessage(
   database: Database,
@@ -45,8 +48,8 @@ export async function requireOpen(
 }
 
 /**
- * Mails of the service itself carry links that act for their reader: join, verify, choose a
- * password. They stand in the lists of the account that sent them, but its people and programs must
+ * Emails of the service itself carry links that act for their reader: join, verify, choose a
+ * password. They are in the lists of the account that sent them, but its people and programs must
  * not read them: only operators, who could do as much.
  */
 export const isSealed = (door: string, { person, door: through }: Pick<Via, 'person' | 'door'>) =>
@@ -55,5 +58,5 @@ export const isSealed = (door: string, { person, door: through }: Pick<Via, 'per
 export const sealed = (): Problem =>
   new Problem(
     'forbidden',
-    'The service itself wrote this mail, and its link is for its reader only. An operator can look at it.',
+    'The service itself wrote this email, and its link is for its reader only. An operator can look at it.',
   );

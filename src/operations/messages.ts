@@ -1,32 +1,42 @@
-// Messages: what was sent, found by whom it went to, what it was about and what became of it.
+// Messages: what was sent, found by whom it went to, what it was about and what happened to it.
 import { z } from 'zod';
+import type { Caller } from '../accounts/directory.ts';
 import { type MessageDetails, readMessageDetails } from '../delivery/message-details.ts';
 import { RESOLUTIONS, resolve } from '../delivery/resolve.ts';
-import { Problem } from '../errors.ts';
 import { listAttempts } from '../events/attempts.ts';
 import { readUuid, showUuid } from '../ids.ts';
 import { DOORS } from '../messages/door.ts';
-import { findOwnMessage, type Message } from '../messages/message.ts';
+import { cameThrough, findOwnMessage, type Message } from '../messages/message.ts';
 import { searchMessages } from '../messages/search.ts';
-import { STATUSES } from '../messages/status.ts';
+import { type MessageStatus, STATUSES } from '../messages/status.ts';
+import type { Database } from '../store/pool.ts';
 import { listDeliveriesOfMessage } from '../webhooks/deliveries.ts';
 import { timelineOutput } from './get-message.ts';
-import { listed, listOf, page } from './lists.ts';
+import { checkCursor, listed, listOf, page } from './lists.ts';
 import { isSealed, messageUuid, noMessage, requireMessage } from './message-lookup.ts';
 import { operation } from './operation.ts';
 import { delivery, showDelivery } from './webhook-deliveries.ts';
 
 const messageSummary = z
   .object({
-    id: z.string().describe('The message id, `sm_mail_id` in the call that tells its story.'),
+    id: z.string().describe('The message id, `sm_mail_id` in other calls.'),
     status: z.enum(STATUSES).describe('The current status.'),
     from_email: z.string().describe('Sender.'),
     recipients: z.array(z.string()).describe('To, cc and bcc together.'),
     subject: z.string().describe('The subject as it went out.'),
     tags: z.array(z.string()).describe('Labels given when it was sent.'),
     template: z.string().nullable().describe('The template it was made from.'),
+    stream: z.string().describe('The stream it went through.'),
     door: z.enum(DOORS).describe('Where it came in.'),
     created_at: z.string().describe('When it was accepted: ISO 8601, UTC.'),
+    scheduled_at: z
+      .string()
+      .nullable()
+      .describe('When it goes out, or was to: ISO 8601, UTC; null: it went at once.'),
+    cancelled_at: z
+      .string()
+      .nullable()
+      .describe('When it was cancelled: ISO 8601, UTC; null: it was not.'),
   })
   .meta({ id: 'MessageSummary' });
 
@@ -42,7 +52,7 @@ const recipientState = z
   .object({
     address: z.string().describe('The recipient.'),
     kind: z.enum(['to', 'cc', 'bcc']).describe('How they were addressed.'),
-    status: z.enum(STATUSES).describe('What became of their copy.'),
+    status: z.enum(STATUSES).describe('What happened to their copy.'),
     at: text.describe('Since when: ISO 8601, UTC; null: it is still queued.'),
     response: text.describe('What the last mail server said about it.'),
   })
@@ -56,13 +66,13 @@ const pending = z.object({
     .array(z.string())
     .describe('Those of them of whom nobody knows whether the relay has the email.'),
   last_response: text.describe('What the relay said last.'),
-  set_aside: text.describe('Why it is not tried any more; null: it is.'),
+  set_aside: text.describe('Why it is no longer tried; null: it is.'),
 });
 
 const messageDetails = messageSummary
   .extend({
     events: timelineOutput().shape.events,
-    recipient_states: z.array(recipientState).describe('What became of each recipient’s copy.'),
+    recipient_states: z.array(recipientState).describe('What happened to each recipient’s copy.'),
     sealed: z
       .boolean()
       .describe('Whether the service itself wrote it for its reader only: content is not shown.'),
@@ -81,6 +91,7 @@ const messageDetails = messageSummary
       })
       .nullable()
       .describe('The API key it came through.'),
+    relays: z.array(z.string()).describe('Names of the relays that took it.'),
     relay_message_id: text.describe('Its id at the relay, once it took it.'),
     delay: z
       .record(z.string(), z.unknown())
@@ -93,7 +104,7 @@ const messageDetails = messageSummary
 const attempt = z
   .object({
     at: z.string().describe('When: ISO 8601, UTC.'),
-    attempt: z.number().int().nullable().describe('Which; null: a report of the relay.'),
+    attempt: z.number().int().nullable().describe('Which; null: a report from the relay.'),
     server: z.string().describe('Who was asked, or who reported.'),
     recipients: z
       .array(
@@ -101,12 +112,13 @@ const attempt = z
           recipient: z.string().describe('About whom.'),
           result: z
             .enum(['deferred', 'unknown'])
-            .describe('unknown: the line was cut after the email.'),
+            .describe('unknown: the connection broke after the email.'),
           reply: z.string().describe('What the server said.'),
+          relay: z.string().optional().describe('Name of the relay that was asked.'),
         }),
       )
       .describe('What it said about each.'),
-    next_at: text.describe('When it was to be tried next; null: not any more.'),
+    next_at: text.describe('When it was to be tried next; null: no further attempt.'),
   })
   .meta({ id: 'DeliveryAttempt' });
 
@@ -116,15 +128,15 @@ const instant = (description: string) =>
     .optional()
     .describe(description);
 
-const showSummary = ({ from, createdAt, accountId: _own, ...message }: Message) => ({
-  ...message,
-  from_email: from,
-  created_at: createdAt,
-});
+export const showSummary = ({ accountId: _own, ...message }: Message) => {
+  const { from, createdAt, scheduledAt, cancelledAt, ...rest } = message;
+  const times = { created_at: createdAt, scheduled_at: scheduledAt, cancelled_at: cancelledAt };
+  return { ...rest, from_email: from, ...times };
+};
 
 const showDetails = (found: MessageDetails, sealed: boolean): z.output<typeof messageDetails> => {
   const { recipientStates, templateVersion, brandingVersion, relayMessageId, ...rest } = found;
-  const { events, key, delay, pending, ...message } = rest;
+  const { events, key, relays, delay, pending, sandbox: _sandbox, ...message } = rest;
   return {
     ...showSummary(message),
     events: events as z.output<typeof messageDetails>['events'],
@@ -133,6 +145,7 @@ const showDetails = (found: MessageDetails, sealed: boolean): z.output<typeof me
     template_version: templateVersion,
     branding_version: brandingVersion,
     key,
+    relays,
     relay_message_id: relayMessageId,
     delay,
     pending: pending && {
@@ -146,57 +159,95 @@ const showDetails = (found: MessageDetails, sealed: boolean): z.output<typeof me
   };
 };
 
+const searchInput = z.strictObject({
+  id: z.string().max(64).optional().describe('A message id: that one alone.'),
+  recipient: z
+    .string()
+    .trim()
+    .max(400)
+    .optional()
+    .describe('An address in to, cc or bcc; @ and a domain: everyone there; or a part of one.')
+    .meta({ example: 'ada@example.com' }),
+  from_email: z
+    .string()
+    .trim()
+    .max(400)
+    .optional()
+    .describe('The sender’s address; @ and a domain: every sender of it; or a part of one.'),
+  words: z
+    .string()
+    .trim()
+    .max(400)
+    .optional()
+    .describe(
+      'Whole words of the subject, at most 16, in any order. The quickest way to search by subject.',
+    ),
+  subject: z.string().trim().max(400).optional().describe('A part of the subject.'),
+  template: z.string().trim().max(64).optional().describe('Slug of the template, exactly.'),
+  tag: z.string().trim().max(400).optional().describe('A tag, exactly.'),
+  stream: z.string().trim().max(64).optional().describe('Name of the stream, exactly.'),
+  door: z.enum(DOORS).optional().describe('Where it came in.'),
+  status: z.enum(STATUSES).optional().describe('The current status.'),
+  scheduled: z
+    .boolean()
+    .optional()
+    .describe('true: only those scheduled for later; false: all others.'),
+  after: instant('Not before this time, ISO 8601.'),
+  before: instant('Before this time, ISO 8601.'),
+  ...page,
+});
+
 export const listMessages = operation({
   name: 'search_messages',
   title: 'Search messages',
   summary:
-    'The account’s messages, newest first, by recipient, subject, template, tag, door, status and time. One call looks through a bounded number of them: continue while `next` is not null, even when a page is empty.',
+    'The account’s messages, newest first, by recipient, sender, words of the subject, template, tag, stream, door, status and time. One call looks through a bounded number of them: continue while `next` is not null, even when a page is empty.',
   effect: 'reads',
   scope: 'messages:read',
-  input: z.strictObject({
-    id: z.string().max(64).optional().describe('A message id: that one alone.'),
-    recipient: z
-      .string()
-      .trim()
-      .max(400)
-      .optional()
-      .describe('An address in to, cc or bcc, or a part of one.')
-      .meta({ example: 'ada@example.com' }),
-    subject: z.string().trim().max(400).optional().describe('A part of the subject.'),
-    template: z.string().trim().max(64).optional().describe('Slug of the template, exactly.'),
-    tag: z.string().trim().max(400).optional().describe('A tag, exactly.'),
-    door: z.enum(DOORS).optional().describe('Where it came in.'),
-    status: z.enum(STATUSES).optional().describe('The current status.'),
-    after: instant('Not before this time, ISO 8601.'),
-    before: instant('Before this time, ISO 8601.'),
-    ...page,
-  }),
+  input: searchInput,
   output: listOf('messages', messageSummary),
   rest: { method: 'GET', path: '/v1/messages' },
   client: 'messages.list',
-  tool: { advice: 'get_email_status tells the story of one.' },
-  async run({ database }, { accountId }, { id, after, before, cursor, limit, ...filter }) {
-    if (id !== undefined) {
-      const uuid = readUuid('msg_', id);
-      const found = uuid && (await findOwnMessage(database, accountId, uuid));
-      return listed(found ? [showSummary(found)] : [], null);
-    }
-    const { messages, beforeUuid } = await searchMessages(database, accountId, {
-      ...filter,
-      fromMs: after === undefined ? undefined : Date.parse(after),
-      untilMs: before === undefined ? undefined : Date.parse(before),
-      beforeUuid: cursor === undefined ? undefined : readCursor(cursor),
-      limit,
-    });
-    return listed(messages.map(showSummary), beforeUuid && showUuid('msg_', beforeUuid));
-  },
+  tool: { advice: 'get_email_status shows the timeline of one.' },
+  run: ({ database }, caller, input) => findMessages(database, caller, input),
 });
+
+type Wish = z.output<typeof searchInput> & { statuses?: MessageStatus[] | undefined };
+
+/** Also for agents, who may name several statuses (mcp/search-tool.ts). */
+export async function findMessages(
+  database: Database,
+  caller: Caller,
+  { id, after, before, cursor, limit, ...wish }: Wish,
+) {
+  checkCursor('msg_', cursor);
+  const { accountId } = caller;
+  const keyId = caller.limits?.ownMessages ? caller.keyId : null;
+  if (id !== undefined) {
+    const uuid = readUuid('msg_', id);
+    const isOurs =
+      uuid && (keyId === null || (await cameThrough(database, accountId, uuid, keyId)));
+    const found = isOurs && (await findOwnMessage(database, accountId, uuid));
+    return listed(found ? [showSummary(found)] : [], null);
+  }
+  const { from_email: from, ...filter } = wish;
+  const { messages, beforeUuid } = await searchMessages(database, accountId, {
+    ...filter,
+    keyId,
+    from,
+    fromMs: after === undefined ? undefined : Date.parse(after),
+    untilMs: before === undefined ? undefined : Date.parse(before),
+    beforeUuid: cursor === undefined ? undefined : readUuid('msg_', cursor),
+    limit,
+  });
+  return listed(messages.map(showSummary), beforeUuid && showUuid('msg_', beforeUuid));
+}
 
 export const getMessageDetails = operation({
   name: 'get_message_details',
   title: 'Read everything about a message',
   summary:
-    'One message with its timeline, what became of each recipient, where it came from and how handing it over stands; everything but what it says.',
+    'One message with its timeline, what happened to each recipient, where it came from and how far handing it over has got; everything but its content.',
   effect: 'reads',
   scope: 'messages:read',
   input: z.strictObject({ sm_mail_id: messageId }),
@@ -218,7 +269,7 @@ export const messageOperations = [
     name: 'list_message_attempts',
     title: 'List the attempts of a message',
     summary:
-      'Attempts to hand a message over that were no end, and reports of delays, oldest first: what the timeline leaves out.',
+      'Attempts to hand a message over that settled nothing, and reports of delays, oldest first: what the timeline leaves out.',
     effect: 'reads',
     scope: 'messages:read',
     input: z.strictObject({ sm_mail_id: messageId }),
@@ -238,7 +289,7 @@ export const messageOperations = [
   operation({
     name: 'list_message_webhooks',
     title: 'List the webhook deliveries of a message',
-    summary: 'Which endpoints were told of the events of a message, oldest first.',
+    summary: 'Which endpoints got the events of a message, oldest first.',
     effect: 'reads',
     scope: 'webhooks:read',
     input: z.strictObject({ sm_mail_id: messageId }),
@@ -256,7 +307,7 @@ export const messageOperations = [
     name: 'resolve_message',
     title: 'Decide an unknown outcome',
     summary:
-      'For a message of which nobody knows whether the relay has it, because the line was cut: count it as sent, or send it again with the same Message-ID.',
+      'For a message of which nobody knows whether the relay has it, because the connection broke: count it as sent, or send it again with the same Message-ID.',
     effect: 'changes',
     scope: 'messages:write',
     input: z.strictObject({
@@ -277,9 +328,3 @@ export const messageOperations = [
     },
   }),
 ];
-
-function readCursor(text: string): string {
-  const uuid = readUuid('msg_', text);
-  if (uuid !== undefined) return uuid;
-  throw new Problem('invalid', 'cursor: give back `next` of the previous answer, or leave it out.');
-}

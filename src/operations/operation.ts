@@ -33,6 +33,12 @@ export interface Operation<
   effect: Effect;
   /** What the caller must be allowed; null: any key of a paying account. */
   scope: Scope | null;
+  /**
+   * It shows or changes emails whoever sent them, or has them told to somebody: not for keys with
+   * the rule `own_messages`. What names one message by `sm_mail_id` is asked by perform.ts whose it
+   * is, and needs no word.
+   */
+  ofAllEmails?: true;
   input: Input;
   output: Output;
   rest: RestShape;
@@ -51,6 +57,8 @@ export interface Operation<
     input: z.output<Input>,
     via: Via,
   ): Promise<z.output<Output>>;
+  /** What the answer also says and may take long: done after the transaction of `changes`. */
+  after?(deps: OperationDeps, caller: Caller, output: z.output<Output>): Promise<z.output<Output>>;
 }
 
 export interface RestShape {
@@ -68,6 +76,10 @@ export interface RestShape {
    * what the other changed.
    */
   ifMatch?: string;
+  /** A body that is a list is this field of the input. */
+  list?: string;
+  /** Fields of the input that may come as a header, by its name. */
+  headers?: Record<string, string>;
   /**
    * Which fields of the body belong together, by name, in the words of JSON Schema. Not part of
    * `input`, because programs of agents refuse tools that have it at the top.
@@ -96,10 +108,14 @@ export interface Via {
   /** The person behind a session; null: a key, or a command on the machine. */
   person: Person | null;
   idempotencyKey?: string | undefined;
-  /** Told by `changes` and `talks`: what is to stand in the audit. */
+  /** Told by `changes` and `talks`: what is to be in the audit. */
   note: (change: Change) => void;
+  /** Told what to stop when the caller does not wait for the answer any more. */
+  onGone?: ((stop: () => void) => void) | undefined;
   /** Set by sends: how the daily quota stands. */
   limit?: LimitState | null;
+  /** Set by sends: what is wrong with what was taken. */
+  warnings?: readonly string[];
 }
 
 export interface Person {
@@ -122,7 +138,8 @@ export function requireScope(caller: Caller, scope: Scope | null): void {
   throw new Problem(
     'forbidden',
     caller.keyId === null
-      ? `Your role does not allow this: it takes the scope ${scope}. An owner of the account can change roles.`
+      ? `Your role does not allow this: it needs the scope ${scope}. An owner of the account can change roles.`
       : `This API key lacks the scope ${scope}. Use a key that has it, or make a new one with it.`,
+    { kind: 'scope' },
   );
 }

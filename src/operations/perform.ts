@@ -4,8 +4,11 @@ import type { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { isOperators } from '../accounts/scopes.ts';
 import { type Actor, type Change, writeAudit } from '../audit/audit.ts';
+import { Problem } from '../errors.ts';
+import { cameThrough } from '../messages/message.ts';
 import { joined } from '../store/pool.ts';
 import type { OperationDeps } from './deps.ts';
+import { messageUuid, noMessage } from './message-lookup.ts';
 import { type Operation, requireScope, type Via } from './operation.ts';
 import { readInput } from './read-input.ts';
 
@@ -21,6 +24,7 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
 ): Promise<z.output<Output>> {
   requireScope(caller, operation.scope);
   const input = readInput(operation.input, raw, { blanksAreAbsent: !changes(operation) });
+  await requireOwn(deps, operation, caller, input);
   await operation.before?.(deps, caller, input);
   const noted: Change[] = [];
   const call: Via = Object.assign(via, { note: (change: Change) => void noted.push(change) });
@@ -36,20 +40,41 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
       return result;
     });
     forgetChanged(deps, caller, noted);
-    return output;
+    return (await operation.after?.(deps, caller, output)) ?? output;
   }
   const sends = operation.effect === 'sends';
   const who = sends && caller.keyId === null ? await activeMember(deps, caller) : caller;
   const output = await operation.run(deps, who, input, call);
   if (sends) {
     const { door, requestId: request } = via;
-    deps.log.info({ door, request, account: caller.accountId, message: output.id }, 'accepted');
+    const { id: message, data: batch } = output;
+    const what = Array.isArray(batch) ? { messages: batch.length } : { message };
+    deps.log.info({ door, request, account: caller.accountId, ...what }, 'accepted');
   }
   if (operation.effect === 'talks') {
     await audit(deps, deps.database, operation, caller, call, noted);
     forgetChanged(deps, caller, noted);
   }
   return output;
+}
+
+/** A key that may see only its own emails finds no other by its id, whatever it asks of it. */
+async function requireOwn(
+  { database }: OperationDeps,
+  { ofAllEmails }: Pick<Operation, 'ofAllEmails'>,
+  { accountId, keyId, limits }: Caller,
+  { sm_mail_id: id }: { sm_mail_id?: unknown },
+): Promise<void> {
+  if (!limits?.ownMessages) return;
+  if (ofAllEmails) {
+    throw new Problem(
+      'forbidden',
+      'The rule own_messages of this key: it may read and change only what it sent itself, and this is about the emails of every key. Use a key without that rule.',
+    );
+  }
+  if (typeof id !== 'string') return;
+  const uuid = messageUuid(id);
+  if (!(await cameThrough(database, accountId, uuid, keyId))) throw noMessage(id);
 }
 
 /**

@@ -36,6 +36,7 @@ export function notFitting(schema: z.ZodType, { issues }: z.ZodError): Problem {
   const sentence = faults.map(({ message }) => message).join('; ');
   const more = issues.reduce((sum, issue) => sum + countOf(issue), 0) - faults.length;
   return new Problem('invalid', more > 0 ? `${sentence}; and ${more} more.` : `${sentence}.`, {
+    ...(isMissing(issues[0]) ? { kind: 'missing-field' } : {}),
     faults,
   });
 }
@@ -57,7 +58,7 @@ export function requireModest(raw: unknown): void {
   if (entries <= MOST_ENTRIES) return;
   throw new Problem(
     'invalid',
-    `The request has more than ${MOST_ENTRIES} fields and entries in lists. No mail needs that many; see /openapi.json for the fields there are.`,
+    `The request has more than ${MOST_ENTRIES} fields and entries in lists. No email needs that many; see /openapi.json for the fields.`,
   );
 }
 
@@ -80,6 +81,11 @@ function withoutBlanks(raw: Record<string, unknown>): Record<string, unknown> {
 
 const isBlank = (value: unknown): boolean => value === null || value === '';
 
+/** Also of what may have several forms, which says so itself. */
+const isMissing = (issue: z.core.$ZodIssue | undefined): boolean =>
+  (issue?.code === 'invalid_type' && issue.message.endsWith('received undefined')) ||
+  issue?.message === 'is missing';
+
 /** Each fault as a part of a sentence that names the field. */
 function describe(schema: z.ZodType, issue: z.core.$ZodIssue): Fault[] {
   const path = showPath(issue.path);
@@ -95,14 +101,43 @@ function describe(schema: z.ZodType, issue: z.core.$ZodIssue): Fault[] {
       return [
         {
           path,
-          message: issue.message.endsWith('received undefined')
+          message: isMissing(issue)
             ? `${path} is missing`
             : `${path} must be ${article(issue.expected)}`,
         },
       ];
     default:
-      return [{ path, message: `${path}: ${issue.message}` }];
+      return [{ path, message: `${path}${inOurWords(issue)}` }];
   }
+}
+
+/** What a schema says of its own stays; what the library says is for who wrote the schema. */
+function inOurWords(issue: z.core.$ZodIssue): string {
+  if (!/^(Invalid|Too) /.test(issue.message)) return `: ${issue.message}`;
+  switch (issue.code) {
+    case 'invalid_value':
+      return ` must be ${oneOf(issue.values.map(String))}`;
+    case 'too_small':
+      return ` must ${bound(issue.origin, 'at least', Number(issue.minimum))}`;
+    case 'too_big':
+      return ` must ${bound(issue.origin, 'at most', Number(issue.maximum))}`;
+    case 'invalid_union':
+      return ' has a form that is not supported';
+    default:
+      return ` is not in the right format (${issue.message})`;
+  }
+}
+
+function oneOf(values: string[]): string {
+  const [last, ...others] = [...values].reverse();
+  return others.length === 0 ? `${last}` : `${others.reverse().join(', ')} or ${last}`;
+}
+
+function bound(origin: string, which: string, limit: number): string {
+  if (origin === 'string')
+    return `have ${which} ${limit} ${limit === 1 ? 'character' : 'characters'}`;
+  if (origin === 'array' || origin === 'set') return `hold ${which} ${limit}`;
+  return `be ${which} ${limit}`;
 }
 
 function unknownField(path: string, key: string, known: string[]): string {

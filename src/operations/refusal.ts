@@ -2,7 +2,7 @@
 // status, headers, body, log line and metric of a refusal are made; doors only write it in their
 // protocol.
 import { problemOf } from '../connection-fault.ts';
-import type { Fault, LimitState, Problem, ProblemCode } from '../errors.ts';
+import type { Fault, LimitState, PartError, Problem, ProblemCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { worded } from './hints.ts';
@@ -34,6 +34,9 @@ export interface RefusalBody {
   detail: string;
   code: ProblemCode | 'internal';
   faults?: readonly Fault[];
+  /** Of a batch, in the form of its answer. */
+  data?: [];
+  errors?: readonly PartError[];
 }
 
 export interface RefusalDeps {
@@ -63,7 +66,7 @@ export function refuse(
     log.error({ ...about, err: error }, 'a request failed');
     return { status: 500, headers: {}, body: OUR_FAULT, problem };
   }
-  metrics.refused.inc({ code: problem.code });
+  metrics.refused.inc({ code: problem.code, door: about.door });
   log.info({ ...about, code: problem.code, err: problem.cause }, 'refused');
   return refusalOf(problem, about.door);
 }
@@ -75,7 +78,7 @@ export const OUR_FAULT: RefusalBody = {
 
 /** Without a log line, for what nobody has to hear of. */
 export function refusalOf(problem: Problem, door: string): Refusal {
-  const { code, faults, limit } = problem;
+  const { code, faults, limit, errors } = problem;
   const detail = worded(problem, door);
   const headers: Record<string, string> = {};
   const wait = waitSeconds(problem);
@@ -84,13 +87,27 @@ export function refusalOf(problem: Problem, door: string): Refusal {
   return {
     status: STATUS_OF[code],
     headers,
-    body: faults.length > 0 ? { detail, code, faults } : { detail, code },
+    body: {
+      ...{ detail, code },
+      ...(faults.length > 0 ? { faults } : {}),
+      ...(errors === undefined ? {} : { data: [], errors }),
+    },
     problem,
   };
 }
 
 export const waitSeconds = ({ retryAfterSeconds }: Problem): number | undefined =>
   retryAfterSeconds === undefined ? undefined : Math.max(1, Math.ceil(retryAfterSeconds));
+
+const LONGEST_WARNING = 2000;
+
+/** What is wrong with what was taken, in one line of ASCII: `rule: what | rule: what`. */
+export const warningHeader = (warnings: readonly string[]): Record<string, string> => ({
+  'x-sm-warning': warnings
+    .join(' | ')
+    .replace(/[^\x20-\x7e]+/g, '?')
+    .slice(0, LONGEST_WARNING),
+});
 
 /** IETF draft "RateLimit header fields for HTTP". */
 export const limitHeaders = (limit: LimitState): Record<string, string> => ({

@@ -1,86 +1,143 @@
-// The sandbox: what was captured of the account's mail instead of being delivered, and which
-// addresses play which part.
+// The sandbox: the mailbox for tests, with what was captured of the account's mail instead of being
+// delivered, and the addresses that play a part.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
-import { readUuid } from '../ids.ts';
+import { inLongTurns } from '../in-turns.ts';
 import {
   clearOwnCaptured,
   getOwnCaptured,
   listOwnCaptured,
   type OwnCapturedMail,
+  readAfter,
 } from '../sandbox/account-inbox.ts';
 import { readCaptured } from '../sandbox/captured-mail.ts';
 import { SIMULATOR_ADDRESSES } from '../sandbox/scripts.ts';
-import { listed, listOf, page, pageOf } from './lists.ts';
+import { fileList, headerList } from './email-parts.ts';
+import { file, fileAnswer } from './file-answer.ts';
+import { checkCursor, listed, listOf, page, pageOf } from './lists.ts';
 import { isSealed, sealed } from './message-lookup.ts';
-import { operation } from './operation.ts';
+import { operation, type Via } from './operation.ts';
+
+const LONGEST_WAIT_SECONDS = 60;
+
+const id = z.string().max(64).describe('Id of the captured email, or of the message.');
 
 const capturedMail = z
   .object({
-    id: z.string().describe('Id of the captured mail.'),
+    id: z.string().describe('Id of the captured email.'),
     captured_at: z.string().describe('When: ISO 8601, UTC.'),
-    from: z.string().describe('Sender of the envelope.'),
+    from: z.string().describe('Who wrote it: the From header.'),
     recipients: z.array(z.string()).describe('Recipients of the envelope.'),
     subject: z.string().describe('The subject.'),
-    message_id: z.string().nullable().describe('The message it is a copy of.'),
+    message_id: z.string().describe('The message it is a copy of.'),
     size: z.number().int().describe('Bytes.'),
+    codes: z
+      .array(z.string())
+      .describe('One-time codes in subject and text, the likeliest first, as they are typed.'),
+    links: z
+      .array(
+        z.object({
+          url: z.string().describe('Where it leads.'),
+          text: z.string().describe('The words of the link.'),
+          tracked_url: z
+            .string()
+            .nullable()
+            .describe('As it is in the email where clicks are tracked; otherwise null.'),
+        }),
+      )
+      .describe('Links of the email in their order, at most 100.'),
   })
   .meta({ id: 'CapturedMail' });
 
 const capturedContent = capturedMail
   .extend({
-    headers: z
-      .array(
-        z.object({
-          name: z.string().describe('Name of the header.'),
-          value: z.string().describe('Its value, unfolded.'),
-        }),
-      )
-      .describe('All headers, in order.'),
+    headers: headerList('Its value, unfolded.').describe('All headers, in order.'),
     html: z.string().nullable().describe('The HTML, without the tracking pixel.'),
     text: z.string().nullable().describe('The plain text.'),
-    attachments: z
-      .array(
-        z.object({
-          filename: z.string().describe('File name.'),
-          content_type: z.string().describe('Media type.'),
-          size: z.number().int().describe('Bytes.'),
-        }),
-      )
-      .describe('Files, without what is in them.'),
-    raw: z.string().describe('The mail as it went over the wire, its first 4 MB.'),
+    attachments: fileList(),
+    raw: z.string().describe('The email as it was handed over, its first 4 MB.'),
   })
   .meta({ id: 'CapturedContent' });
 
-const show = ({ capturedAt, messageId, ...mail }: OwnCapturedMail) => ({
-  ...{ id: mail.id, captured_at: capturedAt, from: mail.from, recipients: mail.recipients },
-  ...{ subject: mail.subject, message_id: messageId, size: mail.size },
-});
+/** What the service itself wrote is for its reader only: it is in the list, with no way in. */
+function showTo(via: Via) {
+  return ({ capturedAt, messageId, door, ...mail }: OwnCapturedMail) => {
+    const isHidden = door === null || isSealed(door, via);
+    return {
+      ...{ id: mail.id, captured_at: capturedAt, from: mail.from, recipients: mail.recipients },
+      ...{ subject: mail.subject, message_id: messageId, size: mail.size },
+      codes: isHidden ? [] : mail.codes,
+      links: isHidden
+        ? []
+        : mail.links.map(({ url, text, trackedUrl }) => ({ url, text, tracked_url: trackedUrl })),
+    };
+  };
+}
+
+async function requireReadable(
+  database: Parameters<typeof getOwnCaptured>[0],
+  accountId: number,
+  id: string,
+  via: Via,
+): Promise<OwnCapturedMail & { raw: Buffer }> {
+  const mail = await getOwnCaptured(database, accountId, id);
+  if (mail.door === null || isSealed(mail.door, via)) throw sealed();
+  return mail;
+}
 
 export const sandboxOperations = [
   operation({
     name: 'list_sandbox_mails',
-    title: 'List captured mail',
-    summary: 'Mail of the account that the sandbox captured instead of delivering, newest first.',
+    title: 'List captured email',
+    summary:
+      'Email of the account that the sandbox captured instead of delivering, newest first, with its one-time codes and links. With `wait` the call answers as soon as there is one, or with an empty list when the time is up.',
     effect: 'reads',
     scope: 'sandbox:read',
-    input: z.strictObject(page),
+    ofAllEmails: true,
+    input: z.strictObject({
+      ...page,
+      to: z.string().max(320).optional().describe('Only email to this address.'),
+      subject: z.string().max(998).optional().describe('Only email with this in its subject.'),
+      after: z
+        .string()
+        .max(64)
+        .optional()
+        .describe(
+          'Only what was captured later than this: the id of a captured email or of a message, or a time such as 2030-01-31T12:00:00Z. Needed with `wait`, so that no code of an earlier email is picked up.',
+        ),
+      wait: z
+        .number()
+        .min(0)
+        .max(LONGEST_WAIT_SECONDS)
+        .optional()
+        .describe(`Seconds to wait until there is one, at most ${LONGEST_WAIT_SECONDS}.`),
+    }),
     output: listOf('mails', capturedMail),
-    rest: { method: 'GET', path: '/v1/sandbox' },
+    rest: { method: 'GET', path: '/v1/sandbox/messages' },
     client: 'sandbox.list',
-    async run({ database }, { accountId }, { cursor, limit }) {
-      if (cursor !== undefined && readUuid('sbx_', cursor) === undefined) {
-        throw new Problem('invalid', 'cursor: give back `next` of the previous answer.');
+    tool: {
+      advice:
+        'To test a sign-up: remember the newest id, act, then call with it as `after` and with `wait`.',
+    },
+    async run({ database, mailbox }, caller, { cursor, limit, wait, ...wish }, via) {
+      const { accountId, keyId } = caller;
+      checkCursor('sbx_', cursor);
+      const wanted = wantedOf(wish, wait);
+      const look = () => listOwnCaptured(database, accountId, wanted, { beforeId: cursor, limit });
+      let mails = await look();
+      if (mails.length === 0 && wait) {
+        const waiter = { accountId, caller: keyId ?? via.person?.id ?? via.door, wanted };
+        await mailbox.until(waiter, wait * 1000, via.onGone);
+        mails = await look();
       }
-      const mails = await listOwnCaptured(database, accountId, { beforeId: cursor, limit });
-      return pageOf(mails, limit, (last) => last.id, show);
+      return pageOf(mails, limit, (last) => last.id, showTo(via));
     },
   }),
 
   operation({
     name: 'list_simulator_addresses',
     title: 'List simulator addresses',
-    summary: 'Addresses that play a part in the sandbox, such as one that bounces.',
+    summary: 'Addresses that simulate an outcome in the sandbox, such as one that bounces.',
     effect: 'reads',
     scope: 'sandbox:read',
     input: z.strictObject({}),
@@ -89,7 +146,7 @@ export const sandboxOperations = [
       z
         .object({
           address: z.string().describe('Send to it.'),
-          plays: z.string().describe('What becomes of the mail.'),
+          plays: z.string().describe('What happens to the email.'),
         })
         .meta({ id: 'SimulatorAddress' }),
     ),
@@ -101,22 +158,20 @@ export const sandboxOperations = [
 
   operation({
     name: 'get_sandbox_mail',
-    title: 'Read a captured mail',
-    summary: 'One captured mail, by its id or by that of the message: headers, bodies, bytes.',
+    title: 'Read a captured email',
+    summary: 'One captured email, by its id or by that of the message: headers, bodies, bytes.',
     effect: 'reads',
     scope: 'sandbox:read',
-    input: z.strictObject({
-      id: z.string().max(64).describe('Id of the captured mail, or of the message.'),
-    }),
+    ofAllEmails: true,
+    input: z.strictObject({ id }),
     output: capturedContent,
-    rest: { method: 'GET', path: '/v1/sandbox/{id}' },
+    rest: { method: 'GET', path: '/v1/sandbox/messages/{id}' },
     client: 'sandbox.get',
     async run({ database }, { accountId }, { id }, via) {
-      const { raw, door, ...mail } = await getOwnCaptured(database, accountId, id);
-      if (isSealed(door, via)) throw sealed();
-      const read = readCaptured(raw);
+      const { raw, ...mail } = await requireReadable(database, accountId, id, via);
+      const read = await inLongTurns(readCaptured(raw));
       return {
-        ...show(mail),
+        ...showTo(via)(mail),
         headers: read.headers.map(([name, value]) => ({ name, value })),
         html: read.html,
         text: read.text,
@@ -129,19 +184,88 @@ export const sandboxOperations = [
   }),
 
   operation({
+    name: 'get_sandbox_mail_raw',
+    title: 'Read the source of a captured email',
+    summary: 'A captured email as it was handed over, as a file.',
+    effect: 'reads',
+    scope: 'sandbox:read',
+    ofAllEmails: true,
+    input: z.strictObject({ id }),
+    output: file,
+    rest: { method: 'GET', path: '/v1/sandbox/messages/{id}/raw', file: true },
+    client: 'sandbox.raw',
+    async run({ database }, { accountId }, wish, via) {
+      const { id, raw } = await requireReadable(database, accountId, wish.id, via);
+      return fileAnswer(`${id}.eml`, 'message/rfc822', [raw]);
+    },
+  }),
+
+  operation({
+    name: 'get_sandbox_mail_html',
+    title: 'Read the HTML of a captured email',
+    summary:
+      'The HTML of a captured email as a file, without the tracking pixel: opening it in a browser does not count as an open.',
+    effect: 'reads',
+    scope: 'sandbox:read',
+    ofAllEmails: true,
+    input: z.strictObject({ id }),
+    output: file,
+    rest: { method: 'GET', path: '/v1/sandbox/messages/{id}/html', file: true },
+    client: 'sandbox.html',
+    async run({ database }, { accountId }, wish, via) {
+      const { id, raw } = await requireReadable(database, accountId, wish.id, via);
+      const { html } = await inLongTurns(readCaptured(raw));
+      if (html === null) {
+        throw new Problem('not-found', `${id} has no HTML. Its text is in the captured email.`);
+      }
+      return fileAnswer(`${id}.html`, 'text/html; charset=utf-8', [Buffer.from(html)]);
+    },
+  }),
+
+  operation({
     name: 'clear_sandbox',
     title: 'Empty the sandbox',
-    summary: 'Throws all captured mail of the account away.',
+    summary: 'Deletes captured email of the account: all of it, or what went to one address.',
     effect: 'changes',
     scope: 'sandbox:write',
-    input: z.strictObject({}),
+    ofAllEmails: true,
+    input: z.strictObject({
+      to: z.string().max(320).optional().describe('Only email to this address.'),
+    }),
     output: z.object({ cleared: z.number().int().describe('How many there were.') }),
-    rest: { method: 'DELETE', path: '/v1/sandbox' },
+    rest: { method: 'DELETE', path: '/v1/sandbox/messages' },
     client: 'sandbox.clear',
-    async run({ database }, { accountId }, _input, via) {
-      const cleared = await clearOwnCaptured(database, accountId);
-      via.note({ target: 'sandbox', before: { mails: cleared }, after: { mails: 0 } });
+    async run({ database }, { accountId }, { to }, via) {
+      const cleared = await clearOwnCaptured(database, accountId, to ?? null);
+      const target = to === undefined ? 'sandbox' : `sandbox, to ${to}`;
+      via.note({ target, before: { mails: cleared }, after: { mails: 0 } });
       return { cleared };
     },
   }),
 ];
+
+function wantedOf(
+  {
+    to,
+    subject,
+    after,
+  }: { to?: string | undefined; subject?: string | undefined; after?: string | undefined },
+  wait: number | undefined,
+) {
+  if (wait !== undefined && after === undefined) {
+    throw new Problem(
+      'invalid',
+      'after: wait needs it, or the code of an earlier email would be picked up. Give the id of the newest captured email, or the time before you triggered the email.',
+      { faults: [{ path: 'after', message: 'after is missing' }] },
+    );
+  }
+  const afterUuid = after === undefined ? null : readAfter(after);
+  if (afterUuid === undefined) {
+    throw new Problem(
+      'invalid',
+      'after: must be the id of a captured email or of a message, or a time such as 2030-01-31T12:00:00Z.',
+      { faults: [{ path: 'after', message: 'after is neither an id nor a time' }] },
+    );
+  }
+  return { to: to ?? null, subject: subject ?? null, afterUuid };
+}

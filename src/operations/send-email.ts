@@ -6,9 +6,9 @@ import { operation } from './operation.ts';
 
 export const sendEmail = operation({
   name: 'send_email',
-  title: 'Send an e-mail',
+  title: 'Send an email',
   summary:
-    'Queue one transactional e-mail, from an inline body (subject with html and/or text) or from a template with variables. Answers at once; delivery is asynchronous.',
+    'Queue one transactional email, from an inline body (subject with html and/or text) or from a template with variables. Answers at once; delivery is asynchronous.',
   effect: 'sends',
   scope: 'email:send',
   input: sendRequest,
@@ -17,12 +17,14 @@ export const sendEmail = operation({
   client: 'send',
   tool: {
     advice:
-      'Real people receive it, so send only what you were asked to send. An identical call within 60 seconds is taken for a repeat and mails nobody twice.',
+      'Real people receive it, so send only what you were asked to send. An identical call within 60 seconds is taken for a repeat and sends nothing twice.',
   },
   async run(deps, caller, input, via) {
     const { door, idempotencyKey } = via;
-    const { answer, limit } = await acceptSend(deps, caller, input, { door, idempotencyKey });
+    const accepted = await acceptSend(deps, caller, input, { door, idempotencyKey });
+    const { answer, limit, warnings } = accepted;
     via.limit = limit;
+    via.warnings = warnings;
     return answer;
   },
 });

@@ -8,7 +8,9 @@ export const verification = {
   verified_by: z
     .enum(['operator', 'dns', 'link'])
     .nullable()
-    .describe('Who says so: the operator, its DNS, or who reads its mail; null: nobody yet.'),
+    .describe(
+      'Who vouches for it: the operator, its DNS, or the reader of its email; null: nobody yet.',
+    ),
   created_at: z.string().describe('When it was added: ISO 8601, UTC.'),
 };
 
@@ -20,5 +22,7 @@ export const vouched = z
 export function mayVouch({ scopes }: Caller, wanted: boolean | undefined): boolean {
   if (!wanted) return false;
   if (scopes.has('accounts:write')) return true;
-  throw new Problem('forbidden', 'vouched: only operators of the service can vouch for a sender.');
+  throw new Problem('forbidden', 'vouched: only operators of the service can vouch for a sender.', {
+    at: 'vouched',
+  });
 }

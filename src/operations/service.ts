@@ -1,11 +1,17 @@
-// The service itself, for operators: which processes run, and mails that were set aside and wait
+// The service itself, for operators: which processes run, and emails that were set aside and wait
 // for a person.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import { readUuid } from '../ids.ts';
-import { listSetAside, releaseSetAside, type SetAside } from '../queue/quarantine.ts';
+import {
+  isPlaceInList,
+  listSetAside,
+  releaseSetAside,
+  type SetAside,
+} from '../queue/quarantine.ts';
+import { readRelayStates } from '../smtp/relay-state.ts';
 import { describeRole, listProcesses, readRoles } from '../store/processes.ts';
-import { listOf, page, pageOf } from './lists.ts';
+import { listOf, page, pageOf, wrongCursor } from './lists.ts';
 import { operation } from './operation.ts';
 
 const setAside = z
@@ -13,12 +19,12 @@ const setAside = z
     id: z.string().describe('Id of the message.'),
     account_id: z.number().int().describe('The account that sent it.'),
     since: z.string().describe('Since when it is set aside: ISO 8601, UTC.'),
-    reason: z.string().describe('Why it could not be read, made or recorded.'),
+    reason: z.string().describe('Why it could not be read, composed or recorded.'),
     attempts: z.number().int().describe('How often it was tried.'),
     remaining: z
       .array(z.string())
       .nullable()
-      .describe('Recipients that did not get it yet; null: all of them.'),
+      .describe('Recipients who have not got it yet; null: all of them.'),
   })
   .meta({ id: 'SetAsideMessage' });
 
@@ -30,7 +36,7 @@ const show = ({ accountId, ...one }: SetAside): z.output<typeof setAside> => ({
 export const serviceOperations = [
   operation({
     name: 'get_service_state',
-    title: 'Read how the service does',
+    title: 'Read the state of the service',
     summary: 'Which processes run, and whether a role is missing. For operators only.',
     effect: 'reads',
     scope: 'accounts:read',
@@ -42,7 +48,7 @@ export const serviceOperations = [
             role: z.string().describe('The role.'),
             running: z.number().int().describe('Processes with it that were seen lately.'),
             missing: z.boolean().describe('None runs, and one should.'),
-            detail: z.string().describe('How it does, in a sentence.'),
+            detail: z.string().describe('Its state, in a sentence.'),
           }),
         )
         .describe('Every role there is.'),
@@ -53,10 +59,15 @@ export const serviceOperations = [
             pid: z.number().int().describe('The process there.'),
             roles: z.array(z.string()).describe('What it does.'),
             version: z.string().describe('Of the service.'),
-            started_at: z.string().describe('Since when it runs: ISO 8601, UTC.'),
+            started_at: z.string().describe('Since when it has been running: ISO 8601, UTC.'),
           }),
         )
         .describe('Processes that were seen lately.'),
+      relays_without_reports: z
+        .array(z.string())
+        .describe(
+          'Relays that offer no DSN and belong to no provider that notifies us: email through them is never marked `delivered`.',
+        ),
     }),
     rest: { method: 'GET', path: '/v1/service' },
     client: 'service.get',
@@ -69,15 +80,17 @@ export const serviceOperations = [
         ...it,
         started_at: startedAt,
       }));
-      return { roles, processes };
+      const states = [...(await readRelayStates(database))];
+      const silent = states.filter(([, found]) => found.some(({ reports }) => reports === false));
+      return { roles, processes, relays_without_reports: silent.map(([name]) => name) };
     },
   }),
 
   operation({
     name: 'list_quarantine',
-    title: 'List mails that were set aside',
+    title: 'List emails that were set aside',
     summary:
-      'Mails that could not be read, made or recorded, and are not tried until they are released. Oldest first. For operators only.',
+      'Emails that could not be read, composed or recorded, and are not tried until they are released. Oldest first. For operators only.',
     effect: 'reads',
     scope: 'accounts:read',
     input: z.strictObject(page),
@@ -85,6 +98,7 @@ export const serviceOperations = [
     rest: { method: 'GET', path: '/v1/quarantine' },
     client: 'quarantine.list',
     async run({ database }, _, { limit, cursor }) {
+      if (cursor !== undefined && !isPlaceInList(cursor)) throw wrongCursor();
       const found = await listSetAside(database, { limit, after: cursor });
       return pageOf(found, limit, (last) => `${last.since} ${last.id}`, show);
     },
@@ -92,8 +106,8 @@ export const serviceOperations = [
 
   operation({
     name: 'release_from_quarantine',
-    title: 'Release a mail that was set aside',
-    summary: 'It is due again. Mend the cause first. For operators only.',
+    title: 'Release an email that was set aside',
+    summary: 'It is due again. Fix the cause first. For operators only.',
     effect: 'changes',
     scope: 'accounts:write',
     input: z.strictObject({ id: z.string().max(64).describe('Id of the message.') }),
@@ -113,8 +127,8 @@ export const serviceOperations = [
 
   operation({
     name: 'release_all_from_quarantine',
-    title: 'Release all mails that were set aside',
-    summary: 'All of them are due again. Mend the cause first. For operators only.',
+    title: 'Release all emails that were set aside',
+    summary: 'All of them are due again. Fix the cause first. For operators only.',
     effect: 'changes',
     scope: 'accounts:write',
     input: z.strictObject({}),

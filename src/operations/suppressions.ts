@@ -1,21 +1,35 @@
-// Suppressions: addresses that the account must not write to any more.
+// Suppressions: addresses that the account must not write to any more, through any stream or, where
+// they unsubscribed, through one.
 import { z } from 'zod';
+import { ORIGINS, type Origin } from '../events/origins.ts';
+import type { Door } from '../messages/door.ts';
+import type { Queryable } from '../store/pool.ts';
+import { findStream } from '../streams/streams.ts';
 import {
   addSuppression,
   addSuppressions,
+  cursorOf,
   findSuppression,
+  LISTED_REASONS,
   type ListedSuppression,
   listSuppressions,
   removeSuppression,
-  SUPPRESSION_REASONS,
-} from '../suppressions/suppressions.ts';
+} from '../suppressions/listing.ts';
 import { listOf, page, pageOf } from './lists.ts';
 import { operation } from './operation.ts';
 
-const suppression = z
+export const suppression = z
   .object({
     address: z.string().describe('The address, in the form in which addresses are compared.'),
-    reason: z.enum(SUPPRESSION_REASONS).describe('Why nobody writes to it any more.'),
+    reason: z.enum(LISTED_REASONS).describe('Why it gets no more email.'),
+    stream: z
+      .string()
+      .nullable()
+      .describe('The stream that it unsubscribed from; null: it holds for every stream.'),
+    origin: z
+      .enum(ORIGINS)
+      .nullable()
+      .describe('How it unsubscribed; null: it did not, see the reason.'),
     message_id: z.string().nullable().describe('The message that led to it.'),
     created_at: z.string().describe('Since when: ISO 8601, UTC.'),
   })
@@ -29,9 +43,39 @@ const address = z
 
 const MOST_AT_ONCE = 1000;
 
-const show = ({ address, reason, messageId, createdAt }: ListedSuppression) => ({
+const stream = z
+  .string()
+  .max(64)
+  .optional()
+  .describe('Name of a stream.')
+  .meta({ example: 'product-news' });
+
+const ORIGIN_OF: Record<Door, Origin> = {
+  rest: 'api',
+  smtp: 'api',
+  mcp: 'mcp',
+  dashboard: 'dashboard',
+  cli: 'command',
+  system: 'command',
+};
+
+/** A Problem where the account has no such stream, archived ones among them. */
+const requireOwn = async (database: Queryable, accountId: number, name: string | undefined) =>
+  name === undefined ? undefined : await findStream(database, accountId, name);
+
+/** For the audit. */
+const held = ({ reason, stream }: { reason: string; stream: string | null }) =>
+  stream === null ? { reason } : { reason, stream };
+
+export const showSuppression = ({
   address,
   reason,
+  stream,
+  origin,
+  messageId,
+  createdAt,
+}: ListedSuppression) => ({
+  ...{ address, reason, stream, origin },
   message_id: messageId,
   created_at: createdAt,
 });
@@ -41,11 +85,13 @@ export const suppressionOperations = [
     name: 'list_suppressions',
     title: 'List suppressed addresses',
     summary:
-      'Addresses this account must not write to any more, because mail to them bounced, because they complained or unsubscribed, or because somebody added them. In the order of the addresses.',
+      'Addresses this account must not write to: email bounced, they complained, or someone added them; and those that unsubscribed from a stream. Sorted by address.',
     effect: 'reads',
     scope: 'suppressions:read',
     input: z.strictObject({
       search: z.string().trim().max(320).optional().describe('A part of the address.'),
+      stream: stream.describe('Only those that unsubscribed from this stream.'),
+      reason: z.enum(LISTED_REASONS).optional().describe('Only those with this reason.'),
       ...page,
       limit: z
         .number()
@@ -59,41 +105,50 @@ export const suppressionOperations = [
     rest: { method: 'GET', path: '/v1/suppressions' },
     client: 'suppressions.list',
     tool: {},
-    async run({ database }, { accountId }, { search, cursor, limit }) {
-      const rows = await listSuppressions(database, accountId, { search, after: cursor, limit });
-      return pageOf(rows, limit, (last) => last.address, show);
+    async run({ database }, { accountId }, { cursor: after, ...wanted }) {
+      const rows = await listSuppressions(database, accountId, { ...wanted, after });
+      return pageOf(rows, wanted.limit, cursorOf, showSuppression);
     },
   }),
 
   operation({
     name: 'get_suppression',
     title: 'Read a suppressed address',
-    summary: 'Whether the account must not write to an address, and why. 404 when it may.',
+    summary:
+      'Whether the account must not write to an address, and why. What holds for every stream comes first. 404 when it may.',
     effect: 'reads',
     scope: 'suppressions:read',
-    input: z.strictObject({ address }),
+    input: z.strictObject({
+      address,
+      stream: stream.describe('Whether it may write through this stream; otherwise through any.'),
+    }),
     output: suppression,
     rest: { method: 'GET', path: '/v1/suppressions/{address}' },
     client: 'suppressions.get',
     run: async ({ database }, { accountId }, wanted) =>
-      show(await findSuppression(database, accountId, wanted.address)),
+      showSuppression(await findSuppression(database, accountId, wanted.address, wanted.stream)),
   }),
 
   operation({
     name: 'add_suppression',
     title: 'Suppress an address',
     summary:
-      'From now on the account writes no more to this address. One that is on the list already stays there with its reason.',
+      'From now on the account cannot write to this address: through any stream, or through the one given, as if it had unsubscribed. One that is already on the list keeps its reason.',
     effect: 'changes',
     scope: 'suppressions:write',
-    input: z.strictObject({ address }),
+    input: z.strictObject({
+      address,
+      stream: stream.describe('Unsubscribes it from this stream only.'),
+    }),
     output: suppression,
     rest: { method: 'PUT', path: '/v1/suppressions/{address}' },
     client: 'suppressions.put',
     tool: { destructive: false },
     async run({ database }, { accountId }, wanted, via) {
-      const added = show(await addSuppression(database, accountId, wanted.address));
-      via.note({ target: added.address, after: { reason: added.reason } });
+      await requireOwn(database, accountId, wanted.stream);
+      const how = { stream: wanted.stream, origin: ORIGIN_OF[via.door] };
+      const added = showSuppression(await addSuppression(database, accountId, wanted.address, how));
+      via.note({ target: added.address, after: held(added) });
       return added;
     },
   }),
@@ -102,7 +157,7 @@ export const suppressionOperations = [
     name: 'add_suppressions',
     title: 'Suppress many addresses',
     summary:
-      'From now on the account writes no more to any of these addresses, such as those that bounced at another provider. Those on the list already stay there with their reason. All are added or, when one is no address, none.',
+      'From now on the account cannot write to any of these addresses, such as those that bounced at another provider. Those already on the list keep their reason. All are added or, if one is not an address, none.',
     effect: 'changes',
     scope: 'suppressions:write',
     input: z.strictObject({
@@ -112,19 +167,26 @@ export const suppressionOperations = [
         .max(MOST_AT_ONCE)
         .describe(`1 to ${MOST_AT_ONCE} email addresses.`),
       reason: z
-        .enum(SUPPRESSION_REASONS)
-        .default('manual')
-        .describe('Why nobody writes to them any more; `manual` by default.'),
+        .enum(LISTED_REASONS)
+        .optional()
+        .describe(
+          'Why they get no more email; `manual` by default, with a stream `unsubscribe`. `unsubscribe` without a stream is from every stream that can be left.',
+        ),
+      stream: stream.describe('Unsubscribes them from this stream only.'),
     }),
     output: z.object({
       added: z.number().int().describe('How many were not on the list yet.'),
-      present: z.number().int().describe('How many were on it already, or were given twice.'),
+      present: z.number().int().describe('How many were already on it, or were given twice.'),
     }),
     rest: { method: 'POST', path: '/v1/suppressions' },
     client: 'suppressions.add',
-    async run({ database }, { accountId }, { addresses, reason }, via) {
-      const added = await addSuppressions(database, accountId, addresses, reason);
-      for (const target of added) via.note({ target, after: { reason } });
+    async run({ database }, { accountId }, { addresses, stream, ...wanted }, via) {
+      await requireOwn(database, accountId, stream);
+      const reason = wanted.reason ?? (stream === undefined ? 'manual' : 'unsubscribe');
+      const how = { reason, stream, origin: ORIGIN_OF[via.door] };
+      const added = await addSuppressions(database, accountId, addresses, how);
+      const after = held({ reason, stream: stream ?? null });
+      for (const target of added) via.note({ target, after });
       return { added: added.length, present: addresses.length - added.length };
     },
   }),
@@ -132,21 +194,28 @@ export const suppressionOperations = [
   operation({
     name: 'remove_suppression',
     title: 'Allow an address again',
-    summary: 'Takes an address off the list: the account may write to it again.',
+    summary:
+      'Takes an address off the list: the account may write to it again. Lifts what holds for every stream or, with a stream, its unsubscribing from that one.',
     effect: 'changes',
     scope: 'suppressions:write',
-    input: z.strictObject({ address }),
+    input: z.strictObject({
+      address,
+      stream: stream.describe('Undoes its unsubscribing from this stream.'),
+    }),
     output: suppression,
     rest: { method: 'DELETE', path: '/v1/suppressions/{address}' },
     client: 'suppressions.remove',
     tool: {
       idempotent: false,
       advice:
-        'Do it only when its owner asked for mail again or the mailbox works again: writing to people who complained harms the account’s reputation.',
+        'Do it only when its owner asked for email again or the mailbox works again: writing to people who complained harms the account’s reputation.',
     },
     async run({ database }, { accountId }, wanted, via) {
-      const removed = show(await removeSuppression(database, accountId, wanted.address));
-      via.note({ target: removed.address, before: { reason: removed.reason } });
+      const how = { stream: wanted.stream, origin: ORIGIN_OF[via.door] };
+      const removed = showSuppression(
+        await removeSuppression(database, accountId, wanted.address, how),
+      );
+      via.note({ target: removed.address, before: held(removed) });
       return removed;
     },
   }),

@@ -22,13 +22,16 @@ const role = z
 const member = z
   .object({
     id: z.string().describe('Id of the person.'),
-    email: z.string().describe('With which they sign in.'),
-    name: z.string().describe('What they are called.'),
+    email: z.string().describe('The address they sign in with.'),
+    name: z.string().describe('Their name.'),
     role,
     operator: z.boolean().describe('Whether they operate the service.'),
-    you: z.boolean().describe('Whether it is who asks.'),
-    joined_at: z.string().describe('Since when they belong to the account: ISO 8601, UTC.'),
-    last_seen_at: z.string().nullable().describe('When they were signed in last.'),
+    you: z.boolean().describe('Whether this is the caller.'),
+    joined_at: z.string().describe('Since when they have belonged to the account: ISO 8601, UTC.'),
+    last_seen_at: z.string().nullable().describe('When they were last signed in.'),
+    second_factor: z
+      .boolean()
+      .describe('Whether they sign in with a passkey or an authenticator app.'),
   })
   .meta({ id: 'Member' });
 
@@ -41,6 +44,7 @@ const showMember = (one: MemberUser, { person }: Via): z.output<typeof member> =
   you: one.id === person?.id,
   joined_at: one.joinedAt,
   last_seen_at: one.lastSeenAt,
+  second_factor: one.secondFactor,
 });
 
 export const invitation = z
@@ -90,7 +94,7 @@ export const teamOperations = [
   operation({
     name: 'update_member',
     title: 'Change a role',
-    summary: 'Gives somebody of the account another role. One owner always stays.',
+    summary: 'Gives someone of the account another role. At least one owner always remains.',
     effect: 'changes',
     scope: 'team:write',
     input: z.strictObject({ id, role }),
@@ -100,7 +104,7 @@ export const teamOperations = [
     async run({ database }, caller, { id, role }, via) {
       const { accountId } = caller;
       const before = await getMember(database, accountId, id);
-      await requireToHave(database, caller, scopesOfRole(role));
+      await requireToHave(database, caller, scopesOfRole(role), 'role');
       await changeRole(database, accountId, id, role);
       via.note({ target: before.email, before: { role: before.role }, after: { role } });
       return showMember({ ...before, role }, via);
@@ -109,9 +113,9 @@ export const teamOperations = [
 
   operation({
     name: 'remove_member',
-    title: 'Remove somebody from the team',
+    title: 'Remove someone from the team',
     summary:
-      'They are signed out of the account at once. Keys they made stay. One owner always stays.',
+      'They are signed out of the account at once. Keys they made stay. At least one owner always remains.',
     effect: 'changes',
     scope: 'team:write',
     input: z.strictObject({ id }),
@@ -129,7 +133,7 @@ export const teamOperations = [
   operation({
     name: 'list_invitations',
     title: 'List invitations',
-    summary: 'Who was invited to the account and has not come yet.',
+    summary: 'Who was invited to the account and has not joined yet.',
     effect: 'reads',
     scope: 'team:read',
     input: z.strictObject({}),
@@ -142,9 +146,9 @@ export const teamOperations = [
 
   operation({
     name: 'invite_member',
-    title: 'Invite somebody to the team',
+    title: 'Invite someone to the team',
     summary:
-      'Mails them a link, which only they get to see: whoever has it chooses a password and joins. It works once, for a week.',
+      'Emails them a link, which only they get to see: whoever has it chooses a password and joins. It works once, for a week.',
     effect: 'talks',
     scope: 'team:write',
     input: z.strictObject({
@@ -154,13 +158,13 @@ export const teamOperations = [
     output: invitation.extend({
       captured: z
         .boolean()
-        .describe('There is no relay: the mail is in the sandbox, where operators can open it.'),
+        .describe('There is no relay: the email is in the sandbox, where operators can open it.'),
     }),
     rest: { method: 'POST', path: '/v1/team/invitations', status: 201 },
     client: 'team.invite',
     async run(deps, caller, { email, role }, via) {
       const { accountId } = caller;
-      await requireToHave(deps.database, caller, scopesOfRole(role));
+      await requireToHave(deps.database, caller, scopesOfRole(role), 'role');
       const by = via.person ?? { name: (await getAccount(deps.database, accountId)).name };
       const { invitation: made, captured } = await invite(deps, { accountId, email, role, by });
       via.note({ target: made.email, after: { role } });
@@ -171,7 +175,7 @@ export const teamOperations = [
   operation({
     name: 'withdraw_invitation',
     title: 'Withdraw an invitation',
-    summary: 'The link that was mailed stops working.',
+    summary: 'The emailed link stops working.',
     effect: 'changes',
     scope: 'team:write',
     input: z.strictObject({ id: z.string().max(64).describe('Id of the invitation.') }),

@@ -1,15 +1,21 @@
 // Templates before anybody gets them: rendered for the eye, and sent to one address as a test.
 import { z } from 'zod';
+import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
+import { cameThrough } from '../messages/message.ts';
 import { ownSender } from '../notices/own-sender.ts';
 import { acceptSend } from '../sending/accept.ts';
 import { sendAnswer } from '../sending/request.ts';
-import type { Queryable } from '../store/pool.ts';
+import { readContent } from '../sending/stored-content.ts';
+import type { Database, Queryable } from '../store/pool.ts';
 import { readBranding } from '../templates/account-branding.ts';
-import { renderEach, renderPreview } from '../templates/previews.ts';
+import { renderDraft, renderEach, renderPreview } from '../templates/previews.ts';
 import { variableValues } from '../templates/variables.ts';
+import { finding } from './lint.ts';
 import { listed, listOf } from './lists.ts';
-import { operation, requireScope } from './operation.ts';
+import { noContent, noMessage, requireOpen } from './message-lookup.ts';
+import { messageId } from './messages.ts';
+import { operation, requireScope, type Via } from './operation.ts';
 import { draftInput, slug } from './templates.ts';
 
 const MOST_PREVIEWS = 60;
@@ -22,28 +28,26 @@ const renderedMail = z
   })
   .meta({ id: 'RenderedMail' });
 
+export const fault = z.object({
+  path: z.string().describe('The part that is wrong, such as html.'),
+  message: z.string().describe('What is wrong with it.'),
+  line: z.number().int().optional().describe('The line, from 1.'),
+  column: z.number().int().optional().describe('The column, from 1.'),
+});
+
 /** A mail, or why there is none. */
 export const preview = z
   .object({
     slug: z.string().describe('Slug of the template.'),
-    mail: renderedMail.nullable().describe('The mail; null: it cannot be rendered.'),
-    faults: z
-      .array(
-        z.object({
-          path: z.string().describe('The part that is wrong, such as html.'),
-          message: z.string().describe('What is wrong with it.'),
-          line: z.number().int().optional().describe('The line, from 1.'),
-          column: z.number().int().optional().describe('The column, from 1.'),
-        }),
-      )
-      .describe('Why it cannot be rendered.'),
+    mail: renderedMail.nullable().describe('The email; null: it cannot be rendered.'),
+    faults: z.array(fault).describe('Why it cannot be rendered.'),
   })
   .meta({ id: 'TemplatePreview' });
 
 export const slugs = (most: number) =>
   z.array(z.string().max(64)).min(1).max(most).describe(`Which templates; at most ${most}.`);
 
-const shown = {
+export const shown = {
   slug,
   version: z
     .number()
@@ -56,6 +60,10 @@ const shown = {
     .optional()
     .describe('Parts that are not saved, over those of the version.'),
   variables: variableValues().optional().describe('What it is filled with; its sample by default.'),
+  locale: z
+    .string()
+    .optional()
+    .describe('Its language, such as `de`; the account’s own by default.'),
 };
 
 export const previewOperations = [
@@ -63,15 +71,35 @@ export const previewOperations = [
     name: 'render_template',
     title: 'Render a template',
     summary:
-      'The email that a template makes with these variables and the account’s branding, without sending anything. What is wrong is told with line and column.',
+      'The email that a template makes with these variables and the account’s branding, without sending anything. Faults are given with line and column.',
     effect: 'reads',
     scope: 'templates:read',
-    input: z.strictObject(shown),
-    output: renderedMail,
+    input: z.strictObject({
+      ...shown,
+      variables_of: messageId
+        .optional()
+        .describe('A message of a template, whose variables it is filled with instead.'),
+    }),
+    output: renderedMail
+      .extend({
+        findings: z
+          .array(finding)
+          .describe('What receivers and readers would hold against it (lint_email).'),
+      })
+      .meta({ id: 'RenderedTemplate' }),
     rest: { method: 'POST', path: '/v1/templates/{slug}/render' },
     client: 'templates.render',
     tool: { idempotent: true },
-    run: (deps, { accountId }, input) => renderPreview(deps, accountId, input),
+    async run(deps, caller, { variables_of, ...request }, via) {
+      const { accountId } = caller;
+      if (variables_of !== undefined) {
+        requireScope(caller, 'messages:read');
+        request.variables = await variablesOf(deps.database, caller, variables_of, via);
+      }
+      const { mail, sent } = await renderPreview(deps, accountId, request);
+      const email = { ...mail, html: sent, broadcast: false, unsubscribe: false };
+      return { ...mail, findings: await deps.lint(accountId, email) };
+    },
   }),
 
   operation({
@@ -80,19 +108,19 @@ export const previewOperations = [
     summary: 'Several templates with their samples and the account’s branding, for a gallery.',
     effect: 'reads',
     scope: 'templates:read',
-    input: z.strictObject({ slugs: slugs(MOST_PREVIEWS) }),
+    input: z.strictObject({ slugs: slugs(MOST_PREVIEWS), locale: shown.locale }),
     output: listOf('previews', preview),
     rest: { method: 'POST', path: '/v1/templates/render' },
     client: 'templates.renderSeveral',
-    run: async (deps, { accountId }, { slugs }) =>
-      listed(await renderEach(deps, accountId, slugs), null),
+    run: async (deps, { accountId }, { slugs, locale }) =>
+      listed(await renderEach(deps, accountId, slugs, { locale }), null),
   }),
 
   operation({
     name: 'send_test_email',
     title: 'Send a test of a template',
     summary:
-      'Sends what render_template shows to one address, with the tag `test`. It counts as any other email.',
+      'Sends what render_template shows to one address, with the tag `test`. It counts like any other email.',
     effect: 'sends',
     scope: 'email:send',
     input: z.strictObject({
@@ -111,16 +139,51 @@ export const previewOperations = [
       // Drafts are not for every key that sends.
       requireScope(caller, 'templates:read');
       const { accountId } = caller;
-      const mail = await renderPreview(deps, accountId, request);
+      const { subject, html, text, files } = await renderDraft(deps, accountId, request);
       const from = from_email ?? (await firstSender(deps.database, accountId));
       const { door, idempotencyKey } = via;
-      const test = { from_email: from, to: [to], ...mail, tags: ['test'] };
+      const test = {
+        from_email: from,
+        to: [to],
+        subject,
+        html: html.toString(),
+        text: text.toString(),
+        attachments: files.map((file) => ({
+          filename: file.filename,
+          content_type: file.contentType,
+          content_id: file.contentId,
+          content_base64: Buffer.from(file.content).toString('base64'),
+        })),
+        tags: ['test'],
+      };
       const { answer, limit } = await acceptSend(deps, caller, test, { door, idempotencyKey });
       via.limit = limit;
       return answer;
     },
   }),
 ];
+
+async function variablesOf(
+  database: Database,
+  { accountId, keyId, limits }: Caller,
+  id: string,
+  via: Via,
+): Promise<Record<string, unknown>> {
+  const { uuid } = await requireOpen(database, accountId, id, via);
+  const isOthers =
+    limits?.ownMessages === true &&
+    keyId !== null &&
+    !(await cameThrough(database, accountId, uuid, keyId));
+  if (isOthers) throw noMessage(id);
+  const content = await readContent(database, accountId, uuid);
+  if (content === undefined) throw noContent(id);
+  if (content.head.variables !== undefined) return content.head.variables;
+  throw new Problem(
+    'invalid',
+    `variables_of: no variables of ${id} are kept. It was not made from a template, or from more than 8 KB of variables.`,
+    { at: 'variables_of' },
+  );
+}
 
 async function firstSender(database: Queryable, accountId: number): Promise<string> {
   const address = await ownSender(database, accountId);
@@ -130,6 +193,6 @@ async function firstSender(database: Queryable, accountId: number): Promise<stri
       'This account has no verified sender yet. Add a domain or an address to send from.',
     );
   }
-  const { fields } = await readBranding(database, accountId);
-  return fields.brand_name ? `"${fields.brand_name.replace(/["\\]/g, '')}" <${address}>` : address;
+  const { fields, accountName } = await readBranding(database, accountId);
+  return `"${(fields.brand_name ?? accountName).replace(/["\\]/g, '')}" <${address}>`;
 }

@@ -10,6 +10,7 @@ import {
 } from '../templates/account-templates.ts';
 import type { Catalog, SystemTemplate } from '../templates/catalog.ts';
 import { categories } from '../templates/categories.ts';
+import { messagesByLocaleSchema } from '../templates/messages.ts';
 import {
   type AccountTemplate,
   listAccountTemplates,
@@ -17,15 +18,25 @@ import {
   readAccountTemplate,
 } from '../templates/stored-templates.ts';
 import { readTemplateSource } from '../templates/template-source.ts';
-import { variableSchema, variableValues } from '../templates/variables.ts';
+import {
+  entryShape,
+  VARIABLE_TYPES,
+  variableSchema,
+  variableValues,
+} from '../templates/variables.ts';
+import { finding, lintTemplate } from './lint.ts';
 import { listed, listOf } from './lists.ts';
 import { operation } from './operation.ts';
 
 const about = {
   slug: z.string().describe('What a send takes as `template`.'),
-  name: z.string().describe('What people call it.'),
+  name: z.string().describe('Its name.'),
   category: z.enum(categories).describe('What it is about.'),
   description: z.string().describe('When to use it.'),
+  stream: z
+    .string()
+    .nullable()
+    .describe('The stream that its emails go through; null: `transactional`.'),
 };
 
 const state = {
@@ -50,6 +61,7 @@ const show = (template: AccountTemplate, { templates }: Catalog): z.output<typeo
   name: template.name,
   category: template.category,
   description: template.description,
+  stream: template.stream,
   state: stateOf(template),
   published_version: template.publishedVersion,
   newest_version: template.newestVersion,
@@ -61,6 +73,7 @@ const stateOf = ({ archived, publishedVersion }: AccountTemplate) =>
 
 const showSystem = ({ slug, name, category, description }: SystemTemplate) => ({
   ...{ slug, name, category, description },
+  stream: null,
   state: 'system' as const,
   published_version: null,
   newest_version: null,
@@ -77,8 +90,11 @@ const variable = z.object({
   name: variableSchema.shape.name.describe('A name, or a path such as event.name.'),
   required: z.boolean().describe('Whether a send without it is refused.'),
   type: z
-    .enum(['string', 'number', 'boolean', 'array', 'object'])
-    .describe('What it must be; string by default.'),
+    .enum(VARIABLE_TYPES)
+    .describe('What it must be; `url`: an http(s) address; `any`, the default, is not checked.'),
+  items: entryShape
+    .optional()
+    .describe('Of an array: the type of its entries, or the fields that each has.'),
   description: z.string().describe('What it is for.'),
   example: z.unknown().optional().describe('A value that fits.'),
 });
@@ -99,6 +115,10 @@ const source = {
     .describe('Plain text, Jinja2. Derived from the HTML when null or blank.'),
 };
 
+const messages = messagesByLocaleSchema.describe(
+  "What `t('key', name=…)` says in it, by language and key: text with {name} where values go, or an object of plural forms (`one`, `few`, `other` …), chosen by `count`.",
+);
+
 /** What an editor changes; everything may be left out. */
 export const draftInput = {
   subject: source.subject.optional(),
@@ -107,6 +127,7 @@ export const draftInput = {
   text: source.text.optional(),
   variables: z.array(variableInput).optional().describe('What it can be filled with.'),
   sample: variableValues().optional().describe('Variables that show the template at its best.'),
+  messages: messages.optional(),
 };
 
 const templateVersion = z
@@ -125,6 +146,7 @@ const templateVersion = z
     sample: z
       .record(z.string(), z.unknown())
       .describe('Variables that show the template at its best.'),
+    messages,
   })
   .meta({ id: 'TemplateVersion' });
 
@@ -148,15 +170,14 @@ const baseVersion = z
   .min(0)
   .optional()
   .describe(
-    'The newest version that you know; refused, with what changed, when somebody saved another since.',
+    'The newest version that you know; refused, with what changed, if someone has saved another since.',
   );
 
 export const templateOperations = [
   operation({
     name: 'list_own_templates',
     title: 'List the account’s own templates',
-    summary:
-      'Templates that the account cloned or made, with their versions, drafts and archived ones too.',
+    summary: 'The account’s own templates with their versions, drafts and archived ones too.',
     effect: 'reads',
     scope: 'templates:read',
     input: z.strictObject({}),
@@ -215,7 +236,7 @@ export const templateOperations = [
         .regex(/^(?:current|newest|system|[1-9]\d{0,8})$/, 'a number, current, newest or system')
         .default('current')
         .describe(
-          'A number, or: newest, the one saved last; system, the catalogue’s; current, the published one, else the newest, else the system’s.',
+          'A number, or: newest, the one saved last; system, the catalogue’s; current, the published one, or the newest, or the system’s.',
         )
         .meta({ example: 'newest' }),
     }),
@@ -230,11 +251,12 @@ export const templateOperations = [
         slug,
         version,
       );
-      const { subject, preheader, html, text, variables, sample } = content;
+      const { subject, preheader, html, text, variables, sample, messages } = content;
+      const { name, description } = content;
       return {
         ...(own === undefined ? showSystem(system!) : show(own, deps.catalog)),
-        version: found.version,
-        ...{ subject, preheader, html, text, variables, sample },
+        ...{ name, description, version: found.version },
+        ...{ subject, preheader, html, text, variables, sample, messages },
       };
     },
   }),
@@ -265,7 +287,7 @@ export const templateOperations = [
     name: 'update_template',
     title: 'Change a template',
     summary:
-      'Saves a new version of one of the account’s own templates, or makes a new template. What is not given stays as it was. It is a draft until it is published; earlier versions are kept. What the newest version says already makes no new one.',
+      'Saves a new version of one of the account’s own templates, or makes a new template. What is not given stays as it was. It is a draft until it is published; earlier versions are kept.',
     effect: 'changes',
     scope: 'templates:write',
     input: z.strictObject({
@@ -273,20 +295,28 @@ export const templateOperations = [
       name: about.name.optional(),
       category: about.category.optional(),
       description: about.description.optional(),
+      stream: about.stream
+        .optional()
+        .describe('The stream that its emails go through from now on; null: `transactional`.'),
       ...draftInput,
       from_version: z
         .number()
         .int()
         .min(1)
         .optional()
-        .describe('The version that stays where nothing is given; the newest by default.'),
+        .describe('The version that what is not given is taken from; the newest by default.'),
       publish: z
         .boolean()
         .default(false)
         .describe('Whether emails are made from the new version at once.'),
       base_version: baseVersion,
     }),
-    output: ownTemplate.extend({ version: z.number().int().describe('The version just saved.') }),
+    output: ownTemplate.extend({
+      version: z.number().int().describe('The version just saved.'),
+      findings: z
+        .array(finding)
+        .describe('What receivers and readers would hold against it, filled with its sample.'),
+    }),
     rest: { method: 'PUT', path: '/v1/templates/{slug}', ifMatch: 'base_version' },
     client: 'templates.put',
     tool: {},
@@ -294,23 +324,24 @@ export const templateOperations = [
       checkSources(deps, accountId, slug, change),
     async run(deps, { accountId }, input, via) {
       const { slug, publish, from_version: from, base_version: base, ...change } = input;
-      const { template, version } = await putTemplate(deps, accountId, slug, change, {
+      const { template, version, draft } = await putTemplate(deps, accountId, slug, change, {
         from,
         base,
       });
-      const put = publish
-        ? await publishTemplate(deps.database, accountId, slug, version)
-        : template;
+      const put = publish ? await publishTemplate(deps, accountId, slug, version) : template;
       via.note({ target: slug, after: { version, published: publish } });
-      return { ...show(put, deps.catalog), version };
+      const { name, description } = draft;
+      return { ...show(put, deps.catalog), name, description, version, findings: [] };
+    },
+    async after(deps, { accountId }, saved) {
+      return { ...saved, findings: await lintTemplate(deps, accountId, saved) };
     },
   }),
 
   operation({
     name: 'publish_template',
     title: 'Publish a version of a template',
-    summary:
-      'From now on emails are made from this version; an archived template is in use again. The version is named, so that nobody puts live what nobody looked at.',
+    summary: 'From now on emails are made from this version; an archived template is in use again.',
     effect: 'changes',
     scope: 'templates:write',
     input: z.strictObject({
@@ -322,11 +353,11 @@ export const templateOperations = [
     rest: { method: 'POST', path: '/v1/templates/{slug}/publish', ifMatch: 'base_version' },
     client: 'templates.publish',
     tool: { idempotent: true },
-    async run({ database, catalog }, { accountId }, { slug, version, base_version }, via) {
-      const before = await readAccountTemplate(database, accountId, slug);
-      const after = await publishTemplate(database, accountId, slug, version, base_version);
+    async run(deps, { accountId }, { slug, version, base_version }, via) {
+      const before = await readAccountTemplate(deps.database, accountId, slug);
+      const after = await publishTemplate(deps, accountId, slug, version, base_version);
       via.note(used(slug, before, after));
-      return show(after, catalog);
+      return show(after, deps.catalog);
     },
   }),
 
@@ -341,6 +372,7 @@ export const templateOperations = [
     output: ownTemplate,
     rest: { method: 'POST', path: '/v1/templates/{slug}/roll-back' },
     client: 'templates.rollBack',
+    tool: {},
     async run({ database, catalog }, { accountId }, { slug }, via) {
       const before = await readAccountTemplate(database, accountId, slug);
       const after = await rollBackTemplate(database, accountId, slug);
@@ -360,6 +392,7 @@ export const templateOperations = [
     output: ownTemplate,
     rest: { method: 'POST', path: '/v1/templates/{slug}/archive' },
     client: 'templates.archive',
+    tool: {},
     async run({ database, catalog }, { accountId }, { slug }, via) {
       const before = await readAccountTemplate(database, accountId, slug);
       const after = await archiveTemplate(database, accountId, slug);

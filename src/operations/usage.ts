@@ -1,9 +1,10 @@
 // Usage and statistics: how today's quota stands, whether the account is ready to send, and what
-// became of its messages.
+// happened to its messages.
 import { z } from 'zod';
 import { getAccount } from '../accounts/accounts.ts';
 import { listKeys } from '../accounts/keys.ts';
 import { readQuota } from '../accounts/usage.ts';
+import { DIMENSIONS, readAnalytics } from '../messages/analytics.ts';
 import { hasSent } from '../messages/message.ts';
 import { readStatistics } from '../messages/statistics.ts';
 import { ownSender } from '../notices/own-sender.ts';
@@ -13,8 +14,8 @@ const whole = z.number().int();
 
 const figures = z.object({
   sends: whole.describe('Messages that were accepted.'),
-  delivered: whole.describe('Of them delivered, whatever came after.'),
-  opened: whole.describe('Of them opened by somebody.'),
+  delivered: whole.describe('Of them delivered, whatever happened later.'),
+  opened: whole.describe('Of them opened by someone.'),
   clicked: whole.describe('Of them with a link that was followed.'),
   bounced: whole.describe('Of them bounced.'),
   complained: whole.describe('Of them reported as unwanted.'),
@@ -47,14 +48,58 @@ const statistics = z
   })
   .meta({ id: 'Statistics' });
 
+const recipientFigures = z.object({
+  recipients: whole.describe('Recipients whose email was accepted.'),
+  delivered: whole.describe('Of them reached, whatever happened later.'),
+  opened: whole.describe('Of them who opened it.'),
+  clicked: whole.describe('Of them who followed a link.'),
+  bounced: whole.describe('Of them whose email bounced.'),
+  complained: whole.describe('Of them who reported it as unwanted.'),
+});
+
+const analytics = z
+  .object({
+    bucket: z.enum(['hour', 'day']).describe('What one point stands for.'),
+    points: z
+      .array(
+        recipientFigures.extend({
+          at: z.string().describe('When the hour or day begins: ISO 8601, UTC.'),
+        }),
+      )
+      .describe('Oldest first, without gaps.'),
+    totals: recipientFigures.describe('All of them together.'),
+    by: z
+      .array(recipientFigures.extend({ value: z.string().describe('Such as the template.') }))
+      .describe('The largest first; at most 50 for each hour.'),
+    reasons: z
+      .array(
+        z.object({
+          reason: z.string().describe('Why.'),
+          recipients: whole.describe('How many bounced for this reason.'),
+        }),
+      )
+      .describe('Why recipients bounced, the most frequent first.'),
+    time_to_deliver: z
+      .object({
+        p50_seconds: z.number().describe('Half of them took at most this long.'),
+        p95_seconds: z.number().describe('95 of 100 took at most this long.'),
+      })
+      .nullable()
+      .describe('From accepting to the report of delivery; null: nothing was reported.'),
+    complete: z
+      .boolean()
+      .describe('False: figures of a large account are still being counted; ask again soon.'),
+  })
+  .meta({ id: 'Analytics' });
+
 const usage = z
   .object({
     limit: whole.describe('Recipients that the account may write to today (UTC).'),
     used: whole.describe('How many it wrote to.'),
     left: whole.describe('How many are left.'),
-    resets_at: z.string().describe('When the quota starts anew: ISO 8601, UTC.'),
+    resets_at: z.string().describe('When the quota resets: ISO 8601, UTC.'),
     rate_per_second: z.number().describe('Send calls a second.'),
-    has_sent: z.boolean().describe('Whether the account ever sent anything itself.'),
+    has_sent: z.boolean().describe('Whether the account has ever sent anything itself.'),
     sender: z.string().nullable().describe('An address it can send from; null: none is verified.'),
     keys: whole.describe('API keys in use.'),
   })
@@ -64,7 +109,7 @@ export const usageOperations = [
   operation({
     name: 'get_usage',
     title: 'Read the usage',
-    summary: 'How today’s quota stands, and whether the account has what it needs to send.',
+    summary: 'What is left of today’s quota, and whether the account can send.',
     effect: 'reads',
     scope: 'usage:read',
     input: z.strictObject({}),
@@ -97,7 +142,7 @@ export const usageOperations = [
   operation({
     name: 'get_statistics',
     title: 'Read statistics',
-    summary: 'How many messages the account sent in the last days and what became of them.',
+    summary: 'How many messages the account sent in the last days and what happened to them.',
     effect: 'reads',
     scope: 'usage:read',
     input: z.strictObject({
@@ -118,6 +163,37 @@ export const usageOperations = [
           opened: shareOf(opened),
           bounced: shareOf(bounced),
           complained: shareOf(complained),
+        },
+      };
+    },
+  }),
+
+  operation({
+    name: 'get_analytics',
+    title: 'Read analytics by recipient',
+    summary:
+      'What happened to the recipients of the last days, by hour or day, and by template, tag, stream or the receiver’s domain; why some bounced and how long delivery took.',
+    effect: 'reads',
+    scope: 'usage:read',
+    input: z.strictObject({
+      days: whole.min(1).max(90).default(7).describe('Days, 1 to 90; one day comes by hours.'),
+      by: z.enum(DIMENSIONS).optional().describe('What the figures are broken down by.'),
+    }),
+    output: analytics,
+    rest: { method: 'GET', path: '/v1/analytics' },
+    client: 'usage.analytics',
+    async run({ database, clock }, { accountId }, wish) {
+      const { timeToDeliver, ...read } = await readAnalytics(
+        database,
+        accountId,
+        wish,
+        clock.nowMs(),
+      );
+      return {
+        ...read,
+        time_to_deliver: timeToDeliver && {
+          p50_seconds: timeToDeliver.p50,
+          p95_seconds: timeToDeliver.p95,
         },
       };
     },

@@ -12,7 +12,7 @@ import { DELIVERY_STATES } from '../webhooks/delivery-state.ts';
 import { getEndpoint } from '../webhooks/endpoint.ts';
 import { replay, type Selection } from '../webhooks/replay.ts';
 import { sendTestEvent } from '../webhooks/test-event.ts';
-import { listOf, page, pageOf } from './lists.ts';
+import { checkCursor, listOf, page, pageOf } from './lists.ts';
 import { operation } from './operation.ts';
 import { eventTypes, hookType, endpointId as id } from './webhook-fields.ts';
 
@@ -23,13 +23,16 @@ export const delivery = z
   .object({
     id: z.string().describe('Id of the delivery.'),
     endpoint_id: z.string().describe('The endpoint it goes to.'),
-    message_id: z.string().describe('The message that the event is about.'),
+    message_id: text.describe('The message that the event is about; null: it is about none.'),
+    recipients: z
+      .array(z.string())
+      .describe('Whom the event is about; empty: it is past its retention.'),
     event_id: z.string().describe('Id of the event, the same over retries and replays.'),
     event_type: hookType.describe('What happened.'),
-    state: state.describe('pending: it is tried again. abandoned: it was tried often enough.'),
+    state: state.describe('pending: it will be retried. abandoned: the last retry failed.'),
     attempts: z.number().int().describe('How often it was tried.'),
     created_at: z.string().describe('When it happened: ISO 8601, UTC.'),
-    attempted_at: text.describe('When it was tried last.'),
+    attempted_at: text.describe('When it was last tried.'),
     next_attempt_at: text.describe('When it is tried next, while it is pending.'),
     status: z.number().int().nullable().describe('What the endpoint answered last.'),
     error: text.describe('Why the last attempt failed.'),
@@ -41,6 +44,7 @@ export const showDelivery = (one: Delivery): z.output<typeof delivery> => ({
   id: one.id,
   endpoint_id: one.endpointId,
   message_id: one.messageId,
+  recipients: one.recipients,
   event_id: one.eventId,
   event_type: one.eventType as HookType,
   state: one.state,
@@ -63,20 +67,20 @@ export const webhookDeliveryOperations = [
     name: 'test_webhook_endpoint',
     title: 'Send a test event',
     summary:
-      'Posts an example event to the endpoint now, signed like a real one, and tells what came back. It leaves no trace in the log.',
+      'Posts an example event to the endpoint now, signed like a real one, and says what came back. It is not in the log.',
     effect: 'talks',
     scope: 'webhooks:write',
     input: z.strictObject({
       id,
-      event_type: hookType.default('delivery').describe('What it tells of; delivery by default.'),
+      event_type: hookType.default('delivery').describe('What it is about; delivery by default.'),
     }),
     output: z.object({
-      ok: z.boolean().describe('Whether the endpoint took it.'),
+      ok: z.boolean().describe('Whether the endpoint accepted it.'),
       status: z.number().int().nullable().describe('What it answered; null: nothing.'),
       error: text.describe('Why it failed.'),
       duration_ms: z.number().int().describe('How long it took.'),
       request_body: z.string().describe('What was posted.'),
-      response_body: z.string().describe('What the endpoint wrote back, cut when it is long.'),
+      response_body: z.string().describe('What the endpoint wrote back, cut off if long.'),
     }),
     rest: { method: 'POST', path: '/v1/webhooks/{id}/test' },
     client: 'webhooks.test',
@@ -104,20 +108,27 @@ export const webhookDeliveryOperations = [
     summary: 'What was posted to an endpoint or waits for it, newest first.',
     effect: 'reads',
     scope: 'webhooks:read',
+    ofAllEmails: true,
     input: z.strictObject({
       id,
       state: state.optional().describe('Only those in this state.'),
+      failed: z
+        .boolean()
+        .optional()
+        .describe('Only those whose last attempt failed: given up, or waiting for the next one.'),
       ...page,
     }),
     output: listOf('deliveries', delivery),
     rest: { method: 'GET', path: '/v1/webhooks/{id}/deliveries' },
     client: 'webhooks.listDeliveries',
     tool: {},
-    async run({ database }, { accountId }, { id, state, limit, cursor }) {
+    async run({ database }, { accountId }, { id, state, failed, limit, cursor }) {
+      checkCursor('whd_', cursor);
       await getEndpoint(database, accountId, id);
       const rows = await listDeliveries(database, accountId, {
         ...{ endpointId: id, limit },
         ...(state === undefined ? {} : { state }),
+        ...(failed === undefined ? {} : { failed }),
         ...(cursor === undefined ? {} : { before: cursor }),
       });
       return pageOf(rows, limit, (last) => last.id, showDelivery);
@@ -128,9 +139,10 @@ export const webhookDeliveryOperations = [
     name: 'get_webhook_delivery',
     title: 'Read a webhook delivery',
     summary:
-      'One delivery with what is posted and what came back last. The signature is that of the secret in force now.',
+      'One delivery with what was posted last, or is to be posted first, and what came back. The signatures are made with the secret in force now.',
     effect: 'reads',
     scope: 'webhooks:read',
+    ofAllEmails: true,
     input: z.strictObject({ id, delivery_id: deliveryId }),
     output: delivery.extend({
       request: z
@@ -140,7 +152,7 @@ export const webhookDeliveryOperations = [
           body: z.string().describe('The same bytes in every attempt.'),
         })
         .nullable()
-        .describe('Null when the event is older than what is kept.'),
+        .describe('Null when the event is past its retention.'),
       response: z
         .object({
           status: z.number().int().describe('The status of the answer.'),
@@ -164,9 +176,10 @@ export const webhookDeliveryOperations = [
     name: 'retry_webhook_delivery',
     title: 'Try a webhook delivery again',
     summary:
-      'Posts it now: one that waits is brought forward, one that was delivered or abandoned begins anew.',
+      'Posts it now: one that waits is brought forward, one that was delivered or abandoned starts again.',
     effect: 'changes',
     scope: 'webhooks:write',
+    ofAllEmails: true,
     input: z.strictObject({ id, delivery_id: deliveryId }),
     output: delivery,
     rest: { method: 'POST', path: '/v1/webhooks/{id}/deliveries/{delivery_id}/retry' },
@@ -183,9 +196,10 @@ export const webhookDeliveryOperations = [
     name: 'replay_webhook_events',
     title: 'Post past events again',
     summary:
-      'Posts to the endpoint what it missed: all that was abandoned, or every event of a time, those from before it was added too. Events keep their ids, so that a receiver can tell repeats. With `dry_run` they are only counted.',
+      'Posts to the endpoint what it missed: all that was abandoned, or every event of a period, even from before it was added. Events keep their ids. With `dry_run` they are only counted.',
     effect: 'changes',
     scope: 'webhooks:write',
+    ofAllEmails: true,
     input: z.strictObject({
       id,
       abandoned: z
@@ -227,14 +241,19 @@ function selectionOf(
     if (other === undefined) return { endpointId, abandoned: true };
     throw new Problem(
       'invalid',
-      'abandoned goes alone: it is about all deliveries that were given up. Leave from, until and event_types out, or leave abandoned out.',
+      'abandoned stands alone: it means all deliveries that were given up. Leave from, until and event_types out, or leave abandoned out.',
+      { at: 'abandoned' },
     );
   }
   if (wish.from === undefined) {
-    throw new Problem('invalid', 'Say which events: give from (and until), or abandoned.');
+    throw new Problem('invalid', 'Say which events: give from (and until), or abandoned.', {
+      at: 'from',
+    });
   }
   const [from, to] = [new Date(wish.from), new Date(wish.until ?? nowMs)];
-  if (to <= from) throw new Problem('invalid', 'until: it must be later than from.');
+  if (to <= from) {
+    throw new Problem('invalid', 'until: it must be later than from.', { at: 'until' });
+  }
   return {
     ...{ endpointId, from, to },
     ...(wish.event_types === undefined ? {} : { types: wish.event_types }),

@@ -1,8 +1,12 @@
 // Fields that webhooks.ts and webhook-deliveries.ts share.
 import { z } from 'zod';
 import type { HookType } from '../events/kinds.ts';
-import { HOOK_TYPES } from '../webhooks/event-body.ts';
+import { EVERY_HOOK_TYPE } from '../webhooks/event-body.ts';
 
 export const endpointId = z.string().max(64).describe('Id of the endpoint.');
-export const hookType = z.enum(HOOK_TYPES as [HookType]);
-export const eventTypes = z.array(hookType).describe('Which events; empty: all.');
+export const hookType = z.enum(EVERY_HOOK_TYPE as [HookType]);
+export const eventTypes = z
+  .array(hookType)
+  .describe(
+    'Which events; empty: all about messages. `subscription` comes only where it is named.',
+  );

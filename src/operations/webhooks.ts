@@ -16,7 +16,7 @@ import {
 import { DISABLED_REASONS, type DisabledReason } from '../webhooks/health.ts';
 import { listed, listOf } from './lists.ts';
 import { operation } from './operation.ts';
-import { eventTypes, hookType, endpointId as id } from './webhook-fields.ts';
+import { eventTypes, endpointId as id } from './webhook-fields.ts';
 
 const text = z.string().nullable();
 
@@ -24,17 +24,17 @@ const endpoint = z
   .object({
     id: z.string().describe('Id of the endpoint.'),
     url: z.string().describe('Where events are posted to.'),
-    event_types: z.array(hookType).describe('Which events; empty: all.'),
+    event_types: eventTypes,
     fifo: z.boolean().describe('Whether events come one at a time and in order.'),
-    created_at: z.string().describe('When it was made: ISO 8601, UTC.'),
+    created_at: z.string().describe('When it was created: ISO 8601, UTC.'),
     disabled_at: text.describe('Since when it gets nothing; null: it is in use.'),
     disabled_reason: z
       .enum(Object.keys(DISABLED_REASONS) as [DisabledReason])
       .nullable()
-      .describe('owner: by hand. gone: it answered 410. failing: it failed too long.'),
-    failures: z.number().int().describe('How often it failed in a row, up to now.'),
+      .describe('owner: by hand. gone: it answered 410. failing: it failed for too long.'),
+    failures: z.number().int().describe('How often it has failed in a row.'),
     failing_since: text.describe('Nothing but failures since then; null: it works.'),
-    paused_until: text.describe('Nothing is tried before then, since it keeps failing.'),
+    paused_until: text.describe('Nothing is tried before then, because it keeps failing.'),
     previous_secret_until: text.describe('After a rotation: the old secret signs too until then.'),
     waiting: z.number().int().describe('Deliveries that wait for it; counted up to 10,000.'),
   })
@@ -66,7 +66,7 @@ const settings = ({ url, event_types, fifo, disabled_at }: z.output<typeof endpo
   enabled: disabled_at === null,
 });
 
-const secret = z.string().describe('The signing secret, shown this once.');
+const secret = z.string().describe('The signing secret, shown only once.');
 const url = z
   .string()
   .max(2048)
@@ -78,7 +78,7 @@ export const webhookOperations = [
   operation({
     name: 'list_webhook_endpoints',
     title: 'List webhook endpoints',
-    summary: 'Where the account’s events are posted to, and how each endpoint does.',
+    summary: 'Where the account’s events are posted to, and the state of each endpoint.',
     effect: 'reads',
     scope: 'webhooks:read',
     input: z.strictObject({}),
@@ -99,7 +99,7 @@ export const webhookOperations = [
   operation({
     name: 'get_webhook_endpoint',
     title: 'Read a webhook endpoint',
-    summary: 'One endpoint: where it is, what it gets, and how it does.',
+    summary: 'One endpoint: where it is, what it gets, and its state.',
     effect: 'reads',
     scope: 'webhooks:read',
     input: z.strictObject({ id }),
@@ -113,9 +113,10 @@ export const webhookOperations = [
     name: 'create_webhook_endpoint',
     title: 'Add a webhook endpoint',
     summary:
-      'From now on the account’s events are posted there, signed. The answer holds the signing secret, which is shown this once.',
+      'From now on the account’s events are posted there, signed. The answer holds the signing secret, which is shown only once.',
     effect: 'talks',
     scope: 'webhooks:write',
+    ofAllEmails: true,
     input: z.strictObject({ url, event_types: eventTypes.optional(), fifo: fifo.optional() }),
     output: endpoint.extend({
       secret,
@@ -139,9 +140,10 @@ export const webhookOperations = [
   operation({
     name: 'update_webhook_endpoint',
     title: 'Change a webhook endpoint',
-    summary: 'Changes what is given; `enabled` turns it off and on. What waits is kept meanwhile.',
+    summary: 'Changes what is given; `enabled` turns it off and on. What is waiting is kept.',
     effect: 'talks',
     scope: 'webhooks:write',
+    ofAllEmails: true,
     input: z.strictObject({
       id,
       url: url.optional(),
@@ -173,7 +175,7 @@ export const webhookOperations = [
     name: 'remove_webhook_endpoint',
     title: 'Remove a webhook endpoint',
     summary:
-      'It gets nothing more, and what waits for it is dropped. Turn it off instead to keep what waits.',
+      'It gets nothing more, and what is waiting for it is deleted. Turn it off instead to keep that.',
     effect: 'changes',
     scope: 'webhooks:write',
     input: z.strictObject({ id }),
@@ -193,7 +195,7 @@ export const webhookOperations = [
     name: 'rotate_webhook_secret',
     title: 'Replace a signing secret',
     summary:
-      'Makes a new signing secret, which is shown this once. For a day both sign, so that receivers can change over.',
+      'Makes a new signing secret, which is shown only once. For a day both sign, so that receivers can change over.',
     effect: 'changes',
     scope: 'webhooks:write',
     input: z.strictObject({ id }),

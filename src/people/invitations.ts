@@ -79,7 +79,9 @@ async function refuseMember(client: Queryable, accountId: number, email: string)
     [accountId, email],
   );
   if (members.length > 0) {
-    throw new Problem('invalid', `email: ${email} is a member of this account already.`);
+    throw new Problem('invalid', `email: ${email} is already a member of this account.`, {
+      at: 'email',
+    });
   }
 }
 
@@ -103,7 +105,7 @@ export async function findInvitation(database: Queryable, token: string): Promis
   if (row !== undefined) return toInvitation(row);
   throw new Problem(
     'not-found',
-    'This invitation is not open any more: it was used, withdrawn or replaced, or it is too old. Ask for a new one.',
+    'This invitation no longer works: it was used, withdrawn or replaced, or it is too old. Ask for a new one.',
   );
 }
 
@@ -137,7 +139,7 @@ export async function acceptInvitation(
   const known = await findUser(database, email);
   const proved = known && (await checkCredentials(database, email, answer.password));
   if (known !== undefined && proved === undefined) {
-    throw new Problem('forbidden', `This is not the password of ${email}.`);
+    throw new Problem('forbidden', `This is not the password of ${email}.`, { at: 'password' });
   }
   const prepared = proved ?? (await prepareUser({ ...answer, name: answer.name ?? '', email }));
   return await database.transaction(async (client) => {
@@ -148,7 +150,7 @@ export async function acceptInvitation(
   });
 }
 
-/** One wins, also when the link is used twice at once. */
+/** One wins, even when the link is used twice at once. */
 async function takeInvitation(
   client: Queryable,
   token: string,

@@ -1,6 +1,6 @@
-// A new password for who forgot the old one, by a link that is mailed. Nothing is kept: the link
-// names the user and its hour and is signed together with the password's hash, so it is void as
-// soon as there is another password, and works once.
+// A new password for whoever forgot the old one, by a link that is mailed. Nothing is kept: the
+// link names the user and its hour and is signed together with the password's hash, so it is void
+// as soon as there is another password, and works once.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
@@ -42,12 +42,12 @@ export async function findReset(
   if (kept !== undefined && isOurs) return kept;
   throw new Problem(
     'not-found',
-    'This link is not good any more: it works once, for an hour, and not after the password changed. Ask for a new one.',
+    'This link no longer works: it can be used once, within an hour, and not after the password was changed. Ask for a new one.',
   );
 }
 
 /**
- * Uses the link up. One wins, also when it is used twice at once. Sessions are the caller's
+ * Uses the link up. One wins, even when it is used twice at once. Sessions are the caller's
  * business.
  */
 export async function resetPassword(

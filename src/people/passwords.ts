@@ -63,10 +63,13 @@ export function requireGoodPassword(password: string, email: string): void {
     throw new Problem(
       'invalid',
       `password: it has ${length} characters; ${SHORTEST} to ${LONGEST} are needed. A few unrelated words are easy to remember.`,
+      { at: 'password' },
     );
   }
   if (password.trim().toLowerCase() === email || new Set(password).size < 4) {
-    throw new Problem('invalid', 'password: it is too easy to guess. Take a few unrelated words.');
+    throw new Problem('invalid', 'password: it is too easy to guess. Use a few unrelated words.', {
+      at: 'password',
+    });
   }
 }
 

@@ -15,11 +15,17 @@ const IDLE_AFTER = '7 days';
 const OVER_AFTER = '30 days';
 /** How exact `seen_at` is; not every request has to write. */
 const SEEN_EVERY = '1 minute';
+/** For how long after giving a password or passkey nobody is asked again before what is grave. */
+const PROOF_GOOD_FOR = '10 minutes';
 
 export interface Session {
   id: string;
   user: { id: string; email: string; name: string; operator: boolean };
   account: SessionAccount | null;
+  /** A second factor was shown. */
+  secondFactor: boolean;
+  /** Its person said who they are a moment ago. */
+  fresh: boolean;
 }
 
 export interface SessionAccount {
@@ -28,6 +34,7 @@ export interface SessionAccount {
   role: MemberRole;
   plan: Plan;
   suspended: boolean;
+  secondFactorRequired: boolean;
 }
 
 /** A session that just began or changed its cookie. */
@@ -35,22 +42,36 @@ export interface OpenedSession {
   token: string;
 }
 
-/** In the account given, else in the first of the user's. */
+/** The account asks for a second factor, and none was shown. */
+export const isLocked = ({ account, secondFactor }: Session): boolean =>
+  account?.secondFactorRequired === true && !secondFactor;
+
+export interface NewSession {
+  /** Else the first of the user's. */
+  accountId?: number | undefined;
+  secondFactor?: boolean;
+  device?: string;
+  ipAddress?: string;
+}
+
 export async function openSession(
   database: Queryable,
   clock: Clock,
   userId: string,
-  accountId?: number,
+  { accountId, secondFactor = false, device = '', ipAddress = '' }: NewSession = {},
 ): Promise<OpenedSession> {
   const token = newToken();
   await database.query(
-    `INSERT INTO sessions (id, user_id, account_id, hash)
-     VALUES ($1, $2, coalesce($3, (SELECT min(account_id) FROM members WHERE user_id = $2)), $4)`,
+    `INSERT INTO sessions (id, user_id, account_id, hash, second_factor, device, ip_address, proved_at)
+     VALUES ($1, $2, coalesce($3, (SELECT min(account_id) FROM members WHERE user_id = $2)), $4, $5, $6, $7, now())`,
     [
       bytesToUuid(newIdBytes(clock.nowMs())),
       readUuid('usr_', userId),
       accountId ?? null,
       hashOf(token),
+      secondFactor,
+      device,
+      ipAddress,
     ],
   );
   return { token };
@@ -66,6 +87,8 @@ export async function readSession(
     'read-session',
     `SELECT s.id, u.id AS "userId", u.email, u.name, u.operator, m.role,
             a.id AS "accountId", a.name AS "accountName", a.plan, a.suspended_at IS NOT NULL AS suspended,
+            a.second_factor_required AS "secondFactorRequired", s.second_factor AS "secondFactor",
+            s.proved_at > now() - interval '${PROOF_GOOD_FOR}' AS fresh,
             s.hash = $1 AND s.rotated_at < now() - interval '${ROTATED_EVERY}' AS "toRotate",
             s.seen_at < now() - interval '${SEEN_EVERY}' AS "toNote"
      FROM sessions s JOIN users u ON u.id = s.user_id
@@ -91,6 +114,7 @@ export async function isOpen(
 ): Promise<boolean> {
   const rows = await database.query(
     `SELECT FROM sessions s JOIN members m ON m.user_id = s.user_id AND m.account_id = s.account_id
+     JOIN accounts a ON a.id = s.account_id AND (s.second_factor OR NOT a.second_factor_required)
      WHERE s.id = $1 AND s.account_id = $2 AND s.created_at > now() - interval '${OVER_AFTER}'`,
     [session.id, accountId],
   );
@@ -124,7 +148,7 @@ export async function switchAccount(
     [session.id, accountId, hashOf(token)],
   );
   if (rows.length === 0) {
-    throw new Problem('not-found', `You are no member of account ${accountId}.`);
+    throw new Problem('not-found', `You are not a member of account ${accountId}.`);
   }
   return { token };
 }
@@ -137,6 +161,54 @@ export async function renewSession(database: Queryable, session: Session): Promi
     [session.id, hashOf(token)],
   );
   return { token };
+}
+
+/** Its person said again who they are. */
+export async function proveSession(database: Queryable, session: Session): Promise<void> {
+  await database.query('UPDATE sessions SET proved_at = now() WHERE id = $1', [session.id]);
+}
+
+/** Where somebody is signed in. */
+export interface OpenSession {
+  id: string;
+  device: string;
+  ipAddress: string;
+  secondFactor: boolean;
+  createdAt: string;
+  seenAt: string;
+}
+
+export async function listSessions(database: Queryable, userId: string): Promise<OpenSession[]> {
+  const rows = await database.query<
+    Omit<OpenSession, 'createdAt' | 'seenAt'> & { createdAt: Date; seenAt: Date }
+  >(
+    `SELECT id, device, ip_address AS "ipAddress", second_factor AS "secondFactor",
+            created_at AS "createdAt", seen_at AS "seenAt"
+     FROM sessions WHERE user_id = $1
+       AND seen_at > now() - interval '${IDLE_AFTER}' AND created_at > now() - interval '${OVER_AFTER}'
+     ORDER BY seen_at DESC, id`,
+    [readUuid('usr_', userId)],
+  );
+  return rows.map(({ createdAt, seenAt, ...row }) => ({
+    ...row,
+    createdAt: createdAt.toISOString(),
+    seenAt: seenAt.toISOString(),
+  }));
+}
+
+/** One of the user's own. */
+export async function endOwnSession(
+  database: Queryable,
+  userId: string,
+  id: string,
+): Promise<void> {
+  const rows = await database.query(
+    'DELETE FROM sessions WHERE user_id = $1 AND id::text = $2 RETURNING id',
+    [readUuid('usr_', userId), id],
+  );
+  if (rows.length === 0) {
+    throw new Problem('not-found', 'You have no such session: it has already ended.');
+  }
 }
 
 export async function endSession(database: Queryable, session: Session): Promise<void> {
@@ -185,19 +257,23 @@ interface SessionRow {
   accountName: string;
   plan: Plan;
   suspended: boolean;
+  secondFactorRequired: boolean;
+  secondFactor: boolean;
+  fresh: boolean;
   toRotate: boolean;
   toNote: boolean;
 }
 
 function toSession(row: SessionRow): Session {
   const { id, email, name, operator, role, accountId, accountName, plan, suspended } = row;
+  const { secondFactor, fresh, secondFactorRequired } = row;
   return {
-    id,
+    ...{ id, secondFactor, fresh },
     user: { id: showUuid('usr_', row.userId), email, name, operator },
     account:
       role === null || accountId === null
         ? null
-        : { id: accountId, name: accountName, role, plan, suspended },
+        : { id: accountId, name: accountName, role, plan, suspended, secondFactorRequired },
   };
 }
 

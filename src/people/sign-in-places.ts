@@ -40,9 +40,15 @@ export async function noteSignIn(
   );
 }
 
-/** Nobody remembers them either. */
+/**
+ * Nobody remembers them either. The latest stays: without any, somebody else's sign-in to a login
+ * that lay unused would be the first, of which nobody is told.
+ */
 export async function prunePlaces(database: Database): Promise<void> {
-  await database.query(`DELETE FROM sign_in_places WHERE last_at < now() - interval '180 days'`);
+  await database.query(
+    `DELETE FROM sign_in_places p WHERE p.last_at < now() - interval '180 days'
+       AND EXISTS (SELECT FROM sign_in_places l WHERE l.user_id = p.user_id AND l.last_at > p.last_at)`,
+  );
 }
 
 const BROWSERS: readonly [RegExp, string][] = [
@@ -61,7 +67,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
   [/\bLinux\b|\bX11\b/, 'Linux'],
 ];
 
-/** As people know it; without versions, so that an update is no new device. */
+/** As people know it; without versions, so that an update is not a new device. */
 export function deviceOf(userAgent: string): string {
   const known = (names: readonly [RegExp, string][]) =>
     names.find(([sign]) => sign.test(userAgent))?.[1];

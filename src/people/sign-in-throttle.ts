@@ -13,7 +13,7 @@ interface Rule {
   free: number;
   firstWait: number;
   longestWait: number;
-  /** Seconds without a try after which the count begins anew. */
+  /** Seconds without a try after which the count starts again. */
   forgottenAfter: number;
 }
 
@@ -28,10 +28,16 @@ const RULES = {
   client: { free: 50, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: 20 * MINUTE },
   /** An address from all networks its owner never signed in from: many that guess together. */
   address: { free: 100, firstWait: 2, longestWait: MINUTE, forgottenAfter: DAY },
+  /**
+   * Codes of somebody whose password is known, from one network and from all they never signed in
+   * from: 20, then a hundred a day, of which one in 300,000 is right.
+   */
+  'code-place': { free: 5, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: DAY },
+  code: { free: 20, firstWait: 2, longestWait: 15 * MINUTE, forgottenAfter: DAY },
   'reset-place': { free: 5, firstWait: MINUTE, longestWait: 15 * MINUTE, forgottenAfter: HOUR },
   'reset-client': { free: 20, firstWait: MINUTE, longestWait: 15 * MINUTE, forgottenAfter: HOUR },
   /**
-   * Mails to one address. Their links are good for an hour: one is in the mailbox whenever another
+   * Emails to one address. Their links are good for an hour: one is in the mailbox whenever another
    * is held back.
    */
   'reset-mail': { free: 6, firstWait: 5 * MINUTE, longestWait: 30 * MINUTE, forgottenAfter: DAY },
@@ -54,6 +60,26 @@ export async function countTry(database: Database, attempt: SignInTry): Promise<
   if (!(await isKnownThere(database, attempt))) await mustBeFree(database, 'address', address);
 }
 
+/** Counts a code, as a second factor. */
+export async function countCode(database: Database, attempt: SignInTry): Promise<void> {
+  const { place, address } = subjectsOf(attempt);
+  await mustBeFree(database, 'code-place', place);
+  if (!(await isKnownThere(database, attempt))) await mustBeFree(database, 'code', address);
+}
+
+/** The right code: counted from zero again. */
+export async function forgiveCode(database: Queryable, attempt: SignInTry): Promise<void> {
+  const { place, address } = subjectsOf(attempt);
+  await database.query('DELETE FROM sign_in_tries WHERE subject = ANY ($1)', [
+    [`code-place ${place}`, `code ${address}`],
+  ]);
+}
+
+/** Counts a passkey from a network: there is nobody it could lock out. */
+export async function countPasskey(database: Database, client: string): Promise<void> {
+  await mustBeFree(database, 'client', networkOf(client));
+}
+
 /** Counts a link that is asked for, whoever has the address. */
 export async function countReset(database: Database, attempt: SignInTry): Promise<void> {
   const { client, place } = subjectsOf(attempt);
@@ -66,14 +92,22 @@ export async function mayMailReset(database: Database, email: string): Promise<b
   return (await count(database, 'reset-mail', keyOf(email))) === 0;
 }
 
-/** The right password: the place starts anew, and the others get their try back. */
+/** The right password: the place is counted from zero again, and the others get their try back. */
 export async function forgiveTry(database: Queryable, attempt: SignInTry): Promise<void> {
   const { client, place, address } = subjectsOf(attempt);
   await database.query('DELETE FROM sign_in_tries WHERE subject = $1', [`place ${place}`]);
+  await giveBack(database, [`client ${client}`, `address ${address}`]);
+}
+
+/** The right passkey. */
+export const forgivePasskey = (database: Queryable, client: string): Promise<void> =>
+  giveBack(database, [`client ${networkOf(client)}`]);
+
+async function giveBack(database: Queryable, subjects: string[]): Promise<void> {
   await database.query(
     `UPDATE sign_in_tries SET tries = greatest(0, tries - 1), free_at = least(free_at, clock_timestamp())
      WHERE subject = ANY ($1)`,
-    [[`client ${client}`, `address ${address}`]],
+    [subjects],
   );
 }
 
@@ -104,7 +138,7 @@ async function mustBeFree(database: Database, kind: Kind, name: string): Promise
   const shown = wait < 2 * MINUTE ? `${wait} seconds` : `${Math.ceil(wait / MINUTE)} minutes`;
   throw new Problem(
     'over-limit',
-    `Too many tries. Wait ${shown}, or have an operator set a new password.`,
+    `Too many tries. Wait ${shown}, or ask an operator to set a new password.`,
     { retryAfterSeconds: wait },
   );
 }

@@ -1,7 +1,7 @@
 // Users: people with a password, and the accounts they are members of. Made by set-up, invitations
 // and the CLI; sessions.ts knows them by a cookie.
 
-import { lockAccount } from '../accounts/accounts.ts';
+import { getAccount, lockAccount } from '../accounts/accounts.ts';
 import { MEMBER_ROLES, type MemberRole } from '../accounts/scopes.ts';
 import { addressKey, parseAddress } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
@@ -43,10 +43,16 @@ interface UserRow extends Omit<User, 'id' | 'createdAt'> {
 
 const COLUMNS = 'id AS uuid, email, name, operator, created_at AS "createdAt"';
 
-export function readEmail(text: string): string {
+export function readEmail(text: string, at = 'email'): string {
   const read = parseAddress(text.trim());
   if ('fault' in read) {
-    throw new Problem('invalid', `email: "${text.slice(0, 200)}" is no address: ${read.fault}.`);
+    throw new Problem(
+      'invalid',
+      `email: "${text.slice(0, 200)}" is not an address: ${read.fault}.`,
+      {
+        at,
+      },
+    );
   }
   return addressKey(read.address);
 }
@@ -58,7 +64,7 @@ export async function prepareUser(wish: NewUser): Promise<NewUser> {
   const email = readEmail(wish.email);
   const name = wish.name.trim();
   if (name === '' || name.length > 200 || /\p{Cc}/u.test(name)) {
-    throw new Problem('invalid', 'name: give a name of 1 to 200 characters.');
+    throw new Problem('invalid', 'name: give a name of 1 to 200 characters.', { at: 'name' });
   }
   requireGoodPassword(wish.password, email);
   return { ...wish, email, name, password: await hashPassword(wish.password) };
@@ -78,7 +84,7 @@ export async function addUser(client: Queryable, clock: Clock, user: NewUser): P
     ],
   );
   if (row === undefined) {
-    throw new Problem('invalid', `email: ${user.email} has a login already.`);
+    throw new Problem('invalid', `email: ${user.email} already has a login.`, { at: 'email' });
   }
   return toUser(row);
 }
@@ -158,16 +164,20 @@ export interface MemberUser extends User {
   role: MemberRole;
   joinedAt: string;
   lastSeenAt: string | null;
+  secondFactor: boolean;
 }
 
 interface MemberRow extends UserRow {
   role: MemberRole;
+  secondFactor: boolean;
   joinedAt: Date;
   lastSeenAt: Date | null;
 }
 
 const SELECT_MEMBERS = `
   SELECT u.id AS uuid, u.email, u.name, u.operator, u.created_at AS "createdAt", m.role, m.created_at AS "joinedAt",
+         EXISTS (SELECT FROM authenticator_apps f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL)
+           OR EXISTS (SELECT FROM passkeys f WHERE f.user_id = u.id) AS "secondFactor",
          (SELECT max(seen_at) FROM sessions s WHERE s.user_id = u.id) AS "lastSeenAt"
   FROM members m JOIN users u ON u.id = m.user_id WHERE m.account_id = $1`;
 
@@ -193,6 +203,7 @@ const toMember = (row: MemberRow): MemberUser => ({
   role: row.role,
   joinedAt: row.joinedAt.toISOString(),
   lastSeenAt: row.lastSeenAt?.toISOString() ?? null,
+  secondFactor: row.secondFactor,
 });
 
 function noMember(userId: string): never {
@@ -215,6 +226,7 @@ export async function setMember(
   userId: string,
   role: MemberRole,
 ): Promise<void> {
+  await getAccount(client, accountId);
   await client.query(
     `INSERT INTO members (account_id, user_id, role) VALUES ($1, $2, $3)
      ON CONFLICT (account_id, user_id) DO UPDATE SET role = excluded.role`,
@@ -289,7 +301,7 @@ async function keepAnOwner(
   if (others.length > 0) return;
   throw new Problem(
     'invalid',
-    'An account needs an owner, and this is the last one. Make somebody else an owner first.',
+    'An account needs an owner, and this is the last one. Make someone else an owner first.',
   );
 }
 

@@ -1,7 +1,6 @@
 // Due rows: claiming them, and how many there are. Before: sending/batch.ts wrote them. After:
-// delivery/outcomes.ts records what
-// became of them. Claim → commit → talk → record: no transaction is open while a worker talks to
-// the network.
+// delivery/outcomes.ts records what happened to them. Claim → commit → talk → record: no
+// transaction is open while a worker talks to the network.
 import { bytesToUuid, uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import type { MailClass } from './lanes.ts';
@@ -10,7 +9,7 @@ import type { Lease } from './leases.ts';
 export interface ClaimedMessage {
   accountId: number;
   messageId: Buffer;
-  class: MailClass;
+  class: Exclude<MailClass, 'captured'>;
   /** Which claim of this mail it is: the outcome counts only while there is no later one. */
   claims: number;
   /** Counting this one. */
@@ -33,7 +32,7 @@ export interface Claim {
 }
 
 export interface Room {
-  /** Mails to take, roughly. */
+  /** Emails to take, roughly. */
   most: number;
   /** The lane after which the round begins. */
   after: number;
@@ -41,7 +40,8 @@ export interface Room {
   full: readonly number[];
 }
 
-const CLASS_NAMES: readonly MailClass[] = ['urgent', 'normal', 'bulk'];
+/** By their numbers. What is captured meets nothing else on its way: there it is as any other. */
+const CLASS_NAMES = ['urgent', 'normal', 'bulk', 'normal'] as const;
 /** Served in one round; the next one goes on behind them. */
 const LANES_A_ROUND = 32;
 
@@ -53,8 +53,8 @@ interface ClaimedRow extends Omit<ClaimedMessage, 'messageId' | 'class'> {
 }
 
 /**
- * One round over the lanes. Undefined: nothing is ready. After `doneBy`, by the database's clock,
- * nothing is claimed any more.
+ * One round over the lanes of a node. Undefined: nothing is ready. After `doneBy`, by the
+ * database's clock, nothing is claimed any more.
  */
 export async function claimDue(
   database: Database,
@@ -66,10 +66,52 @@ export async function claimDue(
     'claim-due',
     `SELECT account_id AS "accountId", message_id AS uuid, class, claims, attempts, remaining, unknown, size,
             now_ms AS "atMs", last_lane AS "lastLane"
-     FROM claim_due($1, $2, $3, $4, $5)
+     FROM claim_due($1, $2, $3, $4, $5, $7)
      WHERE coalesce($6::timestamptz, 'infinity') > now() AND in_time($6)`,
-    [lease.id, after, most, LANES_A_ROUND, full, doneBy],
+    [lease.id, after, most, LANES_A_ROUND, full, doneBy, database.home([]) !== null],
   );
+  return claimOf(lease, rows);
+}
+
+/**
+ * The same of what the sandbox captures, and of nothing else: no relay can take anything. An account
+ * at a time, each a task of one shard where the tables are distributed.
+ */
+export async function claimCaptured(
+  database: Database,
+  lease: Lease,
+  { most, after, full }: Room,
+  doneBy: Date | null = null,
+): Promise<Claim | undefined> {
+  const accounts = await database.query<{ id: number; atMs: number }>(
+    'SELECT captured_lanes() AS id, extract(epoch FROM now())::float8 * 1000 AS "atMs"',
+  );
+  const rows: ClaimedRow[] = [];
+  for (const { id, atMs } of accounts.filter((account) => !full.includes(account.id))) {
+    if (rows.length >= most) break;
+    rows.push(
+      ...(await database.prepared<ClaimedRow>('claim-captured', CLAIM_CAPTURED_SQL, [
+        ...[lease.id, id, most - rows.length, after, doneBy, atMs],
+      ])),
+    );
+  }
+  return claimOf(lease, rows);
+}
+
+/** The time is told it: Citus takes no function of time in RETURNING. */
+const CLAIM_CAPTURED_SQL = `
+  WITH taken AS MATERIALIZED (
+    SELECT message_id FROM due_messages
+    WHERE account_id = $2 AND state = 'ready' AND class = 3
+      AND coalesce($5::timestamptz, 'infinity') > now()
+    ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
+  )
+  UPDATE due_messages d SET state = 'in hand', lease = $1, claims = d.claims + 1, attempts = d.attempts + 1
+  FROM taken t WHERE d.account_id = $2 AND d.message_id = t.message_id
+  RETURNING d.account_id AS "accountId", d.message_id AS uuid, d.class, d.claims, d.attempts, d.remaining,
+            d.unknown, d.size, $6::float8 AS "atMs", $4::bigint AS "lastLane"`;
+
+function claimOf(lease: Lease, rows: ClaimedRow[]): Claim | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
   return {
@@ -85,40 +127,36 @@ export async function claimDue(
 }
 
 /**
- * Puts back what is in hand under a lease and not among what its process knows of: it was claimed
- * by a statement whose answer was lost, and would stay in hand for as long as the process lives.
- * Answers how many.
+ * Puts back what a node has in hand under a lease and is not among what its process knows of: it was
+ * claimed by a statement whose answer was lost, and would stay in hand for as long as the process
+ * lives. Answers how many.
  */
 export async function giveBackStrays(
   database: Database,
   lease: Lease,
   known: readonly Pick<ClaimedMessage, 'accountId' | 'messageId'>[],
 ): Promise<number> {
-  const rows = await database.query(
-    `UPDATE due_messages d SET state = 'ready', lease = NULL, attempts = d.attempts - 1
-     WHERE d.state = 'in hand' AND d.lease = $1 AND NOT EXISTS (
-       SELECT FROM unnest($2::bigint[], $3::uuid[]) AS k (account_id, message_id)
-       WHERE k.account_id = d.account_id AND k.message_id = d.message_id)
-     RETURNING 1`,
+  const [row] = await database.query<{ back: number }>(
+    'SELECT give_back_strays($1, $2, $3) AS back',
     [lease.id, known.map((row) => row.accountId), known.map((row) => bytesToUuid(row.messageId))],
   );
-  return rows.length;
+  return row!.back;
 }
 
 export interface QueueState {
   depth: number;
-  /** Of the oldest that could be taken and was not. What a paused account holds is not late. */
+  /** Of the oldest that could be taken and was not. What a halted account holds is not late. */
   ageSeconds: number;
   setAside: number;
 }
 
 export async function queueState(database: Database): Promise<QueueState> {
   const [row] = await database.query<{ depth: number; age: number | null; setAside: number }>(
-    `SELECT count(*) FILTER (WHERE state <> 'set aside') AS depth,
-            extract(epoch FROM now() - min(due_at) FILTER (WHERE state IN ('ready', 'waiting') AND due_at <= now()
-              AND account_id NOT IN (SELECT id FROM accounts WHERE paused_at IS NOT NULL)))::float8 AS age,
-            count(*) FILTER (WHERE state = 'set aside') AS "setAside"
-     FROM due_messages`,
+    `SELECT count(*) FILTER (WHERE d.state <> 'set aside') AS depth,
+            extract(epoch FROM now() - min(d.due_at) FILTER (WHERE d.state IN ('ready', 'waiting') AND d.due_at <= now()
+              AND a.paused_at IS NULL AND a.suspended_at IS NULL))::float8 AS age,
+            count(*) FILTER (WHERE d.state = 'set aside') AS "setAside"
+     FROM due_messages d LEFT JOIN accounts a ON a.id = d.account_id`,
   );
   return { depth: row?.depth ?? 0, ageSeconds: row?.age ?? 0, setAside: row?.setAside ?? 0 };
 }

@@ -1,6 +1,6 @@
 // The lease of a delivery process: while it holds, what the process has in hand is its own. Before:
 // main.ts starts the process. After: worker.ts claims under it, and asks whether it still holds
-// before each mail begins.
+// before each mail begins. Beside it, the emails whose time has come are put into their lanes.
 //
 // The database's clock decides when a lease is over; the process itself only measures how long ago
 // it asked. A process that was frozen finds on waking that too much time has passed, and begins
@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
+import { fillLanes } from './lanes.ts';
 
 const TEND_EVERY_MS = 1000;
 /**
@@ -45,7 +46,11 @@ export interface LeaseDeps {
 
 export async function openLeases(deps: LeaseDeps): Promise<Leases> {
   const { database, log, leaseMs } = deps;
-  const couldNotTend = recurringFault(log, 'warn', 'could not renew the lease on mails in hand');
+  const couldNotTend = recurringFault(
+    log,
+    'warn',
+    'could not renew the lease on emails being handed over',
+  );
   if (deps.embedded) await database.query('DELETE FROM delivery_leases WHERE embedded');
   let lease = await takeLease();
   // After an outage everybody's lease may have run out: those who live get a moment to renew
@@ -67,31 +72,48 @@ export async function openLeases(deps: LeaseDeps): Promise<Leases> {
 
   async function tend(): Promise<void> {
     const asked = bothClocks();
+    let moreHaveCome = false;
     try {
-      const [row] = await database.prepared<{ held: boolean }>(
+      const seen = await eachNode(leasesInHand);
+      const [row] = await database.prepared<{ held: boolean; dead: string[] }>(
         'tend-queue',
-        'SELECT tend_queue($1, $2, $3) AS held',
-        [lease.id, leaseMs, mayFree],
+        'SELECT * FROM tend_queue($1, $2, $3, $4)',
+        [lease.id, leaseMs, mayFree, [...new Set(seen.flat())]],
       );
       if (row?.held) lease.renewed(asked);
       else {
-        log.warn('the lease on mails in hand was lost: this process did not answer for too long');
+        log.warn(
+          'the lease on emails being handed over was lost: this process did not respond for too long',
+        );
         lease = await takeLease();
       }
       mayFree = true;
+      const dead = row?.dead ?? [];
+      if (dead.length > 0) await eachNode((node) => freeInHand(node, dead));
+      moreHaveCome = (await eachNode(fillLanes)).includes(true);
     } catch (error) {
       mayFree = false;
       couldNotTend(error);
     }
-    if (!ended) schedule();
+    if (!ended) schedule(moreHaveCome ? 0 : TEND_EVERY_MS);
   }
 
-  function schedule(): void {
+  /** One that is away keeps what it has until it is back; the others are tended all the same. */
+  async function eachNode<Result>(work: (node: Database) => Promise<Result>): Promise<Result[]> {
+    const nodes = database.nodes();
+    const tended = await Promise.allSettled(nodes.map((node) => work(node.database)));
+    const failed = tended.filter((it) => it.status === 'rejected');
+    if (failed.length === nodes.length) throw failed[0]!.reason;
+    for (const { reason } of failed) couldNotTend(reason);
+    return tended.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
+  }
+
+  function schedule(afterMs: number): void {
     timer = setTimeout(
       () => {
         tending = tend();
       },
-      Math.min(TEND_EVERY_MS, leaseMs / 6),
+      Math.min(afterMs, leaseMs / 6),
     );
   }
 
@@ -111,12 +133,25 @@ export async function openLeases(deps: LeaseDeps): Promise<Leases> {
   };
 }
 
+async function leasesInHand(node: Database): Promise<string[]> {
+  const rows = await node.prepared<{ id: string }>(
+    'leases-in-hand',
+    'SELECT DISTINCT leases_in_hand() AS id',
+    [],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function freeInHand(node: Database, dead: readonly string[]): Promise<void> {
+  await node.query('SELECT free_in_hand($1)', [dead]);
+}
+
 interface Instant {
   monotonic: number;
   wall: number;
 }
 
-/** The first goes on while a process is frozen, the second also while the machine sleeps. */
+/** The first goes on while a process is frozen, the second even while the machine sleeps. */
 const bothClocks = (): Instant => ({ monotonic: performance.now(), wall: Date.now() });
 
 function makeLease(id: string, since: Instant, leaseMs: number) {

@@ -1,6 +1,6 @@
-// Quarantine: mails that were set aside because they could not be read, made or recorded. Before:
-// delivery/worker.ts or tend_queue set them aside. After: a person mended the cause and releases
-// them, or resolves them (delivery/resolve.ts).
+// Quarantine: emails that were set aside because they could not be read, composed or recorded.
+// Before: delivery/worker.ts or tend_queue set them aside. After: a person fixed the cause and
+// releases them, or resolves them (delivery/resolve.ts).
 import { Problem } from '../errors.ts';
 import { readUuid, showUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
@@ -20,13 +20,13 @@ export async function listSetAside(
   database: Database,
   { limit, after }: { limit: number; after?: string | undefined },
 ): Promise<SetAside[]> {
-  const [since, id] = after?.split(' ') ?? [];
+  const [since = '', id = ''] = after?.split(' ') ?? [];
   const rows = await database.query<Omit<SetAside, 'id' | 'since'> & { uuid: string; since: Date }>(
     `SELECT account_id AS "accountId", message_id AS uuid, set_aside_at AS since, reason, attempts, remaining
      FROM due_messages WHERE state = 'set aside' AND ($2::timestamptz IS NULL
        OR (date_trunc('milliseconds', set_aside_at), message_id) > ($2, $3::uuid))
      ORDER BY date_trunc('milliseconds', set_aside_at), message_id LIMIT $1`,
-    [limit, readTime(since), readUuid('msg_', id ?? '') ?? NOBODY],
+    [limit, after === undefined ? null : new Date(since), readUuid('msg_', id) ?? NOBODY],
   );
   return rows.map(({ uuid, since, ...row }) => ({
     id: showUuid('msg_', uuid),
@@ -38,8 +38,12 @@ export async function listSetAside(
 /** Before every id. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-const readTime = (text = ''): Date | null =>
-  Number.isNaN(Date.parse(text)) ? null : new Date(text);
+/** Any other text would show the first page again and again. */
+export function isPlaceInList(after: string): boolean {
+  const [since = '', id = '', ...rest] = after.split(' ');
+  const isTime = !Number.isNaN(Date.parse(since));
+  return isTime && readUuid('msg_', id) !== undefined && rest.length === 0;
+}
 
 /** Puts one back into its lane, or all. Answers how many. */
 export async function releaseSetAside(database: Database, uuid: string | 'all'): Promise<number> {

@@ -1,4 +1,5 @@
 // What the REST door works with: built once by roles/api.ts.
+import type { IncomingMessage } from 'node:http';
 import type { Bodies } from '../http/body.ts';
 import type { BareHandler, HttpServerOptions } from '../http/server.ts';
 import type { Exposure, HealthDeps } from './health.ts';
@@ -12,4 +13,6 @@ export interface RestDeps extends ServeDeps {
   metricsExposure: Exposure;
   /** Other doors on the same port, by path; they read and answer the bare request. */
   mounts: Record<string, BareHandler>;
+  /** Another door on the same port that takes this request; undefined: none does. */
+  otherDoor: (request: IncomingMessage) => BareHandler | undefined;
 }

@@ -43,4 +43,4 @@ const NO_REQUEST: Record<string, [status: number, detail: string, code?: Problem
     'The header fields are larger than 16 KB. Send fewer or shorter ones.',
   ],
 };
-const NOT_HTTP: [number, string, undefined?] = [400, 'This is not a whole HTTP/1.1 request.'];
+const NOT_HTTP: [number, string, undefined?] = [400, 'This is not a complete HTTP/1.1 request.'];

@@ -35,8 +35,11 @@ export interface HealthAnswer {
 export const HEALTH_PATHS = ['/healthz', '/readyz', '/metrics'] as const;
 export type HealthPath = (typeof HEALTH_PATHS)[number];
 
-/** `private`: only who may see the metrics reaches this address. */
-export type Exposure = 'private' | 'public';
+/**
+ * `own`: a port that is there for this, and its operator says who reaches it. `private`: the machine
+ * itself, and whatever a proxy on it passes on. `public`: the network.
+ */
+export type Exposure = 'own' | 'private' | 'public';
 
 export async function answerHealth(
   deps: HealthDeps,
@@ -46,8 +49,8 @@ export async function answerHealth(
 ): Promise<HealthAnswer> {
   if (path === '/healthz') return json(200, { status: 'ok' });
   if (path === '/readyz') {
-    const inFull = exposure === 'private' && !isForwarded(headers);
-    return await answerReady(deps.readyChecks, inFull ? reasonOf : publicReasonOf);
+    const isNear = comesFromHere(exposure, headers);
+    return await answerReady(deps.readyChecks, isNear ? reasonOf : publicReasonOf);
   }
   return refuseMetrics(deps, exposure, headers) ?? (await answerMetrics(deps));
 }
@@ -83,7 +86,9 @@ const publicReasonOf = (error: Error): string =>
 
 async function answerMetrics(deps: HealthDeps): Promise<HealthAnswer> {
   // Without the database the gauges stay as they were: the rest is wanted most just then.
-  await deps.refreshGauges().catch((error) => deps.log.warn({ err: error }, 'gauges are old'));
+  await deps
+    .refreshGauges()
+    .catch((error) => deps.log.warn({ err: error }, 'gauges are out of date'));
   const { registry } = deps.metrics;
   return {
     status: 200,
@@ -102,17 +107,29 @@ function refuseMetrics(
     const detail = 'Metrics need "Authorization: Bearer" with the METRICS_TOKEN of this service.';
     return json(401, { detail, code: 'unauthenticated' }, { 'www-authenticate': 'Bearer' });
   }
-  if (exposure === 'private' && !isForwarded(headers)) return undefined;
+  if (comesFromHere(exposure, headers)) return undefined;
   return json(403, {
     detail:
-      'Metrics are not shown to the network. Set METRICS_PORT to serve them on a port of their own, or METRICS_TOKEN to ask for a token here.',
+      'Metrics are not shown to the network. Set METRICS_PORT to serve them on a separate port, or METRICS_TOKEN to require a token here.',
     code: 'forbidden',
   });
 }
 
-/** On loopback too, what a proxy passes on comes from elsewhere. */
+const comesFromHere = (exposure: Exposure, headers: IncomingHttpHeaders): boolean =>
+  exposure === 'own' || (exposure === 'private' && !isForwarded(headers));
+
+/**
+ * On loopback too, what a proxy passes on comes from elsewhere, and so does what was sent to another
+ * name: by a proxy that keeps it, or by a browser whose page made its own name mean this machine.
+ */
 const isForwarded = (headers: IncomingHttpHeaders): boolean =>
-  headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+  Object.keys(headers).some((name) => FORWARDED.test(name)) ||
+  (headers.host !== undefined && !OWN_NAME.test(headers.host));
+
+/** By which proxies tell for whom they ask: the standard's two, and what each calls it. */
+const FORWARDED =
+  /^(?:forwarded|via|x-forwarded.*|x-original-.*|x-real-ip|.*client-ip|cf-connecting-ip)$/;
+const OWN_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
@@ -140,14 +157,17 @@ export async function listenHealth(
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const answering =
       path !== undefined && isRead
-        ? answerHealth(deps, path, 'private', request.headers)
+        ? answerHealth(deps, path, 'own', request.headers)
         : Promise.resolve(
-            json(404, { detail: `There are ${HEALTH_PATHS.join(', ')} here.`, code: 'not-found' }),
+            json(404, { detail: `Only ${HEALTH_PATHS.join(', ')} are here.`, code: 'not-found' }),
           );
     answering
       .catch((error: Error) => {
-        deps.log.error({ err: error }, 'health could not be told');
-        return json(500, { detail: 'This could not be told. The log says why.', code: 'internal' });
+        deps.log.error({ err: error }, 'health could not be determined');
+        return json(500, {
+          detail: 'This could not be determined. The log says why.',
+          code: 'internal',
+        });
       })
       .then(({ status, headers, body }) => response.writeHead(status, headers).end(body));
   });

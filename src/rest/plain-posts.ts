@@ -172,7 +172,7 @@ interface Connection {
 
 /** A request that stops or ends in the middle is answered as node:http has it answered. */
 function refuseHalf(server: Server, socket: Socket, code: string): void {
-  const error = Object.assign(new Error('The request is not whole.'), { code });
+  const error = Object.assign(new Error('The request is not complete.'), { code });
   const told = server.emit('clientError', error, socket);
   if (!told) socket.end(`HTTP/1.1 400 Bad Request\r\n${CLOSE}\r\n`);
 }

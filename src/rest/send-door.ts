@@ -11,7 +11,7 @@ import { readJson } from '../http/json-bytes.ts';
 import type { BareHandler, HttpServer } from '../http/server.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
-import { limitHeaders, refuse } from '../operations/refusal.ts';
+import { limitHeaders, refuse, warningHeader } from '../operations/refusal.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { acceptSend } from '../sending/accept.ts';
 import type { RestDeps } from './deps.ts';
@@ -72,12 +72,14 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
     );
     requireScope(caller, sendEmail.scope);
     requireJson(call.field('content-type'));
-    const body = await call.readBody(caller);
+    let body: ReadBody | undefined = await call.readBody(caller);
     release = body.release;
     deps.loopWatch.note('send', caller.accountId);
     const json = readJson(body.bytes);
+    // Of 25 MB only what was read of them is kept while they are rendered and written.
+    body = undefined;
     const input = readInput(sendEmail.input, json instanceof Promise ? await json : json);
-    const { answer, limit } = await acceptSend(deps, caller, input, {
+    const { answer, limit, warnings } = await acceptSend(deps, caller, input, {
       door: 'rest',
       idempotencyKey: call.field('idempotency-key'),
     });
@@ -87,7 +89,10 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
         'accepted',
       );
     }
-    return answerJson(202, answer, limit ? limitHeaders(limit) : {});
+    return answerJson(202, answer, {
+      ...(limit && limitHeaders(limit)),
+      ...(warnings.length > 0 && warningHeader(warnings)),
+    });
   } catch (error) {
     const about = { door: 'rest', request: requestId(call), account: caller?.accountId };
     const { status, headers, body } = refuse(deps, about, error);

@@ -1,16 +1,19 @@
 // Every operation as a REST route, by its own definition: method, path, status, ETag. What it does
 // is in the operation.
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Caller, Directory } from '../accounts/directory.ts';
+import type { Base64Text } from '../base64-text.ts';
 import { Problem } from '../errors.ts';
 import { apiKeyIn } from '../http/api-key.ts';
 import { attachmentHeaders } from '../http/file-headers.ts';
+import { longJson } from '../http/json-answer.ts';
 import { OPERATIONS } from '../operations/all.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { type Operation, type Person, requireScope } from '../operations/operation.ts';
 import { type NewVia, perform } from '../operations/perform.ts';
-import { limitHeaders } from '../operations/refusal.ts';
+import { limitHeaders, warningHeader } from '../operations/refusal.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { readQuery } from './query.ts';
 
@@ -67,13 +70,16 @@ function serve(server: FastifyInstance, deps: ServeDeps, operation: Operation): 
         requestId: request.id,
         person,
         idempotencyKey: oneHeader(request, 'idempotency-key'),
+        onGone: (stop) => void reply.raw.once('close', stop),
       };
       const answer = await perform(deps, operation, caller, inputOf(operation, request), via);
       if (via.limit) reply.headers(limitHeaders(via.limit as never));
+      if (via.warnings?.length) reply.headers(warningHeader(via.warnings));
       const etag = etagOf(operation, answer);
       if (etag !== undefined) reply.header('etag', etag);
       if (operation.rest.file && wantsBytes(request)) return sendFile(reply, answer);
-      return reply.code(status).send(answer);
+      reply.code(status).type('application/json; charset=utf-8');
+      return reply.send(longJson(answer) ?? answer);
     },
   });
 }
@@ -83,10 +89,13 @@ const wantsBytes = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.includes('application/octet-stream') ?? false;
 
 /** Whatever the sender called it, no browser is to show it as a page of ours. */
-const sendFile = (reply: FastifyReply, file: Record<string, unknown>): FastifyReply =>
-  reply
+function sendFile(reply: FastifyReply, file: Record<string, unknown>): FastifyReply {
+  const { chunks, size } = file.content_base64 as Base64Text;
+  return reply
     .headers(attachmentHeaders(String(file.filename), 'application/octet-stream'))
-    .send(Buffer.from(String(file.content_base64), 'base64'));
+    .header('content-length', size)
+    .send(Readable.from(chunks, { objectMode: false }));
+}
 
 async function admit(
   deps: ServeDeps,
@@ -113,17 +122,28 @@ function inputOf(operation: Operation, request: FastifyRequest): Record<string, 
   const byQuery = method === 'GET' || method === 'DELETE';
   const rest = byQuery
     ? readQuery(operation.input, request.query as Record<string, string | string[]>)
-    : bodyOf(request);
+    : bodyOf(operation, request);
   const expected = ifMatch === undefined ? undefined : versionIn(oneHeader(request, 'if-match'));
   return {
     ...rest,
+    ...headersOf(operation, request),
     ...readQuery(operation.input, request.params as Record<string, string>),
     ...(expected === undefined ? {} : { [ifMatch!]: expected }),
   };
 }
 
-function bodyOf({ body }: FastifyRequest): Record<string, unknown> {
+function headersOf({ rest: { headers = {} } }: Operation, request: FastifyRequest) {
+  const given: Record<string, string> = {};
+  for (const [field, name] of Object.entries(headers)) {
+    const value = oneHeader(request, name);
+    if (value !== undefined) given[field] = value;
+  }
+  return given;
+}
+
+function bodyOf({ rest }: Operation, { body }: FastifyRequest): Record<string, unknown> {
   if (body === undefined || body === null) return {};
+  if (rest.list !== undefined && Array.isArray(body)) return { [rest.list]: body };
   if (typeof body === 'object' && !Array.isArray(body)) return body as Record<string, unknown>;
   throw new Problem('invalid', 'The body must be a JSON object.');
 }
@@ -140,7 +160,9 @@ function versionIn(ifMatch: string | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
   const version = /^(?:W\/)?"?(\d{1,9})"?$/.exec(ifMatch.trim())?.[1];
   if (version !== undefined) return Number(version);
-  throw new Problem('stale', 'If-Match: give back the ETag of the version that you read.');
+  throw new Problem('stale', 'If-Match: give back the ETag of the version that you read.', {
+    at: 'If-Match',
+  });
 }
 
 function oneHeader(request: FastifyRequest, name: string): string | undefined {

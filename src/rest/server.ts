@@ -7,11 +7,12 @@ import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
 import { type BareHandler, createHttpServer } from '../http/server.ts';
 import { closeAnswered } from '../http/stop.ts';
+import { inLongTurns } from '../in-turns.ts';
 import { type Refusal, refusalOf, refuse } from '../operations/refusal.ts';
 import type { RestDeps } from './deps.ts';
 import { answerNoRequest, asProblem } from './errors.ts';
 import { answerHealth, HEALTH_PATHS } from './health.ts';
-import { describeApi } from './openapi/document.ts';
+import { describing } from './openapi/document.ts';
 import { takePlainSends, withSendDoor } from './send-door.ts';
 import { serveOperations } from './serve-operations.ts';
 
@@ -35,7 +36,15 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
   const plainSends = takePlainSends(http, deps);
   const server = Fastify({
     serverFactory: (handler) =>
-      bare.on('request', http.guard(withSendDoor(deps, withMounts(deps.mounts, handler)))),
+      bare.on(
+        'request',
+        http.guard(
+          underBasePath(
+            new URL(deps.baseUrl()).pathname,
+            withSendDoor(deps, withMounts(deps, handler)),
+          ),
+        ),
+      ),
     forceCloseConnections: 'idle',
     // A request that was begun before the stop is answered like any other.
     return503OnClosing: false,
@@ -69,7 +78,7 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
   serveOperations(server, deps);
   serveHealth(server, deps);
   serveMounts(server, deps.mounts);
-  server.get('/openapi.json', () => describeApi(deps.baseUrl()));
+  serveDocument(server, deps.baseUrl);
   return server;
 }
 
@@ -82,7 +91,7 @@ function refuseNowhere(server: FastifyInstance): void {
     const [path, query] = request.url.split('?', 2);
     if (request.is404 || path!.includes('%00')) throw nothingAt(request);
     if (query?.includes('%00')) {
-      throw new Problem('invalid', 'The query holds a NUL (%00), which is no text. Leave it out.');
+      throw new Problem('invalid', 'The query holds a NUL (%00), which is not text. Leave it out.');
     }
   });
 }
@@ -92,15 +101,34 @@ function readJsonBodies(server: FastifyInstance, bodies: Bodies): void {
   server.addContentTypeParser('application/json', async (request: FastifyRequest) => {
     const { bytes, release } = await bodies.read(request.raw, { key: request.bodyOf ?? undefined });
     request.releaseBody = release;
-    return readJson(bytes);
+    // Many clients name the type even where there is nothing to send.
+    return bytes.length === 0 ? undefined : readJson(bytes);
   });
   server.addHook('onResponse', async (request) => request.releaseBody?.());
 }
 
+/**
+ * BASE_URL may have a path, as `https://tools.example.com/mail`. Some proxies take it away before
+ * they pass a request on, some do not: both will do.
+ */
+function underBasePath(basePath: string, answer: BareHandler): BareHandler {
+  const prefix = basePath.replace(/\/+$/, '');
+  if (prefix === '') return answer;
+  return (request, response) => {
+    const url = request.url ?? '';
+    if (url.startsWith(`${prefix}/`)) request.url = url.slice(prefix.length);
+    else if (url === prefix) request.url = '/';
+    return answer(request, response);
+  };
+}
+
 /** Where the path is exactly one of theirs, other doors are spared the framework too. */
-function withMounts(mounts: RestDeps['mounts'], otherwise: BareHandler): BareHandler {
+function withMounts({ mounts, otherDoor }: RestDeps, otherwise: BareHandler): BareHandler {
   const byPath = new Map(Object.entries(mounts));
-  return (request, response) => (byPath.get(request.url ?? '') ?? otherwise)(request, response);
+  return (request, response) => {
+    const handler = byPath.get(request.url ?? '') ?? otherDoor(request) ?? otherwise;
+    handler(request, response);
+  };
 }
 
 function serveMounts(server: FastifyInstance, mounts: RestDeps['mounts']): void {
@@ -134,6 +162,19 @@ const nothingAt = ({ method, url }: FastifyRequest): Problem =>
 
 const sendRefusal = (reply: FastifyReply, { status, headers, body }: Refusal): FastifyReply =>
   reply.code(status).headers(headers).send(body);
+
+/** Made once: anybody may ask for it, thousands of times over one connection. */
+function serveDocument(server: FastifyInstance, baseUrl: RestDeps['baseUrl']): void {
+  let kept: { baseUrl: string; json: Promise<Buffer> } | undefined;
+  const write = async (at: string): Promise<Buffer> =>
+    Buffer.from(JSON.stringify(await inLongTurns(describing(at))));
+  server.get('/openapi.json', async (_request, reply) => {
+    const now = baseUrl();
+    if (kept?.baseUrl !== now) kept = { baseUrl: now, json: write(now) };
+    const json = await kept.json;
+    return reply.type('application/json; charset=utf-8').send(json);
+  });
+}
 
 function serveHealth(server: FastifyInstance, { health, metricsExposure }: RestDeps): void {
   for (const path of HEALTH_PATHS) {

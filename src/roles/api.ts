@@ -1,5 +1,5 @@
 // The role that people, programs and recipients talk to: REST, MCP, the dashboard and inbound HTTP,
-// on one port.
+// on one port; and SMTP submission, on ports of its own.
 import type { AddressInfo } from 'node:net';
 import { openDirectory } from '../accounts/directory.ts';
 import { watchRates } from '../accounts/pause.ts';
@@ -8,7 +8,7 @@ import type { DashboardDeps } from '../dashboard/deps.ts';
 import { mountDashboard, pagesFolder, setUpTokenOf } from '../dashboard/server.ts';
 import type { Worker } from '../delivery/worker.ts';
 import { type Bodies, type BodyLimits, createBodies } from '../http/body.ts';
-import type { HttpLimits, HttpServerOptions } from '../http/server.ts';
+import { CALLERS_IN_LINE, type HttpLimits, type HttpServerOptions } from '../http/server.ts';
 import { type Requesters, readRequesters } from '../inbound/requester.ts';
 import { inboundRoutes } from '../inbound/routes.ts';
 import { createSnsFetch } from '../inbound/sns-fetch.ts';
@@ -19,9 +19,15 @@ import { createMcpServer } from '../mcp/server.ts';
 import { startNotices } from '../notices/deliver-notices.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { watchQueue } from '../queue/limit.ts';
+import { createResendDoor } from '../resend/door.ts';
+import { documentRoutes } from '../rest/documents.ts';
+import { galleryRoutes } from '../rest/gallery.ts';
 import { createRestServer } from '../rest/server.ts';
-import { type Batcher, openBatcher } from '../sending/batch.ts';
+import { openWaiting } from '../sandbox/waiting.ts';
+import { openBatcher } from '../sending/batch.ts';
 import { type RelayWatch, watchRelay } from '../smtp/relay-state.ts';
+import { loadStreams } from '../streams/streams.ts';
+import type { SubmissionLimits } from '../submission/server.ts';
 import { catalogFolder, loadCatalog } from '../templates/catalog.ts';
 import { openMaking } from '../templates/making.ts';
 import { createOffering } from '../templates/offering.ts';
@@ -32,13 +38,15 @@ import { openLinkSwitch } from '../tracking/link-switch.ts';
 import { openEngagementRecorder } from '../tracking/record.ts';
 import { VERSION } from '../version.ts';
 import type { Shared } from './shared.ts';
+import { openSubmission, type SmtpPorts } from './submission.ts';
 
 export interface ApiLimits {
   httpLimits?: HttpLimits;
   bodyLimits?: BodyLimits;
+  smtpLimits?: Partial<SubmissionLimits>;
 }
 
-export interface Api {
+export interface Api extends SmtpPorts {
   apiUrl: string;
   /** Where MCP listens on a port of its own; undefined without MCP_PORT. */
   mcpUrl: string | undefined;
@@ -54,8 +62,8 @@ export async function startApi(
 ): Promise<Api> {
   const { config, opened, address, secret } = shared;
   const relayWatch = opened(await watchRelay(shared), (it) => it.close());
-  const batcher = await openAccepting(shared, relayWatch, worker);
-  const operations = operationDeps(shared, relayWatch, batcher);
+  const accepting = await openAccepting(shared, relayWatch, worker);
+  const operations = operationDeps(shared, relayWatch, accepting);
   const requesters = readRequesters(config.trustedProxies);
   const { addressOf, isProxy } = requesters;
   const http: HttpServerOptions = {
@@ -73,8 +81,11 @@ export async function startApi(
     mounts: {
       '/mcp': answerMcp,
       '/v1/mcp': answerMcp,
+      ...documentRoutes(() => address.baseUrl),
+      ...galleryRoutes(operations),
       ...openInbound(shared, bodies, requesters),
     },
+    otherDoor: createResendDoor({ ...operations, bodies, addressOf }),
     metricsExposure: config.isLoopback ? 'private' : 'public',
   });
   mountDashboard(server, dashboard);
@@ -83,8 +94,10 @@ export async function startApi(
   const rates = { database, clock, log, limits: config.pauseLimits };
   opened(await watchRates(rates), (it) => it.close());
 
-  await server.listen({ host: config.host, port: config.port });
+  await server.listen({ host: config.host, port: config.port, backlog: CALLERS_IN_LINE });
   opened(server, (it) => it.close());
+  // Stopped before the server, which waits for every answer.
+  opened(operations.mailbox, (it) => it.close());
   const { port } = server.server.address() as AddressInfo;
   // PORT=0 takes a free port, known only now.
   if (config.port === 0) address.baseUrl = address.baseUrl.replace(/:0$/, `:${port}`);
@@ -92,18 +105,19 @@ export async function startApi(
     apiUrl: address.baseUrl,
     mcpUrl: await listenOnMcpPort(shared, answerMcp, http),
     setUpUrl: `${address.baseUrl}/setup#${setUpToken}`,
+    ...(await openSubmission(shared, operations, bodies, limits.smtpLimits)),
   };
 }
 
 /**
- * What takes accepted mails into the database, as long as the queue has room and the relay is
+ * What takes accepted emails into the database, as long as the queue has room and the relay is
  * there.
  */
 async function openAccepting(
   shared: Shared,
   relayWatch: RelayWatch,
   worker: Worker | undefined,
-): Promise<Batcher> {
+): Promise<Accepting> {
   const { config, database, upkeep, log, metrics, readiness, health, heartbeat, opened } = shared;
   const queue = opened(
     await watchQueue({ database: upkeep, log, limit: config.queueLimit }),
@@ -124,15 +138,25 @@ async function openAccepting(
     },
     onFailed: readiness.noteWrite,
   });
-  return opened(batcher, (it) => it.drain());
+  opened(batcher, (it) => it.drain());
+  return { batcher, scheduledFullness: queue.scheduledFullness };
 }
 
+type Accepting = Pick<OperationDeps, 'batcher' | 'scheduledFullness'>;
+
 /** What operations work with, whichever door they are called through. */
-function operationDeps(shared: Shared, relayWatch: RelayWatch, batcher: Batcher): OperationDeps {
+function operationDeps(
+  shared: Shared,
+  relayWatch: RelayWatch,
+  accepting: Accepting,
+): OperationDeps {
   const { config, database, clock, log, threads, secret, opened, address } = shared;
-  const { metrics, loopWatch, dns } = shared;
+  const { metrics, loopWatch, dns, relays } = shared;
   const { vault } = secret;
-  const directory = opened(openDirectory({ database, clock, log }), (it) => it.close());
+  const { bounceDomain } = config;
+  const directory = opened(openDirectory({ database, clock, log, bounceDomain }), (it) =>
+    it.close(),
+  );
   const catalog = loadCatalog(catalogFolder);
   const resolve = openResolution({ database, catalog, perAccount: directory.perAccount });
   const making = openMaking(
@@ -151,22 +175,32 @@ function operationDeps(shared: Shared, relayWatch: RelayWatch, batcher: Batcher)
       log,
       metrics,
       loopWatch,
-      batcher,
       catalog,
       making,
       dns,
       vault,
     },
+    ...accepting,
     templates: createOffering({ database, catalog, resolve, render }),
     render,
+    streams: directory.perAccount((accountId) => loadStreams(database, accountId)),
     relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
     allowedHeaders: config.allowedHeaders,
+    lint: (accountId, email) =>
+      threads.run('lint-email', email, {
+        share: `account ${accountId}`,
+        size: (email.html?.length ?? 0) + (email.text?.length ?? 0),
+      }),
     bounceDomain: config.bounceDomain,
+    probeReturnPath: shared.probeReturnPath,
     rampStart: config.rampStart,
     webhooks: { ...shared.webhooks, clock, vault },
     systemSender: config.systemSender,
-    inSandbox: () => config.relayUrl === undefined,
+    mailbox: openWaiting({ database, log }),
+    inSandbox: relays.isSandbox,
+    relayUrl: config.relayUrl,
     relayIsDown: () => relayWatch.isDown(),
+    linksWork: shared.making.isPublic,
     baseUrl: () => address.baseUrl,
     sourceOf: async (accountId, uuid) => {
       const mail = await loadMail(database, accountId, uuid);
@@ -176,7 +210,7 @@ function operationDeps(shared: Shared, relayWatch: RelayWatch, batcher: Batcher)
 }
 
 function dashboardDeps(
-  { config, secret, address }: Shared,
+  { config, secret, address, relays }: Shared,
   operations: OperationDeps,
   { read }: Requesters,
   setUpToken: string,
@@ -185,14 +219,19 @@ function dashboardDeps(
     ...operations,
     ...{ setUpToken, pagesFolder },
     resetKey: secret.deriveKey('password-reset'),
+    factorKey: secret.deriveKey('second-factor'),
     service: () => ({
       version: VERSION,
       baseUrl: address.baseUrl,
       mcpUrl: `${address.baseUrl}/mcp`,
-      sandbox: config.relayUrl === undefined,
+      sandbox: relays.isSandbox(),
       bounceDomain: config.bounceDomain,
+      smtp: address.smtp,
     }),
     requesterOf: read,
+    noteOpenedAt(origin) {
+      if (origin !== undefined && URL.canParse(origin)) address.openedAt = origin;
+    },
   };
 }
 
@@ -245,6 +284,7 @@ function openInbound(shared: Shared, bodies: Bodies, { read: readRequester }: Re
     trackingKeys: secret.tokenKeys('tracking'),
     links: openLinkSwitch({ database, log }),
     topics: config.sesTopics,
+    providerSecrets: config.providerSecrets,
     fetchText: createSnsFetch(),
   });
 }

@@ -37,7 +37,7 @@ export async function startFeedback(shared: Shared): Promise<number> {
   shared.health.require({
     name: 'feedback listener',
     check: async () => {
-      if (!listener.isListening()) throw new Error('it does not listen; start the process again');
+      if (!listener.isListening()) throw new Error('it is not listening; restart the process');
     },
   });
   return listener.port;

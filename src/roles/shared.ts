@@ -12,6 +12,8 @@ import type { MakingDeps } from '../mail/making.ts';
 import { openSenders } from '../mail/senders.ts';
 import { startMaintenance } from '../maintenance.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
+import { probeDomain } from '../relays/probing.ts';
+import { openRelayList, type RelayList } from '../relays/relay-list.ts';
 import { openSecret } from '../secrets.ts';
 import { type Secret, watchSecret } from '../store/installation.ts';
 import { createReadiness, type Readiness } from '../store/readiness.ts';
@@ -34,17 +36,27 @@ export interface Shared extends Store {
   secret: Secret;
   threads: Pool<ServiceJobs>;
   dns: Dns;
+  /** Which relays there are, as operators change them. */
+  relays: RelayList;
+  /** Finds out whether reports come back through the return path of a domain. */
+  probeReturnPath: (of: { accountId: number; domain: string }) => Promise<void>;
   readiness: Readiness;
   health: ProcessHealth;
   /** Records what reports of mail servers and of receivers say. */
   recorder: ReportRecorder;
   matcher: Matcher;
-  /** What mails are made with. */
+  /** What emails are made with. */
   making: MakingDeps;
   /** Where webhooks may go, and the connections on which they do. */
   webhooks: { guard: AddressGuard; agent: Agent };
   /** Under which address people reach the service; with PORT=0 it is known once the API listens. */
-  address: { baseUrl: string };
+  address: {
+    baseUrl: string;
+    /** Where signed-in people open the dashboard, as their browsers say; null: nobody has. */
+    openedAt: string | null;
+    /** Where programs send by SMTP; null: nowhere. */
+    smtp: { host: string; port: number | null; securePort: number | null } | null;
+  };
   /** Settles when the process cannot go on as it is, with the reason: the secret was changed. */
   unfit: Promise<string>;
 }
@@ -72,17 +84,24 @@ export async function openShared(
   const largeMails = opened(openLargeMails(log, metrics), (it) => it.close());
   const { bounceDomain } = config;
   const dns = createDns(config.dnsServers);
-  opened(
-    await startMaintenance({ database: upkeep, clock, log, retention: config, dns, bounceDomain }),
-    (it) => it.stop(),
+  const { relayUrl } = config;
+  const relays = opened(
+    await openRelayList({ database, vault: secret.vault, log, relayUrl }),
+    (it) => it.close(),
   );
+  const sender = config.systemSender?.address;
+  const probing = { database, bounceDomain, sender, relays: relays.all };
+  const probeReturnPath: Shared['probeReturnPath'] = (of) => probeDomain(probing, of);
+  const upkeepDeps = { database: upkeep, clock, log, retention: config, dns, bounceDomain };
+  opened(await startMaintenance({ ...upkeepDeps, probeReturnPath }), (it) => it.stop());
   const readiness = createReadiness(database);
   const returnPathKeys = secret.tokenKeys('return-path');
   const guard = addressGuard(config.webhookAllow);
-  const address = { baseUrl: config.baseUrl };
+  const address = { baseUrl: config.baseUrl, openedAt: null, smtp: null };
   return {
     ...store,
     ...{ config, log, opened, clock, metrics, loopWatch, secret, unfit, threads, dns, readiness },
+    ...{ relays, probeReturnPath },
     health: watchHealth({ config, database, clock, log, metrics, readiness, secret }),
     recorder: opened(openReportRecorder({ database, metrics, nowMs: () => clock.nowMs() }), (it) =>
       it.drain(),
@@ -90,17 +109,21 @@ export async function openShared(
     matcher: createMatcher({ database, clock, returnPathKeys }),
     making: {
       returnPathKey: returnPathKeys[0],
-      senders: openSenders({ database, vault: secret.vault, bounceDomain }),
+      senders: openSenders({
+        ...{ database, vault: secret.vault, bounceDomain },
+        operatorDomain: config.operatorDomain,
+      }),
       tracker: {
         key: secret.tokenKeys('tracking')[0],
         url: () => config.trackingUrl ?? address.baseUrl,
       },
       // The sandbox follows links on this machine.
-      isPublic: config.isPublic || config.relayUrl === undefined,
+      isPublic: () => config.isPublic || relays.isSandbox(),
       assembleLarge: (order) =>
         largeMails.run('assemble-large', order, {
           share: `account ${order.accountId}`,
           size: Number.POSITIVE_INFINITY,
+          transfer: Object.values(order.own ?? {}).map(({ buffer }) => buffer as ArrayBuffer),
         }),
     },
     webhooks: { guard, agent: opened(guardedAgent(guard), (it) => it.close()) },

@@ -1,97 +1,117 @@
-// The part of the sandbox's inbox that belongs to one account: the mails whose envelope names one
-// of its messages. Before it: operations/sandbox.ts. The inbox itself knows no accounts, as no
-// relay does.
+// An account's part of the sandbox's inbox: its mailbox for tests. Before it: operations/sandbox.ts
+// and waiting.ts.
 import { Problem } from '../errors.ts';
-import { readUuid, showUuid } from '../ids.ts';
+import { firstUuidAt, readUuid, showUuid } from '../ids.ts';
+import { type LargeValue, readInPieces } from '../store/pieces.ts';
 import type { Database } from '../store/pool.ts';
-import { type CapturedMail, getCaptured } from './inbox.ts';
+import type { MailLink } from './links.ts';
 
-export interface OwnCapturedMail extends CapturedMail {
-  subject: string;
-}
-
-interface OwnRow {
-  uuid: string;
-  capturedAt: Date;
+export interface OwnCapturedMail {
+  id: string;
+  capturedAt: string;
   from: string;
   recipients: string[];
-  messageUuid: string;
   subject: string;
+  messageId: string;
+  /** Through which door its message came. */
+  door: string | null;
   size: number;
+  codes: string[];
+  links: MailLink[];
 }
+
+/** Which of the account's emails; what is null does not matter. */
+export interface Wanted {
+  /** A recipient of the envelope, in any case of letters. */
+  to: string | null;
+  /** Part of it, in any case of letters. */
+  subject: string | null;
+  /** Captured later than the mail with this uuid. */
+  afterUuid: string | null;
+}
+
+interface OwnRow extends Omit<OwnCapturedMail, 'id' | 'capturedAt' | 'messageId'> {
+  uuid: string;
+  capturedAt: Date;
+  messageUuid: string;
+}
+
+const COLUMNS = `s.id AS uuid, s.captured_at AS "capturedAt", s.header_from AS "from", s.recipients,
+  s.subject, s.message_id AS "messageUuid", s.door, octet_length(s.raw) AS size, s.codes, s.links`;
+
+/** For a row `s`, and the values `to`, `subject` and `after` of `w`. */
+export const IS_WANTED = `(w."to" IS NULL OR lower(w."to") = ANY (lower(s.recipients::text)::text[]))
+  AND (w.subject IS NULL OR strpos(lower(s.subject), lower(w.subject)) > 0)
+  AND (w.after IS NULL OR s.id > w.after)`;
+
+const ONE_WISH = `(SELECT $2::text AS "to", $3::text AS subject, $4::uuid AS after) w`;
+
+const valuesOf = ({ to, subject, afterUuid }: Wanted) => [to, subject, afterUuid];
 
 /** Newest first; `beforeId` is the id the last page ended with. */
 export async function listOwnCaptured(
   database: Database,
   accountId: number,
+  wanted: Wanted,
   page: { beforeId?: string | undefined; limit: number },
 ): Promise<OwnCapturedMail[]> {
-  const named = await listNamed(database, page.beforeId);
-  if (named.length === 0) return [];
-  const uuids = named.map(({ messageUuid }) => messageUuid).sort();
+  const before = page.beforeId === undefined ? null : (readUuid('sbx_', page.beforeId) ?? null);
   const rows = await database.query<OwnRow>(
-    // The bounds keep the planner to the partitions of these days.
-    `SELECT s.id AS uuid, s.captured_at AS "capturedAt", s.envelope_from AS "from", s.recipients,
-            m.id AS "messageUuid", m.subject, octet_length(s.raw) AS size
-     FROM unnest($2::uuid[], $3::uuid[]) AS n (id, message_id)
-     JOIN messages m ON m.account_id = $1 AND m.id = n.message_id AND m.id BETWEEN $4 AND $5
-     JOIN sandbox_mails s ON s.id = n.id
+    `SELECT ${COLUMNS} FROM sandbox_mails s, ${ONE_WISH}
+     WHERE s.account_id = $1 AND ${IS_WANTED} AND ($5::uuid IS NULL OR s.id < $5)
      ORDER BY s.id DESC LIMIT $6`,
-    [
-      accountId,
-      named.map(({ uuid }) => uuid),
-      named.map(({ messageUuid }) => messageUuid),
-      uuids[0],
-      uuids.at(-1),
-      page.limit,
-    ],
+    [accountId, ...valuesOf(wanted), before, page.limit],
   );
-  return rows.map(({ uuid, capturedAt, messageUuid, ...row }) => ({
-    ...row,
-    id: showUuid('sbx_', uuid),
-    capturedAt: capturedAt.toISOString(),
-    messageId: showUuid('msg_', messageUuid),
-  }));
+  return rows.map(toOwn);
 }
 
-/** The inbox keeps some 1,000 mails, so all their names are read. */
-async function listNamed(
-  database: Database,
-  beforeId?: string,
-): Promise<{ uuid: string; messageUuid: string }[]> {
-  const rows = await database.query<{ uuid: string; name: string | null }>(
-    `SELECT id AS uuid, envelope_id AS name FROM sandbox_mails
-     WHERE $1::uuid IS NULL OR id < $1 ORDER BY id DESC`,
-    [beforeId === undefined ? null : (readUuid('sbx_', beforeId) ?? null)],
-  );
-  return rows.flatMap(({ uuid, name }) => {
-    const messageUuid = name === null ? undefined : readUuid('msg_', name);
-    return messageUuid === undefined ? [] : [{ uuid, messageUuid }];
-  });
-}
-
-/** By its own id, or by that of the message. */
+/** By its own id, or by that of the message (then the newest). */
 export async function getOwnCaptured(
   database: Database,
   accountId: number,
   id: string,
-): Promise<OwnCapturedMail & { door: string; raw: Buffer }> {
-  const mail = await getCaptured(database, id);
-  const uuid = mail.messageId === null ? undefined : readUuid('msg_', mail.messageId);
-  const [message] = await database.query<{ subject: string; door: string }>(
-    'SELECT subject, door FROM messages WHERE account_id = $1 AND id = $2',
-    [accountId, uuid ?? null],
+): Promise<OwnCapturedMail & { raw: Buffer }> {
+  const [row] = await database.query<OwnRow>(
+    `SELECT ${COLUMNS} FROM sandbox_mails s
+     WHERE s.account_id = $1 AND (s.id = $2 OR s.message_id = $3) ORDER BY s.id DESC LIMIT 1`,
+    [accountId, readUuid('sbx_', id) ?? null, readUuid('msg_', id) ?? null],
   );
-  if (message === undefined) {
-    throw new Problem('not-found', `The sandbox has no mail ${id.slice(0, 64)} of this account.`);
+  const raw =
+    row && (await readInPieces(database, rawOf(accountId, row), { at: 0, length: row.size }));
+  if (raw === undefined) {
+    throw new Problem('not-found', `The sandbox has no email ${id.slice(0, 64)} of this account.`);
   }
-  return { ...mail, ...message };
+  return { ...toOwn(row!), raw };
 }
 
-export async function clearOwnCaptured(database: Database, accountId: number): Promise<number> {
-  const own = await listOwnCaptured(database, accountId, { limit: 100_000 });
-  const rows = await database.query('DELETE FROM sandbox_mails WHERE id = ANY ($1) RETURNING id', [
-    own.map(({ id }) => readUuid('sbx_', id)),
-  ]);
+const rawOf = (accountId: number, { uuid }: OwnRow): LargeValue => ({
+  ...{ table: 'sandbox_mails', column: 'raw', key: 'id', accountId, uuid },
+});
+
+export async function clearOwnCaptured(
+  database: Database,
+  accountId: number,
+  to: string | null,
+): Promise<number> {
+  const rows = await database.query(
+    `DELETE FROM sandbox_mails s USING ${ONE_WISH}
+     WHERE s.account_id = $1 AND ${IS_WANTED} RETURNING s.id`,
+    [accountId, ...valuesOf({ to, subject: null, afterUuid: null })],
+  );
   return rows.length;
 }
+
+/** What `after` may be: the id of a captured mail or of a message, or an instant. */
+export function readAfter(text: string): string | undefined {
+  const uuid = readUuid('sbx_', text) ?? readUuid('msg_', text);
+  if (uuid !== undefined) return uuid;
+  const instant = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(instant) ? undefined : firstUuidAt(instant);
+}
+
+const toOwn = ({ uuid, capturedAt, messageUuid, ...row }: OwnRow): OwnCapturedMail => ({
+  ...row,
+  id: showUuid('sbx_', uuid),
+  capturedAt: capturedAt.toISOString(),
+  messageId: showUuid('msg_', messageUuid),
+});

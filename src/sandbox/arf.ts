@@ -21,7 +21,7 @@ export function composeComplaint(request: ComplaintRequest): Buffer {
     [
       `From: Feedback Loop <feedback@${request.reportingHost}>`,
       `To: <${request.to}>`,
-      'Subject: Complaint about a mail',
+      'Subject: Complaint about an email',
       `Date: ${date}`,
       `Message-ID: <${randomBytes(12).toString('hex')}@${request.reportingHost}>`,
       'MIME-Version: 1.0',
@@ -30,7 +30,7 @@ export function composeComplaint(request: ComplaintRequest): Buffer {
       `--${boundary}`,
       'Content-Type: text/plain; charset=us-ascii',
       '',
-      'A recipient reported this mail as spam.',
+      'A recipient reported this email as spam.',
       '',
       `--${boundary}`,
       'Content-Type: message/feedback-report',

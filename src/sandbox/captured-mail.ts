@@ -1,7 +1,15 @@
-// A captured mail, read for people: headers, bodies and the list of its files out of its bytes.
-// Before it: operations/sandbox.ts.
-import { type Part, partText, readMail } from '../feedback/mime.ts';
+// A captured mail, read: for tests once, when it is captured (who wrote, codes, links), and for
+// people when they look at it (headers, bodies, files). Before it: relay.ts and
+// operations/sandbox.ts.
+import { headerText, type Part, partText, readMail } from '../feedback/mime.ts';
+import { htmlToPlainText } from '../html/plain-text.ts';
+import { contentsOf } from '../mime/contents.ts';
+import { type Place, textIn } from '../mime/decoding.ts';
+import { readFields } from '../mime/fields.ts';
+import { type Entity, readTree } from '../mime/tree.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
+import { codesIn } from './codes.ts';
+import { linksInHtml, linksInText, type MailLink, type TargetOf } from './links.ts';
 
 export interface ReadMail {
   headers: [name: string, value: string][];
@@ -12,22 +20,72 @@ export interface ReadMail {
   raw: string;
 }
 
-const LONGEST_SHOWN = 4 * 1024 * 1024;
+/** What tests look for. */
+export interface MailFindings {
+  /** The header's, decoded. */
+  from: string;
+  subject: string;
+  /** Best first. */
+  codes: string[];
+  links: MailLink[];
+}
 
-export function readCaptured(raw: Buffer): ReadMail {
-  const { parts } = readMail(raw);
+const LONGEST_SHOWN = 4 * 1024 * 1024;
+/** Read while the relay waits: a mail with more says the rest to people only. */
+const MOST_BYTES_SEARCHED = 512 * 1024;
+/** As many tags as a code may stand behind. */
+const MOST_HTML_FOR_CODES = 64 * 1024;
+const LONGEST_HEADER = 1000;
+/** All fields of a mail. */
+const LONGEST_HEAD = 256 * 1024;
+
+export function findIn(raw: Buffer, targetOf: TargetOf): MailFindings {
+  const { headers, parts } = readMail(raw.subarray(0, MOST_BYTES_SEARCHED));
+  const shown = (name: string): string =>
+    storable(headerText(headers.get(name)?.[0])).slice(0, LONGEST_HEADER);
+  const subject = shown('subject');
+  const html = textOf(parts, 'text/html');
+  const text = textOf(parts, 'text/plain') ?? '';
+  let codes = codesIn(subject, text);
+  if (codes.length === 0 && html !== null) {
+    codes = codesIn(subject, htmlToPlainText(html.slice(0, MOST_HTML_FOR_CODES)));
+  }
+  const links =
+    html === null ? linksInText(storable(text), targetOf) : linksInHtml(storable(html), targetOf);
+  return { from: shown('from'), subject, codes, links };
+}
+
+/** PostgreSQL takes no NUL, and no half of a pair. */
+const storable = (text: string): string => text.replace(/[\0\p{Cs}]/gu, '\ufffd');
+
+/** Stops after each piece: it may have 25 MB. */
+export function* readCaptured(raw: Buffer): Generator<void, ReadMail> {
+  const { tree, body } = treeOf(raw);
+  const { html, text, files } = yield* contentsOf(tree, body);
   return {
     headers: headerLines(raw),
-    html: withoutPixel(textOf(parts, 'text/html')),
-    text: textOf(parts, 'text/plain'),
-    attachments: attachmentsIn(parts),
+    html: withoutPixel(yield* shownText(body, html)),
+    text: yield* shownText(body, text),
+    attachments: files.map(({ filename, contentType, size }) => ({ filename, contentType, size })),
     raw: raw.subarray(0, LONGEST_SHOWN).toString('utf8'),
   };
 }
 
+export function treeOf(raw: Buffer): { tree: Entity; body: Buffer } {
+  const { fields, end } = readFields(raw.toString('latin1', 0, LONGEST_HEAD));
+  const body = raw.subarray(end);
+  return { tree: readTree(fields.map(({ lines }) => lines).join(''), body), body };
+}
+
+function* shownText(body: Buffer, place: Place | null): Generator<void, string | null> {
+  if (place === null) return null;
+  const shown = { ...place, length: Math.min(place.length, LONGEST_SHOWN) };
+  return (yield* textIn(body, shown)).replaceAll('\r\n', '\n');
+}
+
 function headerLines(raw: Buffer): [string, string][] {
   const end = raw.indexOf('\r\n\r\n');
-  const head = raw.subarray(0, end < 0 ? raw.length : end).toString('utf8');
+  const head = raw.toString('utf8', 0, Math.min(end < 0 ? raw.length : end, LONGEST_HEAD));
   return head
     .replace(/\r\n[ \t]+/g, ' ')
     .split('\r\n')
@@ -42,18 +100,11 @@ function textOf(parts: readonly Part[], type: string): string | null {
   return part === undefined ? null : partText(part, LONGEST_SHOWN);
 }
 
-/** Who looks at a captured mail here is not its reader: that must not count as an open. */
+/** Whoever looks at a captured mail here is not its reader: that must not count as an open. */
 const withoutPixel = (html: string | null): string | null => html?.replace(PIXEL, '') ?? null;
 
-const PIXEL = new RegExp(`<img src="[^"]*${TRACKING_PATHS.open}[\\w-]+"[^>]*>`, 'g');
+/** A tag that opens ends the search: 4 MB of tags that never close took longer than five minutes. */
+const PIXEL = new RegExp(`<img src="[^"<>]*${TRACKING_PATHS.open}[\\w-]+"[^<>]*>`, 'g');
 
 const isAttachment = (part: Part): boolean =>
   /^\s*attachment/i.test(part.headers.get('content-disposition')?.[0] ?? '');
-
-const attachmentsIn = (parts: readonly Part[]): ReadMail['attachments'] =>
-  parts.filter(isAttachment).map((part) => ({
-    filename: part.parameters.get('name') ?? 'attachment',
-    contentType: part.type,
-    // Base64, less its line breaks.
-    size: Math.floor((part.body.replace(/\s+/g, '').replace(/=+$/, '').length * 3) / 4),
-  }));

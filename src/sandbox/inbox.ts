@@ -1,19 +1,22 @@
-// The sandbox's inbox: every mail that was handed to it, kept for people to look at. The newest
-// 1,000, and those still being played (player.ts); the rest is pruned.
+// The sandbox's inbox: every mail that was handed to it, kept for people and tests to look at. Of
+// each account the newest 1,000, and those still being played (player.ts); the rest is pruned.
 import { Problem } from '../errors.ts';
+import type { MailReference } from '../feedback/return-path.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import { arrayLiteral } from '../store/binary.ts';
 import type { Database } from '../store/pool.ts';
+import type { MailFindings } from './captured-mail.ts';
 import type { Part } from './player.ts';
 
-const MOST_KEPT = 1000;
+const MOST_KEPT_OF_ONE = 1000;
+const MOST_KEPT = 20_000;
 
 export interface CapturedMail {
   id: string;
   capturedAt: string;
   from: string;
   recipients: string[];
-  /** The message id the envelope named, for mails of ours. */
+  /** The message id the envelope named, for emails of ours. */
   messageId: string | null;
   size: number;
 }
@@ -30,21 +33,37 @@ interface CapturedRow {
 const COLUMNS = `id AS uuid, captured_at AS "capturedAt", envelope_from AS "from", recipients,
   envelope_id AS "messageId", octet_length(raw) AS size`;
 
-/** The mail and what is to be played for it, together. */
+export interface NewMail {
+  from: string;
+  recipients: string[];
+  envelopeId: string | null;
+  raw: Buffer;
+  /** Whose mail it is, as its return path says; undefined: none of ours. */
+  origin: MailReference | undefined;
+  findings: MailFindings;
+}
+
+/** The mail and what is to be played for it, together. Answers its uuid. */
 export async function capture(
   database: Database,
-  mail: { from: string; recipients: string[]; envelopeId: string | null; raw: Buffer },
+  nowMs: number,
+  mail: NewMail,
   parts: readonly Part[],
-): Promise<void> {
+): Promise<string> {
+  const { origin, findings } = mail;
+  const uuid = bytesToUuid(newIdBytes(nowMs));
   await database.prepared(
     'sandbox-capture',
     `WITH mail AS (
-       INSERT INTO sandbox_mails (id, envelope_from, recipients, envelope_id, raw) VALUES ($1, $2, $3, $4, $5))
+       INSERT INTO sandbox_mails (id, envelope_from, recipients, envelope_id, raw,
+                                  account_id, message_id, header_from, subject, codes, links, door)
+       SELECT $1, $2, $3, $4, $5, $10, $11, $12, $13, $14, $15,
+              (SELECT m.door FROM messages m WHERE m.account_id = $10 AND m.id = $11))
      INSERT INTO sandbox_acts (id, mail_id, script, recipients, due_at)
      SELECT p.id, $1, p.script, p.recipients::text[], now() + p.ms * interval '1 millisecond'
      FROM unnest($6::uuid[], $7::text[], $8::text[], $9::float8[]) AS p (id, script, recipients, ms)`,
     [
-      bytesToUuid(newIdBytes(Date.now())),
+      uuid,
       mail.from,
       mail.recipients,
       mail.envelopeId,
@@ -53,8 +72,15 @@ export async function capture(
       parts.map((part) => part.script),
       parts.map((part) => arrayLiteral(part.recipients)),
       parts.map((part) => part.dueInMs),
+      origin?.accountId ?? null,
+      origin === undefined ? null : bytesToUuid(origin.messageId),
+      findings.from,
+      findings.subject,
+      findings.codes,
+      JSON.stringify(findings.links),
     ],
   );
+  return uuid;
 }
 
 export async function listCaptured(database: Database, limit: number): Promise<CapturedMail[]> {
@@ -75,7 +101,7 @@ export async function getCaptured(
     [readUuid('sbx_', id) ?? null, id],
   );
   if (row === undefined) {
-    throw new Problem('not-found', `The sandbox has no mail ${id}.`, { see: 'list_sandbox' });
+    throw new Problem('not-found', `The sandbox has no email ${id}.`, { see: 'list_sandbox' });
   }
   const { raw, ...rest } = row;
   return { ...toCaptured(rest), raw };
@@ -91,9 +117,17 @@ export async function clearCaptured(database: Database): Promise<number> {
 export async function pruneCaptured(database: Database): Promise<void> {
   await database.query(
     `DELETE FROM sandbox_mails m
-     WHERE id < (SELECT id FROM sandbox_mails ORDER BY id DESC OFFSET $1 LIMIT 1)
+     USING (
+       SELECT a.account_id, (
+         SELECT id FROM sandbox_mails k WHERE k.account_id IS NOT DISTINCT FROM a.account_id
+         ORDER BY id DESC OFFSET $1 LIMIT 1) AS last
+       FROM (SELECT DISTINCT account_id FROM sandbox_mails) a
+     ) kept
+     WHERE m.account_id IS NOT DISTINCT FROM kept.account_id
+       AND m.id <= greatest(
+         kept.last, (SELECT id FROM sandbox_mails ORDER BY id DESC OFFSET $2 LIMIT 1))
        AND NOT EXISTS (SELECT FROM sandbox_acts a WHERE a.mail_id = m.id)`,
-    [MOST_KEPT],
+    [MOST_KEPT_OF_ONE, MOST_KEPT],
   );
   await database.query(
     'DELETE FROM sandbox_acts a WHERE NOT EXISTS (SELECT FROM sandbox_mails m WHERE m.id = a.mail_id)',

@@ -1,12 +1,14 @@
-// The simulator's player: works off what is still to be played for captured mails. A step that
-// fails is tried again later, and what was begun survives a restart, for the steps stand in the
+// The simulator's player: works off what is still to be played for captured emails. A step that
+// fails is tried again later, and what was begun survives a restart, for the steps are in the
 // database (sandbox_acts) since the mail was captured.
 
+import { freeBytes } from '../free-bytes.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import type { Relay } from '../smtp/relay.ts';
+import { type LargeValue, readInPieces } from '../store/pieces.ts';
 import type { Database } from '../store/pool.ts';
 import { composeComplaint } from './arf.ts';
 import { composeDsn, type DsnRecipient } from './dsn.ts';
@@ -16,7 +18,7 @@ import { type Act, SCRIPTS } from './scripts.ts';
 export const SANDBOX_HOST = 'sandbox.localhost';
 
 const POLL_EVERY_MS = 200;
-/** Who dies in the middle of a step leaves it to others after this. */
+/** A process that dies in the middle of a step leaves it to others after this. */
 const LEASE_MS = 30_000;
 const MOST_IN_HAND = 100;
 /** With the growing waits between them, about an hour. */
@@ -35,8 +37,34 @@ export interface PlayerDeps {
 export interface PlayedMail {
   from: string;
   envelopeId: string | null;
+  /** All of it, or the beginning, which has its header. */
   raw: Buffer;
+  /** Where `raw` is not all. */
+  readAll?: () => Promise<Buffer | undefined>;
 }
+
+/** What is at hand of a mail: twenty steps of emails of 25 MB are due together. */
+const MOST_AT_HAND = 256 * 1024;
+
+/** The row of a captured mail; `raw` is the beginning at least. */
+export interface StoredCapture extends Omit<PlayedMail, 'readAll'> {
+  accountId: number;
+  uuid: string;
+  size: number;
+}
+
+export function toPlay(database: Database, stored: StoredCapture): PlayedMail {
+  const { from, envelopeId, raw, accountId, uuid, size } = stored;
+  if (size <= MOST_AT_HAND) return { from, envelopeId, raw };
+  const value: LargeValue = { ...RAW, accountId, uuid };
+  return {
+    ...{ from, envelopeId },
+    raw: Buffer.from(raw.subarray(0, MOST_AT_HAND)),
+    readAll: () => readInPieces(database, value, { at: 0, length: size }),
+  };
+}
+
+const RAW = { table: 'sandbox_mails', column: 'raw', key: 'id' } as const;
 
 /** A script with the recipients it is played for. */
 export interface Part {
@@ -72,7 +100,7 @@ interface Played {
 
 export function startPlayer(deps: PlayerDeps): Player {
   const { database, log } = deps;
-  const couldNotNote = recurringFault(log, 'error', 'the sandbox could not note a step');
+  const couldNotNote = recurringFault(log, 'error', 'the sandbox could not record a step');
   const couldNotLook = recurringFault(log, 'warn', 'the sandbox could not look for steps');
   const inHand = new Set<Promise<void>>();
   let stopping = false;
@@ -175,7 +203,7 @@ const SAID: Partial<Record<Act, Pick<DsnRecipient, 'action' | 'status' | 'diagno
     status: '5.1.1',
     diagnostic: '550 5.1.1 User unknown',
   },
-  // As after days in a queue: what stays full so long is no it on the address.
+  // As after days in a queue: a mailbox full for so long is not held against the address.
   'report-full-mailbox': {
     action: 'failed',
     status: '4.2.2',
@@ -226,27 +254,33 @@ async function read(deps: PlayerDeps, act: Act, mail: PlayedMail): Promise<void>
   if (act !== 'open' && act !== 'open-by-machine' && act !== 'click') return;
   const agent = act === 'open-by-machine' ? MACHINE_AGENT : HUMAN_AGENT;
   const what = act === 'click' ? 'click' : 'open';
-  const found = await visit(mail.raw, deps.trackingUrl(), what, agent);
-  if (!found) deps.log.info({ act, message: mail.envelopeId }, 'the mail has nothing to visit');
+  const raw = mail.readAll === undefined ? mail.raw : await mail.readAll();
+  const found = raw !== undefined && (await visit(raw, deps.trackingUrl(), what, agent));
+  if (raw !== mail.raw) freeBytes(raw);
+  if (!found) deps.log.info({ act, message: mail.envelopeId }, 'the email has nothing to visit');
 }
 
 async function claim(database: Database, limit: number): Promise<Row[]> {
-  const rows = await database.prepared<Omit<Row, 'mail'> & PlayedMail>(
+  const rows = await database.prepared<ClaimedRow>(
     'sandbox-claim',
     `WITH due AS (
        UPDATE sandbox_acts a SET due_at = now() + $1 * interval '1 millisecond', attempts = a.attempts + 1
        FROM (SELECT id FROM sandbox_acts WHERE due_at <= now() ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED) d
        WHERE a.id = d.id RETURNING a.id, a.mail_id, a.script, a.step, a.recipients, a.attempts)
      SELECT due.id, due.script, due.step, due.recipients, due.attempts,
-            m.envelope_from AS "from", m.envelope_id AS "envelopeId", m.raw
+            m.envelope_from AS "from", m.envelope_id AS "envelopeId",
+            m.account_id AS "accountId", m.id AS uuid, octet_length(m.raw) AS size,
+            substring(m.raw FROM 1 FOR ${MOST_AT_HAND}) AS raw
      FROM due JOIN sandbox_mails m ON m.id = due.mail_id`,
     [LEASE_MS, limit],
   );
-  return rows.map(({ from, envelopeId, raw, ...row }) => ({
-    ...row,
-    mail: { from, envelopeId, raw },
+  return rows.map(({ id, script, step, recipients, attempts, ...mail }) => ({
+    ...{ id, script, step, recipients, attempts },
+    mail: toPlay(database, mail),
   }));
 }
+
+type ClaimedRow = Omit<Row, 'mail'> & StoredCapture;
 
 async function notePlayed(database: Database, played: readonly Played[]): Promise<void> {
   const over = played.filter((it) => it.next === null);

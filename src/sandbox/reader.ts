@@ -1,8 +1,12 @@
 // The sandbox as a reader: loads the pixel and follows the first link of a mail over HTTP, as a
 // person's program would. Only addresses of our own tracking are visited, never what a sender
 // linked to.
-import { partText, readMail } from '../feedback/mime.ts';
+import { notePassed } from '../garbage.ts';
+import { inLongTurns } from '../in-turns.ts';
+import { isFile, leavesOf, placeOf } from '../mime/contents.ts';
+import { piecesIn } from '../mime/decoding.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
+import { treeOf } from './captured-mail.ts';
 
 export const HUMAN_AGENT =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';
@@ -10,6 +14,7 @@ export const MACHINE_AGENT =
   'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)';
 
 const TIMEOUT_MS = 5000;
+const LONGEST_URL = 8192;
 
 /** False: the mail has nothing to load or follow. Rejects when our side does not answer. */
 export async function visit(
@@ -18,7 +23,7 @@ export async function visit(
   what: 'open' | 'click',
   userAgent: string,
 ): Promise<boolean> {
-  const url = findUrl(raw, `${trackingUrl}${TRACKING_PATHS[what]}`);
+  const url = await inLongTurns(findUrl(raw, `${trackingUrl}${TRACKING_PATHS[what]}`));
   if (url === undefined) return false;
   const answer = await fetch(url, {
     redirect: 'manual',
@@ -32,14 +37,24 @@ export async function visit(
 
 /**
  * The first address in the mail's HTML that begins so; tokens are base64url, so their end is clear.
+ * Looked for in its bytes: what we put in is ASCII, whatever stands around it. Piece by piece, each
+ * with the end of the one before: 25 MB are never there decoded.
  */
-function findUrl(raw: Buffer, beginning: string): string | undefined {
-  for (const part of readMail(raw).parts) {
-    if (part.type !== 'text/html') continue;
-    const html = partText(part, Number.POSITIVE_INFINITY);
-    const at = html.indexOf(beginning);
+function* findUrl(raw: Buffer, beginning: string): Generator<void, string | undefined> {
+  const { tree, body } = treeOf(raw);
+  for (const leaf of leavesOf(tree)) {
+    if (leaf.type !== 'text/html' || isFile(leaf)) continue;
+    let seen = '';
+    let at = -1;
+    for (const piece of piecesIn(body, placeOf(leaf))) {
+      seen = seen.slice(-LONGEST_URL) + piece.toString('latin1');
+      notePassed(piece.length);
+      at = seen.indexOf(beginning);
+      if (at >= 0 && at + LONGEST_URL < seen.length) break;
+      yield;
+    }
     if (at < 0) continue;
-    const token = /^[\w-]+/.exec(html.slice(at + beginning.length, at + beginning.length + 8000));
+    const token = /^[\w-]+/.exec(seen.slice(at + beginning.length, at + LONGEST_URL));
     if (token) return beginning + token[0];
   }
   return undefined;

@@ -1,14 +1,22 @@
 // The sandbox relay: a real SMTP server that delivers nowhere. It captures every mail, and what
-// becomes of it is played by script (scripts.ts, player.ts) through the same protocols as in
+// happens to it is played by script (scripts.ts, player.ts) through the same protocols as in
 // production: DSNs and complaints by SMTP, opens by HTTP.
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import type { Clock } from '../clock.ts';
+import { type MailReference, readCopyToken } from '../feedback/return-path.ts';
+import { freeBytes } from '../free-bytes.ts';
+import { notePassed } from '../garbage.ts';
+import { oneATurn } from '../in-turns.ts';
 import type { Log } from '../log.ts';
 import { createRelay } from '../smtp/relay.ts';
 import type { Database } from '../store/pool.ts';
+import { TRACKING_PATHS } from '../tracking/apply.ts';
+import { readToken } from '../tracking/token.ts';
+import { findIn } from './captured-mail.ts';
 import { capture } from './inbox.ts';
-import { type Player, SANDBOX_HOST, startPlayer } from './player.ts';
+import { type Player, SANDBOX_HOST, startPlayer, toPlay } from './player.ts';
 import { SCRIPTS, scriptFor } from './scripts.ts';
 
 const MOST_MAIL_BYTES = 40 * 1024 * 1024;
@@ -22,7 +30,11 @@ export interface SandboxRelay {
 
 export interface SandboxDeps {
   database: Database;
+  clock: Clock;
   log: Log;
+  /** By which it knows whose mail it is, and where its links lead. */
+  returnPathKeys: readonly Buffer[];
+  trackingKeys: readonly Buffer[];
   /** Where reports go. */
   feedback: { host: string; port: number };
   bounceDomain: string;
@@ -40,7 +52,7 @@ export async function startSandboxRelay(deps: SandboxDeps): Promise<SandboxRelay
   const isFirst = rememberFirsts();
   const server = new SMTPServer({
     name: SANDBOX_HOST,
-    banner: 'Sandmartin sandbox: mail is captured, not delivered',
+    banner: 'Sandmartin sandbox: email is captured, not delivered',
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
@@ -61,8 +73,8 @@ export async function startSandboxRelay(deps: SandboxDeps): Promise<SandboxRelay
           else done(null, taken);
         },
         (error: Error) => {
-          deps.log.error({ err: error }, 'the sandbox could not capture a mail');
-          done(reply(451, 'could not store the mail'));
+          deps.log.error({ err: error }, 'the sandbox could not capture an email');
+          done(reply(451, 'could not store the email'));
         },
       );
     },
@@ -85,6 +97,9 @@ export async function startSandboxRelay(deps: SandboxDeps): Promise<SandboxRelay
 
 const reply = (responseCode: number, text: string): Error =>
   Object.assign(new Error(text), { responseCode });
+
+/** Up to tens of milliseconds each, and a batch of them ends in one turn of the event loop. */
+const oneByOne = oneATurn();
 
 type IsFirst = (session: SMTPServerSession, address: string) => boolean;
 
@@ -111,7 +126,7 @@ async function take(
     from: fromOf(session),
     recipients: session.envelope.rcptTo.map((recipient) => recipient.address),
     envelopeId: session.envelope.dsn?.envid ?? null,
-    raw: await collect(stream),
+    raw: await collect(stream, announcedBy(session)),
   };
   const scripts = new Map<string, string[]>();
   for (const address of mail.recipients) {
@@ -127,31 +142,70 @@ async function take(
 
   // Nobody is told about a mail without a return path (RFC 5321 4.5.5).
   const { parts, begin } = player.plan(mail.from === '' ? new Map() : scripts);
-  await capture(deps.database, mail, parts);
+  const findings = await oneByOne(() => findIn(mail.raw, (url) => targetOf(deps, url)));
+  const captured = { ...mail, origin: originOf(deps, mail.from), findings };
+  const { database, clock } = deps;
+  const uuid = await capture(database, clock.nowMs(), captured, parts);
+  const accountId = captured.origin?.accountId ?? 0;
+  const played = toPlay(database, { ...mail, uuid, accountId, size: mail.raw.length });
+  // The player reads the rest again where it needs it.
+  freeBytes(mail.raw);
   // After our 250, as a relay does it: the report comes when the mail has left.
-  setImmediate(() => begin(mail));
+  setImmediate(() => begin(played));
   return `Ok: queued as ${randomBytes(6).toString('hex').toUpperCase()}`;
 }
 
-const BLOCK_BYTES = 64 * 1024;
+function originOf({ returnPathKeys, clock }: SandboxDeps, from: string): MailReference | undefined {
+  const token = /^bounce\+([a-z2-7]{1,60})@/i.exec(from)?.[1];
+  if (token === undefined) return undefined;
+  return firstOf(returnPathKeys, (key) => readCopyToken(key, token, clock.nowMs())?.mail);
+}
+
+/** Where a link leads that is in the mail as one of ours. */
+function targetOf(deps: SandboxDeps, url: string): string | undefined {
+  const beginning = `${deps.trackingUrl()}${TRACKING_PATHS.click}`;
+  if (!url.startsWith(beginning)) return undefined;
+  const token = url.slice(beginning.length);
+  return firstOf(deps.trackingKeys, (key) => readToken(key, token, deps.clock.nowMs())?.url);
+}
+
+function firstOf<One, Found>(
+  those: readonly One[],
+  find: (one: One) => Found | undefined,
+): Found | undefined {
+  for (const one of those) {
+    const found = find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const FIRST_BYTES = 64 * 1024;
 
 /**
  * A mail whose every line begins with a dot comes in millions of pieces, each with a price in
- * memory: they are put together early.
+ * memory: they are copied into one buffer as they come. It has the size that the client announced,
+ * which takes no memory before the bytes are there, or grows.
  */
-async function collect(stream: SMTPServerDataStream): Promise<Buffer> {
-  const blocks: Buffer[] = [];
-  let pieces: Buffer[] = [];
-  let bytes = 0;
+async function collect(stream: SMTPServerDataStream, announced: number): Promise<Buffer> {
+  let kept = Buffer.allocUnsafeSlow(Math.min(announced || FIRST_BYTES, MOST_MAIL_BYTES));
+  let size = 0;
   for await (const piece of stream as AsyncIterable<Buffer>) {
-    pieces.push(piece);
-    bytes += piece.length;
-    if (bytes < BLOCK_BYTES) continue;
-    blocks.push(Buffer.concat(pieces));
-    pieces = [];
-    bytes = 0;
+    if (size + piece.length > kept.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(size + piece.length, 2 * kept.length));
+      kept.copy(larger, 0, 0, size);
+      kept = larger;
+    }
+    size += piece.copy(kept, size);
+    if (size > FIRST_BYTES) notePassed(piece.length);
   }
-  return Buffer.concat([...blocks, ...pieces]);
+  return kept.subarray(0, size);
+}
+
+/** RFC 1870; NaN: it did not say. */
+function announcedBy({ envelope: { mailFrom } }: SMTPServerSession): number {
+  const args = mailFrom ? mailFrom.args : false;
+  return args ? Number(args.SIZE) : Number.NaN;
 }
 
 const fromOf = ({ envelope }: SMTPServerSession): string =>

@@ -64,19 +64,19 @@ export function scriptFor(address: string): string {
 /** What each address of the simulator plays, for people. */
 const PLAYS: Record<string, string> = {
   delivered: 'is delivered, as every other address is',
-  bounce: 'bounces for good: there is no such mailbox',
+  bounce: 'bounces permanently: there is no such mailbox',
   'mailbox-full': 'bounces: the mailbox is full',
-  delayed: 'is reported late first, and delivered some seconds after',
+  delayed: 'is first reported late, and delivered a few seconds later',
   complaint: 'is delivered, then reported as unwanted',
   opened: 'is delivered and opened',
-  'machine-opened': 'is delivered and loaded by a prefetcher, which is no open by a person',
+  'machine-opened': 'is delivered and loaded by a prefetcher, which is not an open by a person',
   clicked: 'is delivered and opened, and its first link is followed',
-  greylist: 'is put off at the first attempt, taken at the second',
-  drop: 'meets a line that goes dead at the first attempt, and is taken at the second',
-  slow: 'is taken after five seconds',
+  greylist: 'is deferred at the first attempt, accepted at the second',
+  drop: 'meets a connection that goes dead at the first attempt, and is accepted at the second',
+  slow: 'is accepted after five seconds',
 };
 
 export const SIMULATOR_ADDRESSES = Object.keys(SCRIPTS).map((name) => ({
   address: `${name}@${SIMULATOR_DOMAIN}`,
-  plays: PLAYS[name] ?? 'plays a part of its own',
+  plays: PLAYS[name] ?? 'simulates an outcome of its own',
 }));

@@ -1,55 +1,86 @@
 // Accepting a send: from a well-formed request to a mail on disk. Doors call it through
 // operations/send-email.ts; after it, delivery/attempt.ts finds the due row. The order of the steps
 // is the contract's order of checks.
-import { checkLimits, overCap } from '../accounts/agent-limits.ts';
-import type { Caller, Directory } from '../accounts/directory.ts';
+import { checkLimits, checkRenderedLinks } from '../accounts/agent-rules.ts';
+import type { Caller, Directory, KnownSender } from '../accounts/directory.ts';
+import { isVerified, verifiedSenders } from '../accounts/identities.ts';
 import { pausedProblem } from '../accounts/pause.ts';
 import type { Mailbox } from '../addresses.ts';
+import { fingerprint } from '../approvals/fingerprint.ts';
+import { type HeldReason, whyHeld } from '../approvals/holding.ts';
 import type { Clock } from '../clock.ts';
-import { type LimitState, Problem } from '../errors.ts';
-import { newIdBytes, showId } from '../ids.ts';
+import { Problem, readTogether } from '../errors.ts';
+import { newIdBytes, showUuid } from '../ids.ts';
+import type { LintedEmail, LintFinding } from '../lint/lint.ts';
+import { DEFAULT_STREAM, type StreamKind } from '../messages/stream.ts';
 import type { MailClass } from '../queue/lanes.ts';
+import type { Database } from '../store/pool.ts';
+import { type KnownStreams, requireStream, unfitStream } from '../streams/streams.ts';
+import { isAboutAccess as isAbout } from '../templates/categories.ts';
 import type { RenderTemplate } from '../templates/rendering.ts';
+import { type Accepted, answer } from './answer.ts';
 import { type Attachment, readAttachments } from './attachments.ts';
-import type { Allowance, Batcher, Verdict } from './batch.ts';
-import { type Content, checkBody, makeContent } from './content.ts';
+import type { Batcher } from './batch.ts';
+import { type Content, checkBody, inline, makeContent } from './content.ts';
 import { readHeaders, readTags } from './headers.ts';
-import { guardAgainstRepeat, type IdempotencyClaim, readIdempotencyKey } from './idempotency.ts';
+import {
+  type BatchClaim,
+  findEarlier,
+  guardAgainstRepeat,
+  type IdempotencyClaim,
+  keepFor,
+  keyNameAt,
+  readIdempotencyKey,
+} from './idempotency.ts';
 import { checkInlineParts } from './inline-parts.ts';
 import type { PackedSend } from './packed-send.ts';
 import { type Recipients, readMailbox, readRecipients } from './recipients.ts';
-import type { SendAnswer, SendRequest } from './request.ts';
+import { requireNoTwin } from './repeats.ts';
+import type { SendRequest } from './request.ts';
+import { readInstant, requireAhead } from './schedule.ts';
 import { writeHead } from './stored-head.ts';
+import { type Submitted, saidBy } from './submitted.ts';
 
 export interface AcceptDeps {
+  database: Database;
   clock: Clock;
   directory: Directory;
   render: RenderTemplate;
+  /** The account's streams that take mail. */
+  streams: (accountId: number) => Promise<KnownStreams>;
   batcher: Batcher;
+  /** Why no more can be scheduled; undefined: there is room. */
+  scheduledFullness: () => string | undefined;
   /** Seconds until the relay is tried again, for the answer while its circuit is open. */
   relayRetryAfterSeconds: () => number;
   /**
    * Headers by which relays take orders and which the operator allows all the same, in lower case.
    */
   allowedHeaders: ReadonlySet<string>;
+  /** Recipients reach us, so that emails of streams that can be left say how. */
+  linksWork: () => boolean;
+  /** lint/lint.ts, in fair shares and where it can be killed. */
+  lint: (accountId: number, email: LintedEmail) => Promise<LintFinding[]>;
 }
 
 export interface SendVia {
   door: PackedSend['door'];
   idempotencyKey?: string | undefined;
+  /** What the caller knows the key by, where it is not what the door calls it. */
+  keyName?: string;
   /**
    * Take an identical send through the same key within a minute for a repeat, when there is no
    * idempotency key.
    */
   guardRepeats?: boolean;
-}
-
-/** The answer, with how the daily quota stands for the doors that show it. */
-export interface Accepted {
-  answer: SendAnswer;
-  /** The answer is that of an earlier send; nothing was queued now. */
-  repeated: boolean;
-  limit: LimitState | null;
+  /** Refuse what the same key sent within a minute under another idempotency key. */
+  askRepeats?: boolean;
+  /** Of a batch with a key for the whole of it; where the send has none of its own. */
+  claim?: BatchClaim;
+  /** It is about logging in or danger, though no template says so: it is sent again. */
+  aboutAccess?: boolean;
+  /** The request came as a whole email, which is kept as it came. */
+  submitted?: Submitted;
 }
 
 export async function acceptSend(
@@ -58,17 +89,101 @@ export async function acceptSend(
   request: SendRequest,
   via: SendVia,
 ): Promise<Accepted> {
-  // The service's own mails go on: links for a password, notices.
-  if (caller.paused !== null && via.door !== 'system') throw pausedProblem(caller.paused);
+  requireNotPaused(caller, via);
+  const prepared = await prepareSend(deps, caller, request, via);
+  if ('answer' in prepared) return prepared;
+  if (via.askRepeats) await requireNoTwin(deps, prepared);
+  return answer(deps, prepared, await deps.batcher.add(prepared));
+}
+
+/** The service's own emails go on: links for a password, notices. */
+export function requireNotPaused({ paused }: Caller, { door }: SendVia): void {
+  if (paused !== null && door !== 'system') throw pausedProblem(paused);
+}
+
+/** Everything but the writing: checked, rendered and packed; or a repeat's answer. */
+export async function prepareSend(
+  deps: AcceptDeps,
+  caller: Caller,
+  request: SendRequest,
+  via: SendVia,
+): Promise<PackedSend | Accepted> {
   const checked = checkRequest(deps, caller, request, via);
-  if (caller.limits !== null) {
-    checkLimits(caller.limits, { envelope: checked.recipients.envelope, request });
+  if (checked.scheduledAtMs !== null) {
+    const earlier = await checkSchedule(deps, caller, checked.scheduledAtMs, checked.idempotency);
+    if (earlier !== undefined) return earlier;
   }
-  await requireVerifiedSender(deps.directory, caller, checked.from);
-  const content = await makeContent(deps.render, caller.accountId, request);
-  checkInlineParts(checked.attachments, content.html);
-  const send = pack(deps.clock, caller, checked, content, via);
-  return answer(deps, send, await deps.batcher.add(send));
+  if (caller.limits !== null) {
+    await checkLimits(
+      caller.limits,
+      { ...checked, ...shownBy(checked, via), request, cameWhole: via.submitted?.mime != null },
+      {
+        maySendFrom: async (mailbox) =>
+          (await deps.directory.senderOf(caller, mailbox)) !== undefined,
+        isVerifiedAddress: (address) => isVerified(deps.database, caller.accountId, address),
+      },
+    );
+  }
+  const named =
+    request.stream === undefined ? null : await readStream(deps, caller, request.stream);
+  const sender = await requireVerifiedSender(deps, caller, checked.from);
+  const content = via.submitted?.mime
+    ? inline(request.subject ?? '', null, null)
+    : await makeContent(deps.render, caller.accountId, request);
+  if (caller.limits !== null) checkRenderedLinks(caller.limits, request, content);
+  const carrying = withFiles(checked, content);
+  await checkInlineParts(carrying.attachments, content.html);
+  const stream =
+    named ??
+    (content.stream === null ? TRANSACTIONAL : await readStream(deps, caller, content.stream));
+  requireFit(stream, content);
+  const send = pack(deps.clock, caller, carrying, content, stream, via);
+  if (sender.unaligned !== null || sender.lintSends) {
+    const about = { stream, headers: checked.headers };
+    send.warnings = await warningsOn(deps, caller, sender, send, about);
+  }
+  if (caller.limits === null) return send;
+  const reason = await whyHeld(deps, caller, send.envelope);
+  return reason === null ? send : hold(send, reason);
+}
+
+/** Who gets it, and who and what stands in its header. */
+function shownBy({ headers, recipients: { envelope, to, cc } }: Checked, { submitted }: SendVia) {
+  if (submitted === undefined) return { envelope, named: [...to, ...cc], headers };
+  const named = [...submitted.to, ...submitted.cc];
+  return { envelope, named, headers: [...headers, ...submitted.unread] };
+}
+
+/** Stored as any other, and not due before a person has approved exactly this. */
+function hold(send: PackedSend, reason: HeldReason): PackedSend {
+  const sha256 = fingerprint({ ...send, recipients: send.envelope });
+  return { ...send, approval: `${reason} ${sha256}` };
+}
+
+/** What receivers would hold against it: said with the answer, and no reason to refuse it. */
+async function warningsOn(
+  deps: AcceptDeps,
+  { accountId }: Caller,
+  { unaligned, lintSends }: KnownSender,
+  { subject, html, text }: PackedSend,
+  about: { stream: ChosenStream; headers: Checked['headers'] },
+): Promise<string[]> {
+  const warnings = unaligned === null ? [] : [`unaligned: ${unaligned}`];
+  // A mail that came whole has its parts in its bytes.
+  if (!lintSends || (html === null && text === null)) return warnings;
+  const email = { subject, html: html?.toString() ?? null, text: text?.toString() ?? null };
+  const broadcast = about.stream.kind === 'broadcast';
+  const ownWay = about.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
+  const unsubscribe = deps.linksWork() || ownWay;
+  const found = await deps.lint(accountId, { ...email, broadcast, unsubscribe });
+  return [...warnings, ...found.map(({ rule, message }) => `${rule}: ${message}`)];
+}
+
+/** What a template carries goes the way of the sender's own images and files. */
+function withFiles(checked: Checked, { files }: Content): Checked {
+  if (files.length === 0) return checked;
+  const carried = files.map((file) => ({ ...file, content: Buffer.from(file.content) }));
+  return { ...checked, attachments: [...checked.attachments, ...carried] };
 }
 
 interface Checked {
@@ -79,6 +194,7 @@ interface Checked {
   tags: string[] | null;
   attachments: Attachment[];
   idempotency: IdempotencyClaim | null;
+  scheduledAtMs: number | null;
 }
 
 function checkRequest(
@@ -87,31 +203,107 @@ function checkRequest(
   request: SendRequest,
   via: SendVia,
 ): Checked {
-  checkBody(request);
-  return {
-    from: readMailbox('from_email', request.from_email),
-    recipients: readRecipients(request),
-    replyTo: request.reply_to === undefined ? null : readMailbox('reply_to', request.reply_to),
-    headers: readHeaders(request.headers, deps.allowedHeaders),
-    tags: readTags(request.tags),
-    attachments: readAttachments(request.attachments),
-    idempotency:
-      via.guardRepeats && via.idempotencyKey === undefined
-        ? guardAgainstRepeat(caller.keyId ?? via.door, request)
-        : readIdempotencyKey(via.idempotencyKey, request),
-  };
+  const { reply_to, scheduled_at } = request;
+  const { submitted } = via;
+  const headers = submitted?.headers ?? Object.entries(request.headers ?? {});
+  const checked = readTogether<Checked>((read) => {
+    read(() => checkBody(request, submitted?.mime != null));
+    return {
+      scheduledAtMs:
+        scheduled_at === undefined ? null : read(() => readInstant('scheduled_at', scheduled_at)),
+      from: read(() => readMailbox('from_email', request.from_email)),
+      recipients: read(() => readRecipients(request)),
+      replyTo: reply_to === undefined ? null : read(() => readMailbox('reply_to', reply_to)),
+      headers: read(() => readHeaders(headers, deps.allowedHeaders)),
+      tags: read(() => readTags(request.tags)),
+      attachments: read(() => readAttachments(request.attachments)),
+      idempotency: null,
+    };
+  });
+  const waitsMs = checked.scheduledAtMs === null ? 0 : checked.scheduledAtMs - deps.clock.nowMs();
+  // Put in its place: a copy with one field more took 8 µs of a send.
+  checked.idempotency = claimOf(caller, request, via, waitsMs);
+  return checked;
+}
+
+function claimOf(
+  { keyId }: Caller,
+  request: SendRequest,
+  { door, idempotencyKey, keyName = keyNameAt(door), guardRepeats, claim, submitted }: SendVia,
+  waitsMs: number,
+): IdempotencyClaim | null {
+  if (idempotencyKey !== undefined) {
+    const said = submitted === undefined ? request : saidBy(request, submitted);
+    return readIdempotencyKey({ key: idempotencyKey, name: keyName }, said, waitsMs);
+  }
+  if (claim !== undefined) return keepFor(claim, waitsMs);
+  return guardRepeats ? guardAgainstRepeat(keyId ?? door, request) : null;
+}
+
+/** Whatever speaks against its time now, a repeat is answered as the first was. */
+async function checkSchedule(
+  deps: AcceptDeps,
+  { accountId }: Caller,
+  scheduledAtMs: number,
+  idempotency: IdempotencyClaim | null,
+): Promise<Accepted | undefined> {
+  try {
+    requireAhead('scheduled_at', scheduledAtMs, { nowMs: deps.clock.nowMs() });
+    const full = deps.scheduledFullness();
+    if (full !== undefined) throw new Problem('unavailable', full, { retryAfterSeconds: 600 });
+    return undefined;
+  } catch (problem) {
+    const uuid = idempotency && (await findEarlier(deps.database, accountId, idempotency));
+    if (!uuid) throw problem;
+    return {
+      answer: { id: showUuid('msg_', uuid), status: 'queued' },
+      repeated: true,
+      limit: null,
+      warnings: [],
+    };
+  }
 }
 
 async function requireVerifiedSender(
-  directory: Directory,
+  { directory, database }: Pick<AcceptDeps, 'directory' | 'database'>,
   caller: Caller,
   from: Mailbox,
-): Promise<void> {
-  if (await directory.maySendFrom(caller, from)) return;
+): Promise<KnownSender> {
+  const sender = await directory.senderOf(caller, from);
+  if (sender !== undefined && (sender.unaligned === null || !sender.refuseUnaligned)) return sender;
+  if (sender?.unaligned) {
+    const detail = `from_email: ${sender.unaligned} This account refuses such email (refuse_unaligned).`;
+    throw new Problem('forbidden', detail, { at: 'from_email', see: 'check_domain' });
+  }
+  const own = caller.limits?.senders ?? (await verifiedSenders(database, caller.accountId));
+  const instead =
+    own.length === 0
+      ? 'It has none yet.'
+      : `These may be used: ${own.slice(0, 10).join(', ')}${own.length > 10 ? ' and others' : ''}.`;
   throw new Problem(
     'forbidden',
-    `from_email: ${from.address} is not a verified identity of this account. Verify the address or the domain ${from.domain} first.`,
+    `from_email: ${from.address} is not a verified identity of this account. ${instead} Or verify the address or the domain ${from.domain} first.`,
+    { at: 'from_email' },
   );
+}
+
+interface ChosenStream {
+  name: string;
+  kind: StreamKind;
+}
+
+const TRANSACTIONAL: ChosenStream = { name: DEFAULT_STREAM, kind: 'transactional' };
+
+async function readStream(
+  { streams }: AcceptDeps,
+  { accountId }: Caller,
+  name: string,
+): Promise<ChosenStream> {
+  return { name, kind: requireStream(await streams(accountId), name) };
+}
+
+function requireFit({ name, kind }: ChosenStream, { category }: Content): void {
+  if (kind === 'broadcast' && isAbout(category)) throw unfitStream(name, category);
 }
 
 function pack(
@@ -119,22 +311,32 @@ function pack(
   caller: Caller,
   checked: Checked,
   content: Content,
+  stream: ChosenStream,
   via: SendVia,
 ): PackedSend {
-  const head = writeHead({
-    from: checked.from,
-    to: checked.recipients.to,
-    cc: checked.recipients.cc,
-    replyTo: checked.replyTo,
-    headers: checked.headers,
-    attachments: checked.attachments.map(({ content, ...attachment }) => ({
-      ...attachment,
-      size: content.length,
-    })),
-    ...(caller.limits?.sandboxOnly ? { sandbox: true } : {}),
-    ...(keepsLinks(via, content) ? { keepLinks: true } : {}),
-  });
-  const attachments = joinBytes(checked.attachments);
+  const mime = via.submitted?.mime;
+  const sandbox = caller.limits?.sandboxOnly === true;
+  const head = writeHead(
+    {
+      from: checked.from,
+      to: via.submitted?.to ?? checked.recipients.to,
+      cc: via.submitted?.cc ?? checked.recipients.cc,
+      replyTo: checked.replyTo,
+      headers: via.submitted ? [...checked.headers, ...via.submitted.unread] : checked.headers,
+      attachments:
+        mime?.files ??
+        checked.attachments.map(({ content, ...attachment }) => ({
+          ...attachment,
+          size: content.length,
+        })),
+      sandbox: sandbox || undefined,
+      keepLinks: keepsLinks(via, content) || undefined,
+      mime: mime?.stored,
+      locale: content.locale ?? undefined,
+    },
+    content.variables,
+  );
+  const attachments = mime?.body ?? joinBytes(checked.attachments);
   return {
     id: newIdBytes(clock.nowMs()),
     accountId: caller.accountId,
@@ -148,6 +350,7 @@ function pack(
     template: content.template,
     templateVersion: content.templateVersion,
     brandingVersion: content.brandingVersion,
+    stream: stream.name === DEFAULT_STREAM ? null : stream.name,
     head,
     html: content.html,
     text: content.text,
@@ -157,27 +360,36 @@ function pack(
       Buffer.byteLength(content.html ?? '') +
       Buffer.byteLength(content.text ?? '') +
       (attachments?.length ?? 0),
-    class: classOf(via, content),
+    class: classOf(caller, via, content, stream),
     idempotency: checked.idempotency,
     keyCap: caller.limits?.dailyCap ?? null,
+    sandbox,
+    scheduledAtMs: checked.scheduledAtMs,
+    approval: null,
   };
 }
 
 /** About logging in and about danger: nobody can wait for these. */
-const ABOUT_ACCESS = ['authentication', 'security'];
-
 const isAboutAccess = (via: SendVia, { category }: Content): boolean =>
-  via.door === 'system' || ABOUT_ACCESS.includes(category ?? '');
+  via.door === 'system' || via.aboutAccess === true || isAbout(category);
 
 /**
  * Links that log in, reset or alarm: people are taught to look where they go, and a redirect would
- * teach them not to. Those of the service itself act for who follows them: they belong in no
+ * teach them not to. Those of the service itself act for whoever follows them: they belong in no
  * timeline.
  */
 const keepsLinks = isAboutAccess;
 
-const classOf = (via: SendVia, content: Content): MailClass =>
-  isAboutAccess(via, content) ? 'urgent' : 'normal';
+function classOf(
+  { limits }: Caller,
+  via: SendVia,
+  content: Content,
+  { kind }: ChosenStream,
+): MailClass {
+  if (limits?.sandboxOnly) return 'captured';
+  if (isAboutAccess(via, content)) return 'urgent';
+  return kind === 'broadcast' ? 'bulk' : 'normal';
+}
 
 /** One attachment is passed on as it is: 20 MB are not copied for nothing. */
 function joinBytes(attachments: Attachment[]): Buffer | null {
@@ -185,71 +397,3 @@ function joinBytes(attachments: Attachment[]): Buffer | null {
   if (attachments.length === 1) return attachments[0]!.content;
   return Buffer.concat(attachments.map((attachment) => attachment.content));
 }
-
-function answer(deps: AcceptDeps, send: PackedSend, verdict: Verdict): Accepted {
-  switch (verdict.kind) {
-    case 'accepted':
-    case 'repeated':
-      return {
-        answer: { id: showId('msg_', verdict.id), status: 'queued' },
-        repeated: verdict.kind === 'repeated',
-        limit: verdict.allowance && dailyLimit(verdict.allowance, secondsToMidnight(deps.clock)),
-      };
-    case 'conflict':
-      throw new Problem(
-        'invalid',
-        'This Idempotency-Key was used with another request within the last 24 hours. Use a new key for a new mail.',
-      );
-    case 'over-cap':
-      throw overCap(send.keyCap ?? 0, verdict.capLeft, verdict.retryAfterSeconds);
-    case 'over-quota':
-      throw new Problem(
-        'over-limit',
-        `The daily quota of ${verdict.allowance.quota} recipients has ${verdict.allowance.quotaLeft} left (to, cc and bcc count). It starts anew at 00:00 UTC.`,
-        {
-          retryAfterSeconds: verdict.retryAfterSeconds,
-          limit: dailyLimit(verdict.allowance, verdict.retryAfterSeconds),
-        },
-      );
-    case 'over-rate':
-      throw new Problem(
-        'over-limit',
-        `More than ${verdict.allowance.rate} sends a second. Wait and try again, or spread the calls.`,
-        {
-          retryAfterSeconds: verdict.retryAfterSeconds,
-          limit: {
-            limit: verdict.allowance.rate,
-            remaining: 0,
-            resetSeconds: verdict.retryAfterSeconds,
-            windowSeconds: 1,
-          },
-        },
-      );
-    case 'queue-full':
-      throw new Problem(
-        'unavailable',
-        'The queue of this service is full, so new mail is not accepted right now. Try again in a while. Mail accepted before is delivered.',
-        { retryAfterSeconds: 30 },
-      );
-    case 'relay-down':
-      throw new Problem(
-        'relay-down',
-        'The SMTP relay cannot be reached, so new mail is not accepted right now. Try again shortly. Mail accepted before stays queued and is delivered.',
-        { retryAfterSeconds: deps.relayRetryAfterSeconds() },
-      );
-  }
-}
-
-const DAY_SECONDS = 86_400;
-
-function dailyLimit(allowance: Allowance, resetSeconds: number): LimitState {
-  return {
-    limit: allowance.quota,
-    remaining: Math.max(0, allowance.quotaLeft),
-    resetSeconds,
-    windowSeconds: DAY_SECONDS,
-  };
-}
-
-const secondsToMidnight = (clock: Clock): number =>
-  DAY_SECONDS - (Math.floor(clock.nowMs() / 1000) % DAY_SECONDS);

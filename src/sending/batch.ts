@@ -5,8 +5,10 @@
 import { PLANS } from '../accounts/plans.ts';
 import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
+import { freeBytes } from '../free-bytes.ts';
 import { createGroupCommit, type GroupCommit, isDataFault } from '../group-commit.ts';
 import { uuidToBytes } from '../ids.ts';
+import { DOORS, type Door } from '../messages/door.ts';
 import type { Metrics } from '../metrics.ts';
 import { databaseAway } from '../store/connection.ts';
 import type { Database } from '../store/pool.ts';
@@ -22,10 +24,22 @@ export interface Allowance {
 export type Verdict =
   | { kind: 'accepted' | 'repeated'; id: Buffer; allowance: Allowance | null }
   | { kind: 'conflict' | 'relay-down' | 'queue-full' }
+  /** Nothing is wrong with it, but with another of a request that is taken whole or not at all. */
+  | { kind: 'withheld' }
   | { kind: 'over-quota' | 'over-rate'; retryAfterSeconds: number; allowance: Allowance }
   | { kind: 'over-cap'; retryAfterSeconds: number; capLeft: number };
 
-export type Batcher = GroupCommit<PackedSend, Verdict>;
+export interface Batcher extends GroupCommit<PackedSend, Verdict> {
+  /** Those of one request, in a transaction of their own; a verdict for each, in their order. */
+  addTogether(request: Together): Promise<Verdict[]>;
+}
+
+/** The sends of one request, through one API key. */
+export interface Together {
+  sends: readonly PackedSend[];
+  /** All of them or none: where one is refused, the others are withheld. */
+  whole: boolean;
+}
 
 export function openBatcher(deps: {
   database: Database;
@@ -40,33 +54,52 @@ export function openBatcher(deps: {
   onCommitted: (sends: readonly PackedSend[]) => void;
   onFailed?: (error: unknown) => void;
 }): Batcher {
+  // Shown from the start: a rate needs a figure before the first send.
+  for (const door of DOORS) deps.metrics.accepted.inc({ door }, 0);
   const ordinary = createGroupCommit({
     mostInFlight: 2,
     worthAnother: 48,
     mostItems: 256,
     mostBytes: 8 * LARGE_BYTES,
     sizeOf: (send) => send.size,
+    apart: (send) => deps.database.near(send.accountId),
     write,
   });
-  // One by one, and beside the others: nobody waits until 25 MB are on disk.
-  const large = createGroupCommit({ mostInFlight: 1, mostItems: 1, write });
+  const oneByOne = (mostInFlight: number) =>
+    createGroupCommit<Together, Verdict[]>({
+      ...{ mostInFlight, mostItems: 1 },
+      apart: ({ sends }) => deps.database.near(sends[0]!.accountId),
+      write: async ([request]) => [await write(request!.sends, request!.whole)],
+    });
+  const together = oneByOne(2);
+  // Beside the others: nobody waits until 25 MB are on disk.
+  const large = oneByOne(1);
   return {
-    add: (send) => (send.size > LARGE_BYTES ? large : ordinary).add(send),
+    add: (send) =>
+      send.size > LARGE_BYTES
+        ? large.add({ sends: [send], whole: false }).then(([verdict]) => verdict!)
+        : ordinary.add(send),
+    addTogether: (request) => (isLarge(request) ? large : together).add(request),
     async drain() {
-      await Promise.all([ordinary.drain(), large.drain()]);
+      await Promise.all([ordinary.drain(), together.drain(), large.drain()]);
     },
   };
 
-  async function write(sends: PackedSend[]): Promise<Verdict[]> {
+  async function write(sends: readonly PackedSend[], whole = false): Promise<Verdict[]> {
+    const relayDown = deps.relayIsDown() && !sends.every(isCaptured);
+    // What is captured needs no relay, and goes by itself while there is none.
+    if (relayDown && sends.some(isCaptured)) return await writeApart(sends);
     try {
-      const relayDown = deps.relayIsDown();
       const closed = relayDown ? 'relay-down' : deps.queueIsFull?.() ? 'queue-full' : null;
       const nowMs = deps.databaseNowMs?.();
       const doneBy = nowMs === undefined ? null : new Date(nowMs + DONE_WITHIN_MS);
-      const verdicts = await acceptSends(deps.database, sends, closed, doneBy);
+      const node = deps.database.near(sends[0]!.accountId);
+      const verdicts = await acceptSends(node, { sends, whole }, closed, doneBy);
       deps.metrics.batchSize.observe(sends.length);
-      deps.metrics.accepted.inc(verdicts.filter(isAccepted).length);
+      countAccepted(deps.metrics, sends, verdicts);
       deps.onCommitted(sends);
+      // Decoded for this send alone, and on disk by now.
+      for (const { attachments } of sends) freeBytes(attachments);
       return verdicts;
     } catch (error) {
       if (isDataFault(error)) throw error;
@@ -74,11 +107,35 @@ export function openBatcher(deps: {
       throw notAccepted(error);
     }
   }
+
+  /** Of several callers: a request that is to be whole has one key, and so one kind. */
+  async function writeApart(sends: readonly PackedSend[]): Promise<Verdict[]> {
+    const captured = await write(sends.filter(isCaptured));
+    const others = await write(sends.filter((send) => !isCaptured(send)));
+    return sends.map((send) => (isCaptured(send) ? captured : others).shift()!);
+  }
 }
+
+const isCaptured = ({ sandbox }: PackedSend): boolean => sandbox === true;
 
 const LARGE_BYTES = 1024 * 1024;
 
+const isLarge = ({ sends }: Together): boolean =>
+  sends.reduce((sum, { size }) => sum + size, 0) > 8 * LARGE_BYTES;
+
 const isAccepted = ({ kind }: Verdict): boolean => kind === 'accepted' || kind === 'repeated';
+
+function countAccepted(
+  { accepted }: Metrics,
+  sends: readonly PackedSend[],
+  verdicts: readonly Verdict[],
+): void {
+  const byDoor = new Map<Door, number>();
+  for (const [index, { door }] of sends.entries()) {
+    if (isAccepted(verdicts[index]!)) byDoor.set(door, (byDoor.get(door) ?? 0) + 1);
+  }
+  for (const [door, count] of byDoor) accepted.inc({ door }, count);
+}
 
 /**
  * A server that was frozen, or whose packets were held up, reads a batch, or goes on with it, long
@@ -89,10 +146,10 @@ const DONE_WITHIN_MS = 5000;
 
 function notAccepted(error: unknown): Problem {
   const { detail, retryAfterSeconds = 2 } =
-    problemOf(error) ?? new Problem('unavailable', 'The database could not take the mail.');
+    problemOf(error) ?? new Problem('unavailable', 'The database could not store the email.');
   return new Problem(
     'unavailable',
-    `${detail} The mail was not accepted; an Idempotency-Key makes it safe to send it again.`,
+    `${detail} The email was not accepted; an Idempotency-Key makes it safe to send it again.`,
     { retryAfterSeconds, cause: error },
   );
 }
@@ -100,12 +157,13 @@ function notAccepted(error: unknown): Problem {
 const after = SEND_COLUMNS.length;
 const ACCEPT_SQL = `SELECT * FROM accept_sends(
   ${SEND_COLUMNS.asArguments()},
-  p_relay_down => $${after + 1}, p_default_quota => $${after + 2}, p_default_rate => $${after + 3})
-  WHERE coalesce($${after + 4}::timestamptz, 'infinity') > now() AND in_time($${after + 4})`;
+  p_relay_down => $${after + 1}, p_default_quota => $${after + 2}, p_default_rate => $${after + 3},
+  p_whole => $${after + 4}, p_apart => $${after + 5})
+  WHERE coalesce($${after + 6}::timestamptz, 'infinity') > now() AND in_time($${after + 6})`;
 
 async function acceptSends(
   database: Database,
-  sends: readonly PackedSend[],
+  { sends, whole }: Together,
   closed: 'relay-down' | 'queue-full' | null,
   doneBy: Date | null,
 ): Promise<Verdict[]> {
@@ -114,6 +172,8 @@ async function acceptSends(
     closed !== null,
     PLANS.paid.dailyQuota,
     PLANS.paid.ratePerSecond,
+    whole,
+    database.home([]) !== null,
     doneBy,
   ]);
   // Every batch asks for an account's allowance or finds a key used before: no row means that it

@@ -1,7 +1,11 @@
 // The content of a mail: inline, or rendered from a template. What comes out is exactly what will
 // be sent.
 import { Problem } from '../errors.ts';
+import { turn } from '../in-turns.ts';
+import type { CarriedFile } from '../templates/carried-file.ts';
+import { requireLocale } from '../templates/locales.ts';
 import type { RenderTemplate } from '../templates/rendering.ts';
+import { keptVariables } from './kept-variables.ts';
 import type { SendRequest } from './request.ts';
 
 export interface Content {
@@ -12,36 +16,65 @@ export interface Content {
   template: string | null;
   templateVersion: number | null;
   brandingVersion: number | null;
+  /** Carried by the template: shown by the HTML. */
+  files: CarriedFile[];
   /** Of the template. */
   category: string | null;
+  stream: string | null;
+  /** What the template was filled with, as JSON; null: nothing that is kept. */
+  variables: string | null;
+  /** What it was asked to be written in; null: nothing. */
+  locale: string | null;
 }
 
+const NONE: CarriedFile[] = [];
 const LONGEST_SUBJECT = 998;
 
-/** Which of the two kinds of body the request has: rules that need no look at templates. */
-export function checkBody(request: SendRequest): void {
+/**
+ * Which of the two kinds of body the request has: rules that need no look at templates. An email
+ * that came whole has a body, if an empty one, and need not have a subject.
+ */
+export function checkBody(request: SendRequest, cameWhole = false): void {
   if (request.template === undefined) {
-    if (request.subject === undefined) {
-      throw new Problem(
-        'invalid',
-        'subject is missing. Give a subject, or a template that brings one.',
-      );
-    }
-    if (request.html === undefined && request.text === undefined) {
-      throw new Problem('invalid', 'The mail has no body. Give html, text or both, or a template.');
-    }
+    if (!cameWhole) requireSubjectAndBody(request);
     if (request.variables !== undefined && Object.keys(request.variables).length > 0) {
       throw new Problem(
         'invalid',
         'variables are only used with a template. Name a template, or leave variables out.',
+        { at: 'variables' },
       );
     }
-    checkSubject(request.subject);
+    if (request.locale !== undefined) {
+      throw new Problem(
+        'invalid',
+        'locale is only used with a template. Name a template, or leave locale out.',
+        { at: 'locale' },
+      );
+    }
+    checkSubject(request.subject ?? '');
   } else if (request.html !== undefined) {
     throw new Problem(
       'invalid',
-      'Give either template or html, not both: the template brings the HTML.',
+      'Give either template or html, not both: the template provides the HTML.',
+      { at: 'html' },
     );
+  } else if (request.locale !== undefined) {
+    requireLocale(request.locale);
+  }
+}
+
+function requireSubjectAndBody({ subject, html, text }: SendRequest): void {
+  if (subject === undefined) {
+    throw new Problem(
+      'invalid',
+      'subject is missing. Give a subject, or a template that has one.',
+      { at: 'subject', kind: 'missing-field' },
+    );
+  }
+  if (html === undefined && text === undefined) {
+    throw new Problem('invalid', 'The email has no body. Give html, text or both, or a template.', {
+      at: 'html',
+    });
   }
 }
 
@@ -60,14 +93,18 @@ export function makeContent(
     : inline(subject, html, text);
 }
 
-const inline = (subject: string, html: Content['html'], text: Content['text']): Content => ({
+export const inline = (subject: string, html: Content['html'], text: Content['text']): Content => ({
   subject,
   html,
   text,
   template: null,
   templateVersion: null,
   brandingVersion: null,
+  files: NONE,
   category: null,
+  stream: null,
+  variables: null,
+  locale: null,
 });
 
 const isLong = (text: string | null): boolean => text !== null && text.length > PIECE;
@@ -87,15 +124,27 @@ async function encodeLong(
 const PIECE = 1024 * 1024;
 
 async function encodeInTurns(text: string): Promise<Buffer> {
-  const pieces: Buffer[] = [];
+  let length = 0;
+  for (const piece of piecesOf(text)) {
+    length += Buffer.byteLength(piece);
+    await turn();
+  }
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const piece of piecesOf(text)) {
+    at += bytes.write(piece, at);
+    await turn();
+  }
+  return bytes;
+}
+
+function* piecesOf(text: string): Generator<string> {
   for (let from = 0, to = from; from < text.length; from = to) {
     to = from + PIECE;
     // Not between the halves of a character.
     if ((text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to--;
-    pieces.push(Buffer.from(text.slice(from, to)));
-    await new Promise((resolve) => setImmediate(resolve));
+    yield text.slice(from, to);
   }
-  return Buffer.concat(pieces);
 }
 
 async function renderContent(
@@ -106,6 +155,7 @@ async function renderContent(
   const rendered = await render(accountId, {
     slug: request.template,
     variables: request.variables ?? {},
+    locale: request.locale,
     subject: request.subject,
     text: request.text,
   });
@@ -115,10 +165,13 @@ async function renderContent(
     throw new Problem(
       'invalid',
       `The subject of template ${request.template} came out empty. Give its variables a value, or a subject of your own.`,
+      { at: 'subject' },
     );
   }
   checkSubject(subject);
-  return { ...rendered, subject, template: request.template };
+  const variables = keptVariables(request.variables);
+  const { template, locale = null } = request;
+  return { ...rendered, subject, template, variables, locale };
 }
 
 function checkSubject(subject: string): void {
@@ -126,9 +179,11 @@ function checkSubject(subject: string): void {
     throw new Problem(
       'invalid',
       `subject: it has ${subject.length} characters; at most ${LONGEST_SUBJECT} are allowed.`,
+      { at: 'subject' },
     );
   }
   if (/\p{Cc}/u.test(subject)) {
-    throw new Problem('invalid', 'subject: a subject is one line without control characters.');
+    const detail = 'subject: a subject is one line without control characters.';
+    throw new Problem('invalid', detail, { at: 'subject' });
   }
 }

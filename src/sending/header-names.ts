@@ -40,6 +40,8 @@ const RELAY_FAMILIES = [
   'x-mt-', // Mailtrap
   'x-elasticemail-',
   'x-smtp2go-',
+  'x-postal-', // Postal
+  'x-ms-acsemail-', // Azure Communication Services: tracking
   'x-mailersend-',
   'x-ms-exchange-', // Exchange: routing, spam verdicts and journals within an organisation
 ];
@@ -61,6 +63,8 @@ const RELAY_NAMES = new Set([
   'x-vmta',
   'x-envid',
   'x-dkim-options',
+  // Momentum, which SparkPost runs on: the same.
+  'x-binding',
   // SocketLabs.
   'x-xsmailingid',
   'x-xsmessageid',

@@ -1,7 +1,8 @@
-// Images inside of a mail: each `cid:` in the HTML needs its part, and each inline part its `cid:`.
+// Images inside a mail: each `cid:` in the HTML needs its part, and each inline part its `cid:`.
 // Before: the content is rendered. After: mail/compose.ts puts the parts beside the HTML. Nothing
 // is ever fetched.
 import { Problem } from '../errors.ts';
+import { atOnce, inTurns } from '../in-turns.ts';
 import type { Attachment } from './attachments.ts';
 
 /**
@@ -10,10 +11,23 @@ import type { Attachment } from './attachments.ts';
  */
 const REFERENCE = /(?:=\s{0,20}["']?|url\(\s{0,20}["']?)cid:([^"'\s>)]{1,250})/g;
 
+const LONGEST_REFERENCE = 300;
+/** What is looked at between two turns of the event loop: 20 MB of references took 2 s. */
+const PIECE = 256 * 1024;
+
+/** At once, unless the HTML is long. */
 export function checkInlineParts(
   attachments: readonly Attachment[],
   html: string | Buffer | null,
-): void {
+): void | Promise<void> {
+  const parts = partsById(attachments);
+  const mayRefer = html?.includes('cid:') ?? false;
+  if (parts.size === 0 && !mayRefer) return;
+  const checking = holdAgainst(parts, mayRefer ? html! : '');
+  return html !== null && html.length > PIECE ? inTurns(checking) : atOnce(checking);
+}
+
+function partsById(attachments: readonly Attachment[]): Map<string, number> {
   const parts = new Map<string, number>();
   for (const [index, { contentId }] of attachments.entries()) {
     if (contentId === undefined) continue;
@@ -26,16 +40,20 @@ export function checkInlineParts(
     }
     parts.set(contentId, index);
   }
-  const mayRefer = html?.includes('cid:') ?? false;
-  if (parts.size === 0 && !mayRefer) return;
-  const referred = mayRefer ? referencesIn(html!.toString()) : new Set<string>();
-  for (const id of referred) {
-    if (parts.has(id)) continue;
-    const shown = id.slice(0, 100);
-    throw fault(
-      'html',
-      `it shows cid:${shown}, and no attachment has this content_id. Attach the image with "content_id": ${JSON.stringify(shown)}, or give the image an https URL`,
-    );
+  return parts;
+}
+
+function* holdAgainst(parts: Map<string, number>, html: string | Buffer): Generator<void, void> {
+  const referred = new Set<string>();
+  for (let from = 0, to = 0; from < html.length; from = to) {
+    if (from > 0) yield;
+    to = from + PIECE;
+    const piece = textOf(html, from, to + LONGEST_REFERENCE);
+    for (const { 0: whole, 1: id, index } of piece.matchAll(REFERENCE)) {
+      if (from + index >= to) break;
+      to = Math.max(to, from + index + whole.length);
+      if (!referred.has(id!)) referred.add(requirePart(parts, id!));
+    }
   }
   for (const [id, index] of parts) {
     if (referred.has(id)) continue;
@@ -46,8 +64,20 @@ export function checkInlineParts(
   }
 }
 
-function referencesIn(html: string): Set<string> {
-  return new Set([...html.matchAll(REFERENCE)].map(([, id]) => decoded(id!)));
+/** Long bytes as one character each: a piece may end within one, and no content_id has others. */
+const textOf = (html: string | Buffer, from: number, to: number): string =>
+  typeof html === 'string'
+    ? html.slice(from, to)
+    : html.toString(html.length > PIECE ? 'latin1' : 'utf8', from, to);
+
+function requirePart(parts: Map<string, number>, written: string): string {
+  const id = decoded(written);
+  if (parts.has(id)) return id;
+  const shown = id.slice(0, 100);
+  throw fault(
+    'html',
+    `it shows cid:${shown}, and no attachment has this content_id. Attach the image with "content_id": ${JSON.stringify(shown)}, or give the image an https URL`,
+  );
 }
 
 /** RFC 2392: the id in a URL is percent-encoded. */
@@ -61,5 +91,5 @@ function decoded(id: string): string {
 
 const placeOf = (index: number): string => `attachments[${index}].content_id`;
 
-const fault = (path: string, message: string): Problem =>
-  new Problem('invalid', `${path}: ${message}.`, { faults: [{ path, message }] });
+const fault = (at: string, message: string): Problem =>
+  new Problem('invalid', `${at}: ${message}.`, { at });

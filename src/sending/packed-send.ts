@@ -21,6 +21,8 @@ export interface PackedSend {
   template: string | null;
   templateVersion: number | null;
   brandingVersion: number | null;
+  /** Null: the default one. */
+  stream: string | null;
   head: string;
   html: string | Buffer | null;
   text: string | Buffer | null;
@@ -31,6 +33,14 @@ export interface PackedSend {
   idempotency: IdempotencyClaim | null;
   /** Recipients a day that the API key may write to; null: only the account's quota counts. */
   keyCap: number | null;
+  /** Captured instead of handed to the relay. */
+  sandbox?: boolean;
+  /** Not to be handed over before; null: at once. */
+  scheduledAtMs: number | null;
+  /** Why it waits for a person, and its fingerprint; null: it does not. */
+  approval: string | null;
+  /** For the answer; absent: nothing is wrong with it. */
+  warnings?: readonly string[];
 }
 
 /**
@@ -48,6 +58,7 @@ export const SEND_COLUMNS = columnList<PackedSend>({
   template: { type: 'text', of: (send) => send.template },
   template_version: { type: 'integer', of: (send) => send.templateVersion },
   branding_version: { type: 'integer', of: (send) => send.brandingVersion },
+  stream: { type: 'text', of: (send) => send.stream },
   door: { type: 'text', of: (send) => send.door },
   key_id: { type: 'uuid', of: (send) => (send.keyId === null ? null : uuidToBytes(send.keyId)) },
   head: { type: 'bytea', of: (send) => send.head },
@@ -60,4 +71,6 @@ export const SEND_COLUMNS = columnList<PackedSend>({
   key_cap: { type: 'integer', of: (send) => send.keyCap },
   size: { type: 'integer', of: (send) => send.size },
   class: { type: 'integer', of: (send) => CLASSES[send.class] },
+  scheduled_at: { type: 'timestamp with time zone', of: (send) => send.scheduledAtMs },
+  approval: { type: 'text', of: (send) => send.approval },
 });

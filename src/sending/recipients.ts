@@ -1,7 +1,7 @@
-// Recipients: to, cc and bcc as written → mailboxes for the headers and one envelope in which each
-// address stands once.
+// Recipients: to, cc and bcc as written → mailboxes for the headers and one envelope that has each
+// address once.
 import { addressKey, type Mailbox, parseMailbox } from '../addresses.ts';
-import { Problem } from '../errors.ts';
+import { Problem, readTogether } from '../errors.ts';
 import type { SendRequest } from './request.ts';
 
 const MOST_RECIPIENTS = 50;
@@ -22,19 +22,20 @@ export function readRecipients(request: SendRequest): Recipients {
     throw new Problem(
       'invalid',
       `to, cc and bcc together name ${count} recipients; at most ${MOST_RECIPIENTS} are allowed. Split the send into several calls.`,
+      { at: 'to' },
     );
   }
-  const mailboxes = {
-    to: readMailboxes('to', to),
-    cc: readMailboxes('cc', cc),
-    bcc: readMailboxes('bcc', bcc),
-  };
+  const mailboxes = readTogether((read) => ({
+    to: read(() => readMailboxes('to', to)),
+    cc: read(() => readMailboxes('cc', cc)),
+    bcc: read(() => readMailboxes('bcc', bcc)),
+  }));
   const all = [...mailboxes.to, ...mailboxes.cc, ...mailboxes.bcc];
   return { to: mailboxes.to, cc: mailboxes.cc, envelope: eachOnce(all), count };
 }
 
 function eachOnce(mailboxes: readonly Mailbox[]): string[] {
-  // Most mails go to one person.
+  // Most emails go to one person.
   if (mailboxes.length === 1) return [mailboxes[0]!.address];
   const seen = new Map<string, string>();
   for (const { address } of mailboxes) {
@@ -45,7 +46,9 @@ function eachOnce(mailboxes: readonly Mailbox[]): string[] {
 }
 
 function readMailboxes(field: string, texts: readonly string[]): Mailbox[] {
-  return texts.map((text, index) => readMailbox(`${field}[${index}]`, text));
+  return readTogether((read) =>
+    texts.map((text, index) => read(() => readMailbox(`${field}[${index}]`, text))),
+  );
 }
 
 export function readMailbox(field: string, text: string): Mailbox {
@@ -53,7 +56,8 @@ export function readMailbox(field: string, text: string): Mailbox {
   if ('fault' in mailbox) {
     throw new Problem(
       'invalid',
-      `${field}: "${text.slice(0, 200)}" is not an e-mail address: ${mailbox.fault}.`,
+      `${field}: "${text.slice(0, 200)}" is not an email address: ${mailbox.fault}.`,
+      { at: field },
     );
   }
   return mailbox;

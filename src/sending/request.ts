@@ -2,6 +2,7 @@
 // OpenAPI and the MCP tool.
 import { z } from 'zod';
 import { variableValues } from '../templates/variables.ts';
+import { MOST_DAYS_AHEAD } from './schedule.ts';
 
 const attachment = z.strictObject({
   filename: z.string().describe('File name, without a path.').meta({ example: 'invoice.pdf' }),
@@ -15,7 +16,7 @@ const attachment = z.strictObject({
   content_id: z
     .string()
     .optional()
-    .describe('Makes it an image inside of the HTML, which shows it as `<img src="cid:…">`.')
+    .describe('Makes it an image inside the HTML, which shows it as `<img src="cid:…">`.')
     .meta({ example: 'logo' }),
   disposition: z
     .enum(['attachment', 'inline'])
@@ -42,7 +43,7 @@ export const sendRequest = z.strictObject({
     .array(z.string())
     .optional()
     .describe('Recipients of a hidden copy. They are in the envelope only.'),
-  reply_to: z.string().optional().describe('Where answers go: the Reply-To header.'),
+  reply_to: z.string().optional().describe('Where replies go: the Reply-To header.'),
   subject: z
     .string()
     .optional()
@@ -66,13 +67,28 @@ export const sendRequest = z.strictObject({
   variables: variableValues()
     .optional()
     .describe(
-      'What the template is rendered with: at most 100 objects and lists inside one another. Numbers reach it as they are written.',
+      'What the template is rendered with: objects and lists nested at most 100 deep. Numbers reach it as they are written.',
     ),
+  locale: z
+    .string()
+    .optional()
+    .describe(
+      'Language of the template, as a tag such as `de` or `pt-BR`; a template that does not have it uses the account’s own, or English.',
+    )
+    .meta({ example: 'de' }),
+  stream: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      'The stream it goes through: whoever unsubscribed from that stream gets no copy. By default the template’s, or `transactional`.',
+    )
+    .meta({ example: 'product-news' }),
   headers: z
     .record(z.string(), z.string())
     .optional()
     .describe(
-      'Additional message headers, at most 50 and 8 KiB. Structural ones (From, Subject, Content-*, DKIM-*, X-SM-* …) are refused, and so are those by which relays take orders (X-SMTPAPI, X-SES-*, X-Mailgun-* …).',
+      'Additional message headers, at most 50 and 8 KiB. Structural ones (From, Subject, Content-*, DKIM-*, X-SM-* …) are refused, and so are those that control relays (X-SMTPAPI, X-SES-*, X-Mailgun-* …).',
     )
     .meta({ example: { 'X-Order': '4711' } }),
   tags: z
@@ -80,17 +96,28 @@ export const sendRequest = z.strictObject({
     .optional()
     .describe('Labels for analytics and webhook events: at most 20, each 1 to 128 characters.')
     .meta({ example: ['receipt'] }),
+  scheduled_at: z
+    .string()
+    .optional()
+    .describe(
+      `When to send it: RFC 3339 with its offset from UTC, at most ${MOST_DAYS_AHEAD} days ahead. It is rendered now and stays \`queued\` until then.`,
+    )
+    .meta({ format: 'date-time', example: '2026-11-20T09:00:00+01:00' }),
   attachments: z
     .array(attachment)
     .max(50, 'must hold at most 50 attachments')
     .optional()
     .describe(
-      'Files in strict base64, at most 50; the whole request is at most 25 MB. One with a `content_id` stands inside of the HTML, which shows it as `<img src="cid:…">`; each needs the other.',
+      'Files in strict base64, at most 50; the whole request is at most 25 MB. One with a `content_id` is inside the HTML, which shows it as `<img src="cid:…">`; each needs the other.',
     ),
 });
 
 const given = { type: 'string' };
-const withoutTemplate = { template: false, variables: { type: 'object', maxProperties: 0 } };
+const withoutTemplate = {
+  template: false,
+  variables: { type: 'object', maxProperties: 0 },
+  locale: false,
+};
 
 /**
  * Which fields belong together: an inline body, or a template. In the words of JSON Schema;

@@ -1,6 +1,7 @@
 // The stored head of a mail: what sending writes beside the bodies and delivery reads back to
 // compose the MIME.
 import type { Mailbox } from '../addresses.ts';
+import type { Place } from '../mime/decoding.ts';
 
 export interface StoredHead {
   from: Mailbox;
@@ -8,15 +9,39 @@ export interface StoredHead {
   cc: Mailbox[];
   replyTo: Mailbox | null;
   headers: [string, string][];
-  /** Their bytes stand one after the other in the column `attachments`. */
+  /** Their bytes come one after the other in the column `attachments`. */
   attachments: StoredAttachment[];
   /** Goes to the sandbox relay, whatever relay is configured: its API key is sandbox only. */
-  sandbox?: true;
+  sandbox?: boolean | undefined;
   /**
-   * Its links are led through no redirect: people must see where a link about their account goes.
+   * It is about access (isAboutAccess): its links are led through no redirect, since people must
+   * see where a link about their account goes.
    */
-  keepLinks?: true;
+  keepLinks?: boolean | undefined;
+  /** Its body is kept as it came, in the column `attachments`, in which the files have places. */
+  mime?: StoredMime | undefined;
+  /** What its template was filled with; absent: no template, or too long to keep. */
+  variables?: Record<string, unknown>;
+  /** What the template was asked to be written in. */
+  locale?: string | undefined;
 }
+
+/** A MIME tree that is passed on as it came: what is where in its bytes. */
+export interface StoredMime {
+  /** The header lines that describe the content (Content-Type …), as they came. */
+  fields: string;
+  text: Place | null;
+  html: Place | null;
+  /** Every byte is ASCII and no line too long: any relay passes it on unharmed. */
+  sevenBit: boolean;
+}
+
+/** About logging in, about danger, or from the service itself: it reaches who left every stream. */
+export const isAboutAccess = ({ keepLinks }: StoredHead): boolean => keepLinks === true;
+
+/** Whose leaving keeps it from a recipient; null: it must reach them, whatever they have left. */
+export const heededStream = (head: StoredHead, stream: string): string | null =>
+  isAboutAccess(head) ? null : stream;
 
 export interface StoredAttachment {
   filename: string;
@@ -24,6 +49,8 @@ export interface StoredAttachment {
   size: number;
   contentId?: string;
   inline?: true;
+  /** In a MIME tree, where it is encoded. */
+  place?: Place;
 }
 
 // What was ever written, and is read for ever (tests/fixtures/stored-heads.json has one of each):
@@ -31,12 +58,20 @@ export interface StoredAttachment {
 //   2  what is empty or follows from the rest is left out, without a version: a third of the time
 //      and of the bytes
 //   3  the same with its version
-//   4  the same, where an attachment stands inside of the HTML or is shown below the text
+//   4  the same, where an attachment is inside the HTML or is shown below the text
+//   5  the same with a MIME tree as it came
+// Any of them may have a `locale` and end with `variables`, which delivery does not need: who does
+// not know them passes over them.
 // Whoever changes the form raises the version, keeps the older readers and adds a fixture.
-const VERSIONS = [3, 4];
+const VERSIONS = [3, 4, 5];
 
 interface Written
-  extends Partial<Pick<StoredHead, 'headers' | 'attachments' | 'sandbox' | 'keepLinks'>> {
+  extends Partial<
+    Pick<
+      StoredHead,
+      'headers' | 'attachments' | 'sandbox' | 'keepLinks' | 'mime' | 'locale' | 'variables'
+    >
+  > {
   /** Absent in the first two forms, which are told apart by their mailboxes. */
   v?: number;
   from: WrittenMailbox;
@@ -48,9 +83,13 @@ interface Written
 /** The address, or name and address; in the first form the Mailbox. */
 type WrittenMailbox = string | [name: string, address: string] | Mailbox;
 
-export function writeHead(head: StoredHead): string {
+/** `variables` is JSON already (kept-variables.ts), and not written twice. */
+export function writeHead(
+  head: Omit<StoredHead, 'variables'>,
+  variables: string | null = null,
+): string {
   const written: Written = {
-    v: head.attachments.some((it) => it.contentId !== undefined || it.inline) ? 4 : 3,
+    v: versionOf(head),
     from: writeMailbox(head.from),
     to: head.to.map(writeMailbox),
   };
@@ -60,7 +99,16 @@ export function writeHead(head: StoredHead): string {
   if (head.attachments.length > 0) written.attachments = head.attachments;
   if (head.sandbox) written.sandbox = true;
   if (head.keepLinks) written.keepLinks = true;
-  return JSON.stringify(written);
+  if (head.mime) written.mime = head.mime;
+  if (head.locale) written.locale = head.locale;
+  const json = JSON.stringify(written);
+  return variables === null ? json : `${json.slice(0, -1)},"variables":${variables}}`;
+}
+
+/** The oldest that says it all, so that older processes beside this one can read it. */
+function versionOf({ mime, attachments }: Omit<StoredHead, 'variables'>): number {
+  if (mime !== undefined) return 5;
+  return attachments.some((it) => it.contentId !== undefined || it.inline) ? 4 : 3;
 }
 
 /** Throws when it is damaged, or of a form that only a newer program knows. */

@@ -9,7 +9,7 @@
 //      │                                                                          (one probe under way)
 //      └──────────────────────────── reached or worked ─────────────────────────────────────┘
 //
-// What opened because mails hung is on trial after a greeting: few mails at a time, and one more
+// What opened because emails hung is on trial after a greeting: few emails at a time, and one more
 // hang opens it again. Only a mail that the relay answered to its end (worked) ends the trial and
 // the longer waits.
 
@@ -28,9 +28,9 @@ export interface Circuit {
   probeInMs(): number;
   /** The wait is over; the caller that is told true makes the one probe. */
   takeProbe(): boolean;
-  /** It did not get through: if mails hung, they hung because the relay is away. */
+  /** It did not get through: if emails hung, they hung because the relay is away. */
   probeFailed(): void;
-  /** A session stands: connect, TLS, greeting, EHLO and AUTH went well. */
+  /** A session is open: connect, TLS, greeting, EHLO and AUTH went well. */
   reached(): void;
   /** The relay answered a mail to its end, whatever it said about it. */
   worked(): void;
@@ -53,7 +53,7 @@ export interface CircuitOptions {
   /** From one probe's start to the next; doubles with every failed one. Default 0.5 s. */
   firstWaitMs?: number;
   /**
-   * Default 3 s: a relay that is back is seen within 5 s, also when the jitter is at its longest.
+   * Default 3 s: a relay that is back is seen within 5 s, even when the jitter is at its longest.
    */
   longestWaitMs?: number;
 }

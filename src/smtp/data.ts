@@ -1,7 +1,7 @@
 // The mail as it goes over the wire after DATA: dots doubled at line starts, the final dot (RFC
 // 5321 4.5.2). Before: chunks from compose.ts. After: transaction.ts writes them. Piece by piece,
-// as the socket takes them: a mail of 25 MB, be it all dots, holds up nobody. Nothing is copied but
-// pieces with a dot to double.
+// as the socket takes them: a mail of 25 MB, even if it is all dots, holds up nobody. Nothing is
+// copied but pieces with a dot to double.
 
 const CR = 13;
 const LF = 10;
@@ -11,8 +11,14 @@ const END = Buffer.from('.\r\n');
 const END_WITH_BREAK = Buffer.from('\r\n.\r\n');
 const PIECE_BYTES = 65_536;
 
-/** The chunks with dots doubled and the end mark. */
-export function* dataPieces(chunks: readonly Buffer[]): Generator<Buffer> {
+/**
+ * The chunks with dots doubled and the end mark. `onEnd` is called right before that mark is given
+ * out: once it is written, the relay may have the mail.
+ */
+export function* dataPieces(
+  chunks: readonly Buffer[],
+  onEnd: () => void = () => {},
+): Generator<Buffer> {
   // The two bytes before the current place; the first line has a line start before it.
   let before: Seam = { two: CR, one: LF };
   for (const chunk of chunks) {
@@ -24,6 +30,7 @@ export function* dataPieces(chunks: readonly Buffer[]): Generator<Buffer> {
       before = { two: length > 1 ? piece[length - 2]! : before.one, one: piece[length - 1]! };
     }
   }
+  onEnd();
   yield before.two === CR && before.one === LF ? END : END_WITH_BREAK;
 }
 

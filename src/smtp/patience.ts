@@ -10,7 +10,7 @@ export const BEAT_MS = 100;
 
 const LEAST_BEATS = 10;
 const LEAST_DOUBT_BEATS = 3;
-/** More than this is no habit of a relay's. */
+/** More than this is not a habit of a relay's. */
 const LONGEST_HABIT_BEATS = 50;
 
 export interface Patience {

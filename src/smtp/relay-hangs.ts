@@ -1,6 +1,6 @@
 // Silence in a pool's dialogues: sessions that hang lose their place, and the relay's health is
 // told. Before: relay.ts has sessions that talk and connections that open. After: it gives the
-// freed places to mails that wait.
+// freed places to emails that wait.
 
 import type { Envelope } from './envelope.ts';
 import { BEAT_MS } from './patience.ts';
@@ -11,6 +11,8 @@ import type { HandOver } from './transaction.ts';
 export interface Job {
   envelope: Envelope;
   chunks: readonly Buffer[];
+  /** Whose mail it is, where others must not wait for all of theirs. */
+  lane: number | undefined;
   /** Asked when a session takes it: the worker's lease may have ended meanwhile. */
   stillWanted: () => boolean;
   settle: (handOver: HandOver) => void;
@@ -27,7 +29,7 @@ export interface Line {
   /** Beats without a sign, now and at most during this mail. */
   silent: number;
   longest: number;
-  /** Mails the pool had answered when the silence began. */
+  /** Emails the pool had answered when the silence began. */
   answeredThen: number;
   /** Its mail was counted as hanging. */
   counted: boolean;
@@ -42,8 +44,12 @@ export interface Opening {
 
 /** Silent for so long, a session loses its place. */
 const PLACE_BEATS = 10;
+/** Silent for ten seconds: another relay may have it. */
+const ELSEWHERE_BEATS = 10 * PLACE_BEATS;
+/** While it takes content, thirty: over a slow line the system tells of it in large steps. */
+const STALLED_BEATS = 3 * ELSEWHERE_BEATS;
 const HUNG_PER_PLACE = 3;
-/** So many mails of one destination may hang before it has to leave places to others. */
+/** So many emails of one destination may hang before it has to leave places to others. */
 const DESTINATION_HANGS = 3;
 /** A relay needs time for the content before it can answer: one beat more for every 25 KB. */
 const BYTES_A_BEAT = 25_000;
@@ -56,12 +62,14 @@ export function watchForHangs(
     openings: ReadonlySet<Opening>;
     places: number;
     onPlaceFree: () => void;
+    /** Another relay can take what this one leaves without an answer. */
+    hasOther: () => boolean;
   },
   health: RelayPulse | undefined,
 ) {
   const { lines, openings } = pool;
   const mostHung = pool.places * HUNG_PER_PLACE;
-  /** Mails that hung since the last one to the same destination went well. */
+  /** Emails that hung since the last one to the same destination went well. */
   const hangsTo = new Map<string, number>();
   let hung = 0;
   let answered = 0;
@@ -107,6 +115,9 @@ export function watchForHangs(
     if (line.silent++ === 0) line.answeredThen = answered;
     line.longest = Math.max(line.longest, line.silent);
     if (line.silent >= PLACE_BEATS && !line.hung) takePlaceFrom(line, job);
+    // One or two of them open no circuit, and would wait for minutes.
+    const elsewhere = line.session.bodyBegun ? STALLED_BEATS : ELSEWHERE_BEATS;
+    if (line.silent >= elsewhere && pool.hasOther()) cutUnlessSent(line);
     if (health === undefined || line.counted) return;
     const doubtBeats = health.answers.doubtBeats();
     if (line.silent === doubtBeats && quietBeats + 1 >= doubtBeats) health.doubt();
@@ -117,7 +128,7 @@ export function watchForHangs(
     if (line.answeredThen === answered) health.hung();
   }
   function takePlaceFrom(line: Line, job: Job): void {
-    if (stopping) cutUnlessBegun(line);
+    if (stopping) cutUnlessSent(line);
     else if (hung < mostHung || cutLongestHung()) {
       const destination = destinationOf(job);
       hangsTo.set(destination, (hangsTo.get(destination) ?? 0) + 1);
@@ -127,17 +138,16 @@ export function watchForHangs(
   }
   function cutLongestHung(): boolean {
     const [longest] = [...lines]
-      .filter((line) => line.hung && !line.session.bodyBegun)
+      .filter((line) => line.hung && !line.session.dotSent)
       .sort((one, other) => other.silent - one.silent);
     longest?.session.wire.destroy();
     return longest !== undefined;
   }
   /**
-   * The relay cannot have a mail whose content it was not sent: that one is tried again without a
-   * doubt.
+   * The relay cannot have a mail whose end it was not sent: that one is tried again without a doubt.
    */
-  function cutUnlessBegun({ session }: Line): void {
-    if (!session.bodyBegun) session.wire.destroy();
+  function cutUnlessSent({ session }: Line): void {
+    if (!session.dotSent) session.wire.destroy();
   }
   function setHung(line: Line, isHung: boolean): void {
     if (line.hung === isHung) return;
@@ -182,7 +192,8 @@ export function watchForHangs(
       for (const line of lines) if (line.silent > 0) line.counted = true;
     },
     /**
-     * Where mails of one destination hang, it has half of the places until one of them is answered.
+     * Where emails of one destination hang, it has half of the places until one of them is
+     * answered.
      */
     whoFits(): (job: Job) => boolean {
       const talks = new Map<string, number>();
@@ -195,9 +206,9 @@ export function watchForHangs(
         return hangs < DESTINATION_HANGS || (talks.get(destination) ?? 0) < pool.places / 2;
       };
     },
-    /** Ends what hangs before its content was sent. */
-    cutUnbegun() {
-      for (const line of lines) if (line.hung) cutUnlessBegun(line);
+    /** Ends what hangs before all of it was sent. */
+    cutUnsent() {
+      for (const line of lines) if (line.hung) cutUnlessSent(line);
     },
     /** From now on no such mail waits for its answer. */
     stop() {

@@ -5,14 +5,14 @@
 //
 // Refused, closed or a bad greeting: three in a row, the second and third by the probe. No
 // greeting: silence of 1 s on a probe or connection while nothing else works. Hanging later: three
-// mails, while none comes to its end. When no mail proves the relay, a probe does every five
+// emails, while none comes to its end. When no mail proves the relay, a probe does every five
 // seconds, and at once when something is odd.
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createNap } from '../nap.ts';
 import { type CircuitState, createCircuit } from './circuit.ts';
 import { BEAT_MS, createPatience, type Patience } from './patience.ts';
-import type { RelayReporting } from './relay-state.ts';
+import type { RelayFinding } from './relay-state.ts';
 import { parseRelayUrl } from './relay-url.ts';
 import { DEFAULT_TIMEOUTS, openSession, quitSession } from './session.ts';
 import { SmtpFault } from './wire.ts';
@@ -50,6 +50,9 @@ export interface RelayPulse {
   join(pool: { giveUp(fault: SmtpFault): void; goOn(): void }): void;
 }
 
+/** How this relay is, by itself. */
+export type RelayHealthFinding = Omit<RelayFinding, 'relays'>;
+
 export interface RelayHealth extends RelayPulse {
   /**
    * The first look at the relay comes before the first claim, so that the API knows from the start.
@@ -62,15 +65,17 @@ export function createRelayHealth(deps: {
   url: string;
   /** Our name in EHLO. */
   name: string;
+  /** Under which it is in metrics and in the log; default: host and port. */
+  label?: string | undefined;
   /** Connections to it at a time: where there are fewer than three, fewer hangs are all of them. */
   connections: number;
-  reporting: RelayReporting;
+  tell: (finding: RelayHealthFinding) => void;
   log: Log;
   metrics: Metrics;
 }): RelayHealth {
-  const { reporting, metrics } = deps;
+  const { metrics } = deps;
   const endpoint = parseRelayUrl(deps.url);
-  const relay = `${endpoint.host}:${endpoint.port}`;
+  const relay = deps.label ?? `${endpoint.host}:${endpoint.port}`;
   const log = deps.log.child({ relay });
   const circuit = createCircuit({ hangsToOpen: Math.min(3, deps.connections) });
   const openings = createPatience();
@@ -105,12 +110,12 @@ export function createRelayHealth(deps: {
   function tellUp(): void {
     const downMs = Math.round(performance.now() - downSince);
     log.info({ downMs }, 'the relay can be reached again; the circuit is closed');
-    void reporting.tell({ down: false, retryAfterMs: 0, detail: null });
+    deps.tell({ down: false, retryAfterMs: 0, detail: null });
     wake();
   }
   function tellDown(): void {
     downSince = performance.now();
-    log.warn(about(), 'the relay cannot be reached; the circuit is open, new mail is held back');
+    log.warn(about(), 'the relay cannot be reached; the circuit is open, new email is held back');
     report();
     pool?.giveUp(lastFault);
     wake();
@@ -122,7 +127,7 @@ export function createRelayHealth(deps: {
   }
   const about = () => ({ stage: lastFault.stage, detail: lastFault.message });
   const report = (): void =>
-    void reporting.tell({
+    deps.tell({
       down: true,
       retryAfterMs: circuit.probeInMs(),
       detail: lastFault.message,
@@ -236,6 +241,9 @@ export function createRelayHealth(deps: {
     },
     async close() {
       closed = true;
+      // At once: another relay may have its name by the time this one has ended.
+      metrics.relayState.remove({ relay });
+      metrics.relayHung.remove({ relay });
       for (const abort of probes) abort.abort();
       wake();
       await watching;
@@ -247,7 +255,7 @@ const seconds = (beats: number): number => (beats * BEAT_MS) / 1000;
 const noGreeting = (beats: number): SmtpFault =>
   new SmtpFault('greeting', `the relay did not greet us within ${seconds(beats)} s`);
 const noReply = (beats: number): SmtpFault =>
-  new SmtpFault('mail', `the relay left mails without an answer for ${seconds(beats)} s`);
+  new SmtpFault('mail', `the relay left emails without an answer for ${seconds(beats)} s`);
 
 const asFault = (error: unknown): SmtpFault =>
   error instanceof SmtpFault ? error : new SmtpFault('connect', String(error));

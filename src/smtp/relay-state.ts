@@ -1,6 +1,6 @@
-// What the processes know of the relay: each delivery process says how it finds it, and every API
-// process reads that. The relay counts as down when all delivery processes that were seen lately
-// found it so.
+// What the processes know of the relays: each delivery process says how it finds them, and every
+// API process reads that. They count as down when all delivery processes that were seen lately found
+// that none can take mail.
 import type { Clock } from '../clock.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import type { Log } from '../log.ts';
@@ -16,6 +16,16 @@ export interface RelayFinding {
   down: boolean;
   retryAfterMs: number;
   detail: string | null;
+  /** How each of several is found. */
+  relays: readonly RelayState[];
+}
+
+export interface RelayState {
+  name: string;
+  down: boolean;
+  detail: string | null;
+  /** Whether deliveries through it are ever heard of; null: nobody knows yet. */
+  reports: boolean | null;
 }
 
 /**
@@ -23,9 +33,9 @@ export interface RelayFinding {
  * second as a sign of life.
  */
 export function openRelayReporting(deps: { database: Database; clock: Clock; log: Log }) {
-  const couldNotTell = recurringFault(deps.log, 'warn', 'could not tell how the relay is');
+  const couldNotTell = recurringFault(deps.log, 'warn', 'could not record the state of the relay');
   const id = bytesToUuid(newIdBytes(deps.clock.nowMs()));
-  let last: RelayFinding = { down: false, retryAfterMs: 0, detail: null };
+  let last: RelayFinding = { down: false, retryAfterMs: 0, detail: null, relays: [] };
   let telling: Promise<void> | undefined;
   let isNews = false;
 
@@ -46,13 +56,13 @@ export function openRelayReporting(deps: { database: Database; clock: Clock; log
       await write(last).catch(couldNotTell);
     }
   }
-  const write = ({ down, retryAfterMs, detail }: RelayFinding): Promise<unknown> =>
+  const write = ({ down, retryAfterMs, detail, relays }: RelayFinding): Promise<unknown> =>
     deps.database.query(
-      `INSERT INTO delivery_processes (id, seen_at, relay_down, retry_at, detail)
-       VALUES ($1, now(), $2, now() + $3 * interval '1 millisecond', $4)
+      `INSERT INTO delivery_processes (id, seen_at, relay_down, retry_at, detail, relays)
+       VALUES ($1, now(), $2, now() + $3 * interval '1 millisecond', $4, $5)
        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, relay_down = excluded.relay_down,
-         retry_at = excluded.retry_at, detail = excluded.detail`,
-      [id, down, retryAfterMs, detail],
+         retry_at = excluded.retry_at, detail = excluded.detail, relays = excluded.relays`,
+      [id, down, retryAfterMs, detail, JSON.stringify(relays)],
     );
 
   const timer = setInterval(() => void tell(last), TELL_EVERY_MS);
@@ -68,6 +78,28 @@ export function openRelayReporting(deps: { database: Database; clock: Clock; log
   };
 }
 
+/** How the delivery processes that were seen lately find each relay, by its name. */
+export async function readRelayStates(database: Database): Promise<Map<string, RelayState[]>> {
+  const rows = await database.query<RelayState>(
+    `SELECT r.name, r.down, r.detail, r.reports
+     FROM delivery_processes p, jsonb_to_recordset(p.relays)
+       AS r (name text, down boolean, detail text, reports boolean)
+     WHERE p.seen_at > now() - $1 * interval '1 second' ORDER BY p.id`,
+    [SEEN_LATELY_SECONDS],
+  );
+  const states = new Map<string, RelayState[]>();
+  for (const state of rows) states.set(state.name, [...(states.get(state.name) ?? []), state]);
+  return states;
+}
+
+export async function countDeliveryProcesses(database: Database): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `SELECT count(*) FROM delivery_processes WHERE seen_at > now() - $1 * interval '1 second'`,
+    [SEEN_LATELY_SECONDS],
+  );
+  return row?.count ?? 0;
+}
+
 export type RelayReporting = ReturnType<typeof openRelayReporting>;
 
 export interface RelayWatch {
@@ -78,7 +110,7 @@ export interface RelayWatch {
 
 /** The API side: asks several times a second, so that asking on the hot path costs nothing. */
 export async function watchRelay(deps: { database: Database; log: Log }): Promise<RelayWatch> {
-  const couldNotAsk = recurringFault(deps.log, 'warn', 'could not ask how the relay is');
+  const couldNotAsk = recurringFault(deps.log, 'warn', 'could not read the state of the relay');
   let down = false;
   let retryAfterSeconds = 1;
   let asking: Promise<void> | undefined;

@@ -3,18 +3,20 @@
 import { isIP } from 'node:net';
 import type { RelayEndpoint } from './session.ts';
 
+const OPTIONS = ['tls', 'insecure', 'provider'];
+
 /**
  * `smtp://user:password@host:port?tls=required|opportunistic|off&insecure`, or `smtps://` for TLS
  * from the first byte. Ports default to 465 (smtps), 587 (smtp with a login) and 25. TLS is
  * required where a login goes to another machine, else used when offered. `insecure` takes any
- * certificate and lets the login go without TLS.
+ * certificate and lets the login go without TLS. `provider` is for relays/provider-headers.ts.
  */
 export function parseRelayUrl(text: string): RelayEndpoint {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
     throw new Error('the relay must be given as smtp://host:port or smtps://host:port');
   }
-  const unknown = [...url.searchParams.keys()].find((key) => key !== 'tls' && key !== 'insecure');
+  const unknown = [...url.searchParams.keys()].find((key) => !OPTIONS.includes(key));
   if (unknown !== undefined)
     throw new Error(`the relay's address has an unknown option "${unknown}"`);
   const host = decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1');
@@ -44,4 +46,11 @@ export function parseRelayUrl(text: string): RelayEndpoint {
     credentials,
     plaintextAuth: loopback || insecure,
   };
+}
+
+/** For people: without the password. */
+export function shownRelayUrl(text: string): string {
+  const url = new URL(text);
+  url.password = '';
+  return url.href;
 }

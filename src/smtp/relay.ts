@@ -7,6 +7,7 @@
 // are at most four times the places.
 
 import type { Envelope } from './envelope.ts';
+import { keepPlaces } from './kept-places.ts';
 import { type Job, type Line, newLine, type Opening, watchForHangs } from './relay-hangs.ts';
 import type { RelayPulse } from './relay-health.ts';
 import { parseRelayUrl } from './relay-url.ts';
@@ -31,26 +32,30 @@ export interface RelayConfig {
   /** Default 30 s. */
   idleMs?: number;
   timeouts?: Partial<SmtpTimeouts>;
-  /** Who judges the relay. Without: waiting mails are given up when no connection can be had. */
+  /** Who judges the relay. Without: waiting emails are given up when no connection can be had. */
   health?: RelayPulse;
+  /** Another relay can take what this one leaves without an answer. */
+  hasOther?: () => boolean;
 }
 
 export interface Relay {
   /**
    * Hands one mail over. Never rejects because of the relay; a fault is an outcome. `stillWanted`
    * is asked when a session takes the mail, right before MAIL: false drops it, and it was as if
-   * nobody had asked.
+   * nobody had asked. `lane` says whose it is: one has never all places (kept-places.ts).
    */
   hand(
     envelope: Envelope,
     chunks: readonly Buffer[],
-    stillWanted?: () => boolean,
+    wish?: { lane?: number; stillWanted?: () => boolean },
   ): Promise<HandOver>;
   /** Connects, greets, logs in and says goodbye: is the relay there for us? */
   probe(): Promise<
     { connection: 'ok' } | { connection: 'unreachable'; fault: { stage: string; text: string } }
   >;
-  /** Gives back what is not begun or hangs before its content was sent, and takes nothing new. */
+  /** Whether it reports deliveries (RFC 3461), as its latest session said; null: none was opened. */
+  offersDsn(): boolean | null;
+  /** Gives back what is not begun or hangs before all of it was sent, and takes nothing new. */
   stopTaking(): void;
   /** Finishes what is in hand; what is not done after `graceMs` ends as lost (deferred). */
   close(graceMs?: number): Promise<void>;
@@ -59,7 +64,7 @@ export interface Relay {
 // A relay that refuses one connection more while others work has a limit: ask again after this, not
 // at every mail.
 const LIMIT_HOLD_MS = 5_000;
-/** Mails at a time while the relay is on trial. */
+/** Emails at a time while the relay is on trial. */
 const TRIAL_MAILS = 3;
 
 export function createRelay(config: RelayConfig): Relay {
@@ -72,12 +77,17 @@ export function createRelay(config: RelayConfig): Relay {
   const lines = new Set<Line>();
   const openings = new Set<Opening>();
   const hangs = watchForHangs(
-    { lines, openings, places: maxConnections, onPlaceFree: pump },
+    {
+      ...{ lines, openings, places: maxConnections, onPlaceFree: pump },
+      hasOther: () => config.hasOther?.() === true,
+    },
     health,
   );
+  const places = keepPlaces(maxConnections);
   /** Nothing works and an opening failed: only the probe knocks now. */
   let blocked = false;
   let holdUntil = 0;
+  let offersDsn: boolean | null = null;
   let taking = true;
   let closing = false;
   let finish = () => {};
@@ -92,7 +102,7 @@ export function createRelay(config: RelayConfig): Relay {
     },
   });
 
-  /** Gives waiting mails to idle sessions and opens more sessions while both are short. */
+  /** Gives waiting emails to idle sessions and opens more sessions while both are short. */
   function pump(): void {
     while (waiting.length > 0 && idle.length > 0 && hasRoom(openings.size + 1)) {
       const job = nextJob();
@@ -101,12 +111,13 @@ export function createRelay(config: RelayConfig): Relay {
       else job.settle(stopping(job.envelope));
     }
     while (mayOpen()) void open();
+    for (const line of idle) startTimer(line);
     if (!closing || waiting.length > 0 || lines.size > idle.length) return;
     for (const line of [...idle]) drop(line, true);
     for (const { abort } of openings) abort.abort();
     finish();
   }
-  /** On trial the relay gets few mails at a time; `more` are about to be added. */
+  /** On trial the relay gets few emails at a time; `more` are about to be added. */
   const hasRoom = (more: number): boolean =>
     !health?.isOnTrial() || lines.size - idle.length - hangs.count() + more <= TRIAL_MAILS;
   const mayOpen = (): boolean =>
@@ -118,8 +129,10 @@ export function createRelay(config: RelayConfig): Relay {
     (performance.now() >= holdUntil || !hangs.anyWorks());
   /** The oldest that fits. On trial the newest, for the oldest are those that hung before. */
   function nextJob(): Job | undefined {
-    if (hangs.count() === 0) return waiting.shift();
-    const fits = hangs.whoFits();
+    const mayBegin = places.whoFits(maxConnections - (lines.size - idle.length - hangs.count()));
+    if (hangs.count() === 0 && mayBegin === undefined) return waiting.shift();
+    const mayHang = hangs.whoFits();
+    const fits = (job: Job) => mayHang(job) && (mayBegin?.(job) ?? true);
     const at = health?.isOnTrial() ? waiting.findLastIndex(fits) : waiting.findIndex(fits);
     return at < 0 ? undefined : waiting.splice(at, 1)[0];
   }
@@ -131,6 +144,7 @@ export function createRelay(config: RelayConfig): Relay {
     try {
       const session = await openSession(endpoint, name, timeouts, opening.abort.signal);
       openings.delete(opening);
+      offersDsn = session.capabilities.has('DSN');
       const line = newLine(session);
       lines.add(line);
       rest(line);
@@ -146,8 +160,8 @@ export function createRelay(config: RelayConfig): Relay {
   }
 
   /**
-   * As long as one session works the mails wait for it. Otherwise every further try would fail like
-   * this one.
+   * As long as one session works the emails wait for it. Otherwise every further try would fail
+   * like this one.
    */
   function noteFailure(fault: SmtpFault): void {
     if (hangs.anyWorks()) {
@@ -168,21 +182,24 @@ export function createRelay(config: RelayConfig): Relay {
     hangs.forget();
     for (const { abort } of openings) abort.abort();
     for (const job of waiting.splice(0)) job.settle(unreachable(job.envelope, fault));
-    // Where it no longer greets either, an old session has nothing to wait for. Where only mails
-    // hang, it may be slow.
-    if (!health?.isOnTrial()) hangs.cutUnbegun();
+    // Where it no longer greets either, an old session has nothing to wait for. Where only emails
+    // hang, it may be slow: they wait, unless another can take them.
+    if (!health?.isOnTrial() || config.hasOther?.()) hangs.cutUnsent();
   }
 
   async function run(line: Line, job: Job): Promise<void> {
     const { session } = line;
     hangs.mailBegins(line, job);
+    places.mailBegins(job);
     try {
       const { handOver, stale } = await sendMail(session, job.envelope, job.chunks, timeouts);
       hangs.mailEnds(line, job, handOver.connection === 'ok');
+      places.mailEnds(job);
       if (stale) take(job, 'first');
       else job.settle(handOver);
     } catch (bug) {
       hangs.mailEnds(line, job, false);
+      places.mailEnds(job);
       session.wire.destroy();
       job.reject(bug);
     }
@@ -204,7 +221,9 @@ export function createRelay(config: RelayConfig): Relay {
       health?.doubt();
       pump();
     };
-    if (waiting.length === 0) idleTimers.set(line, setTimeout(drop, idleMs, line, true));
+  }
+  function startTimer(line: Line): void {
+    if (!idleTimers.has(line)) idleTimers.set(line, setTimeout(drop, idleMs, line, true));
   }
   function takeIdle(): Line {
     const line = idle.pop()!;
@@ -234,9 +253,9 @@ export function createRelay(config: RelayConfig): Relay {
   }
 
   return {
-    hand: (envelope, chunks, stillWanted = () => true) =>
+    hand: (envelope, chunks, { lane, stillWanted = () => true } = {}) =>
       new Promise((settle, reject) => {
-        take({ envelope, chunks, stillWanted, settle, reject }, 'last');
+        take({ envelope, chunks, lane, stillWanted, settle, reject }, 'last');
         pump();
       }),
     async probe() {
@@ -248,11 +267,12 @@ export function createRelay(config: RelayConfig): Relay {
         return { connection: 'unreachable', fault: { stage: fault.stage, text: fault.message } };
       }
     },
+    offersDsn: () => offersDsn,
     stopTaking() {
       taking = false;
       for (const job of waiting.splice(0)) job.settle(stopping(job.envelope));
       hangs.stop();
-      hangs.cutUnbegun();
+      hangs.cutUnsent();
     },
     async close(graceMs = 10_000) {
       taking = false;

@@ -16,7 +16,9 @@ const MOST_LINE = 4096;
 const MOST_LINES = 256;
 const MOST_TEXT = 1000;
 
-/** Collects bytes; `feed` emits the replies that became complete and throws on what is no reply. */
+/**
+ * Collects bytes; `feed` emits the replies that became complete and throws on what is not a reply.
+ */
 export function createReplyReader() {
   let rest = '';
   let lines: string[] = [];
@@ -25,7 +27,9 @@ export function createReplyReader() {
   function takeLine(line: string): SmtpReply | undefined {
     const mark = line.charAt(3);
     if (!/^[2-5]\d\d$/.test(line.slice(0, 3)) || (mark !== '' && mark !== ' ' && mark !== '-')) {
-      throw new Error(`the relay sent something that is no SMTP reply: "${printable(line, 80)}"`);
+      throw new Error(
+        `the relay sent something that is not an SMTP reply: "${printable(line, 80)}"`,
+      );
     }
     if (lines.length > 0 && line.slice(0, 3) !== code) {
       throw new Error(

@@ -46,15 +46,19 @@ export interface SmtpSession {
   wire: Wire;
   /** EHLO keywords in upper case with their parameters. */
   capabilities: ReadonlyMap<string, string>;
-  /** Mails tried over this session. */
+  /** It is encrypted. */
+  secure: boolean;
+  /** Emails tried over this session. */
   mails: number;
   /** The last transaction was left half-way, so the next one starts with RSET. */
   needsReset: boolean;
-  /**
-   * The mail in hand is being written or was: the relay may have it. Before that it can be given up
-   * without a doubt.
-   */
+  /** The content of the mail in hand is being written, or was. */
   bodyBegun: boolean;
+  /**
+   * Its end is being written too: the relay may have it. Before that it can be given up without a
+   * doubt.
+   */
+  dotSent: boolean;
 }
 
 /**
@@ -99,7 +103,10 @@ export async function openSession(
       }
       await authenticate(endpoint.credentials, capabilities.get('AUTH') ?? '', ask);
     }
-    return { wire, capabilities, mails: 0, needsReset: false, bodyBegun: false };
+    return {
+      ...{ wire, capabilities, secure, mails: 0 },
+      ...{ needsReset: false, bodyBegun: false, dotSent: false },
+    };
   } catch (fault) {
     wire.destroy();
     throw fault;

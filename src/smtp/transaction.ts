@@ -79,7 +79,6 @@ export async function sendMail(
   const reset = session.needsReset ? 'RSET\r\n' : '';
   const reused = session.mails > 0;
   let heard = false;
-  let dotSent = false;
   const ask = async (stage: SmtpStage, command: string, timeoutMs: number): Promise<Said> => {
     if (!pipelined) wire.write(command);
     const reply = await wire.reply(stage, timeoutMs);
@@ -93,6 +92,7 @@ export async function sendMail(
   session.mails++;
   session.needsReset = true;
   session.bodyBegun = false;
+  session.dotSent = false;
   try {
     if (pipelined) wire.write(`${reset}${mail}${rcpts.join('')}DATA\r\n`);
     if (reset !== '') await ask('mail', reset, timeouts.mailMs);
@@ -122,19 +122,21 @@ export async function sendMail(
       // A reply that is already there cannot be about the mail.
       if (!wire.isQuiet())
         throw new SmtpFault('data', 'the relay sent more replies than it was asked for');
-      const pieces = dataPieces(chunks);
-      let complete = true;
+      // Not when the system says that it has the dot: by then the relay may have it too, and have
+      // answered or hung up. A mail of one write is in doubt from its first byte on.
+      const pieces = dataPieces(chunks, () => {
+        session.dotSent = true;
+      });
+      let taken = true;
       session.bodyBegun = true;
       if (size <= SMALL) wire.write(Buffer.concat([...pieces]));
-      else complete = await wire.writeAll(pieces, 'body', timeouts.blockMs);
-      dotSent = complete;
+      else taken = await wire.writeAll(pieces, 'body', timeouts.blockMs);
       final = saidAt('body', await wire.reply('body', timeouts.finalMs));
       session.needsReset = !isOk(final);
-      if (!complete) {
-        if (isOk(final))
-          throw new SmtpFault('body', 'the relay accepted the mail before it had all of it');
-        wire.destroy();
-      }
+      if (!session.dotSent && isOk(final))
+        throw new SmtpFault('body', 'the relay accepted the email before it had all of it');
+      // What is left of the mail would be read as commands.
+      if (!session.dotSent || !taken) wire.destroy();
     }
     for (const index of accepted) verdicts[index] = final;
     if (final.code === 421) wire.destroy();
@@ -146,7 +148,7 @@ export async function sendMail(
     if (!(fault instanceof SmtpFault)) throw fault;
     wire.destroy();
     return {
-      handOver: brokenOff('lost', envelope, verdicts, fault, dotSent),
+      handOver: brokenOff('lost', envelope, verdicts, fault, session.dotSent),
       stale: reused && !heard && fault.hungUp,
     };
   }
@@ -217,7 +219,9 @@ function refuseLocally(
 ): void {
   const limit = Number(offered.get('SIZE') ?? 0);
   if (limit > 0 && size > limit) {
-    verdicts.fill(ownReply(552, '5.3.4', `the mail has ${size} bytes, the relay takes ${limit}`));
+    verdicts.fill(
+      ownReply(552, '5.3.4', `the email has ${size} bytes, the relay accepts ${limit}`),
+    );
   } else if (!offered.has('SMTPUTF8')) {
     // RFC 6531 3.2: never send it to a server that does not offer it.
     const reply = ownReply(

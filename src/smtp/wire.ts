@@ -54,8 +54,9 @@ export interface WireAddress {
 export interface Wire {
   write(data: string | Buffer): void;
   /**
-   * Writes pieces as the system takes them, with turns for everybody else in between; true when it
-   * has all of them, false when a reply came before that, a fault when nothing moves for `stallMs`.
+   * Writes pieces as the system takes them, with turns for everybody else in between, until all are
+   * written or a reply comes; a fault when nothing moves for `stallMs`. A piece is written as soon
+   * as it is made. True: the system has all that was written.
    */
   writeAll(pieces: Iterable<Buffer>, stage: SmtpStage, stallMs: number): Promise<boolean>;
   reply(stage: SmtpStage, timeoutMs: number): Promise<SmtpReply>;
@@ -65,7 +66,7 @@ export interface Wire {
    */
   onDisturbed: (() => void) | undefined;
   /**
-   * How many replies came so far, and how many bytes of large mails the system has taken: whether
+   * How many replies came so far, and how many bytes of large emails the system has taken: whether
    * anything moves.
    */
   replies(): number;
@@ -167,12 +168,12 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       const stalled = () => fail(`the relay took no data for ${stallMs / 1000} s`);
       socket.setTimeout(stallMs, stalled);
       for (const piece of pieces) {
-        if (failure !== undefined) throw broken(stage);
-        if (isAnswered()) break;
         written += piece.length;
         socket.write(piece);
         await turn();
         await waitUntil(stage, FOREVER_MS, () => !socket.writableNeedDrain || isAnswered());
+        if (isAnswered()) break;
+        if (failure !== undefined) throw broken(stage);
       }
       if (!isAnswered()) {
         socket.write('', (error) => {
@@ -183,7 +184,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       }
       // With the listener, which would else stay: one for each large mail of the session.
       socket.setTimeout(0, stalled);
-      return flushed;
+      return flushed || socket.writableLength === 0;
     },
     async reply(stage, timeoutMs) {
       if (received.length === 0) await waitUntil(stage, timeoutMs, () => received.length > 0);
@@ -196,7 +197,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
         fail('plaintext after STARTTLS');
         throw new SmtpFault(
           'tls',
-          'the relay sent plaintext after STARTTLS: somebody may be in between',
+          'the relay sent plaintext after STARTTLS: someone may be intercepting the connection',
         );
       }
       const plain = socket;

@@ -1,6 +1,6 @@
-// Databases of before the first release: their schema came in many small migrations, which are one
-// baseline now. What such a database still lacks of it is made up for; migrate.ts asks before it
-// looks what is missing.
+// Databases from before the first release: their schema came in many small migrations, which are
+// one baseline now. What such a database still lacks of it is made up for; migrate.ts asks before
+// it looks what is missing.
 import { Problem } from '../errors.ts';
 import type { Queryable } from './pool.ts';
 
@@ -45,5 +45,5 @@ export async function adoptBaseline(client: Queryable): Promise<void> {
 const tooOld = (version: number): Problem =>
   new Problem(
     'unavailable',
-    `The database was made by a development version before 0.1.0 (schema ${version}) that cannot be upgraded. Start 0.1.0 with an empty database: set DATA_DIR to a new folder, or DATABASE_URL to a new database. The old one is left as it is, for the version that made it.`,
+    `The database was created by a development version before 0.1.0 (schema ${version}) that cannot be upgraded. Start 0.1.0 with an empty database: set DATA_DIR to a new folder, or DATABASE_URL to a new database. The old one is left as it is, for the version that created it.`,
   );

@@ -1,7 +1,7 @@
 // Columns of a batch: one list says what a statement's parameters are called, of which type they
 // are, and what a row puts into each. Batches go to PostgreSQL as one array per column (binary.ts);
 // nobody counts parameters by hand.
-import { type ElementName, type ElementValue, encodeArray } from './binary.ts';
+import { type BinaryValue, type ElementName, type ElementValue, encodeArray } from './binary.ts';
 
 /** One column: its type, and its value of a row. */
 export interface Column<Row, Type extends ElementName = ElementName> {
@@ -19,13 +19,13 @@ export interface ColumnList<Row> {
   types: readonly (readonly [name: string, type: ElementName])[];
   /**
    * For a call of a function: `p_id => $1::uuid[], …`. By name, whatever order the function
-   * declares them in.
+   * declares them in. Of two lists with the same names one has another prefix.
    */
-  asArguments(first?: number): string;
+  asArguments(first?: number, prefix?: string): string;
   /** For a statement: `unnest($1::uuid[], …) AS alias (id, …)`. */
   asRows(alias: string, first?: number): string;
   /** The parameters. */
-  values(rows: readonly Row[]): Buffer[];
+  values(rows: readonly Row[]): BinaryValue[];
 }
 
 export function columnList<Row>(columns: Record<string, AnyColumn<Row>>): ColumnList<Row> {
@@ -35,9 +35,9 @@ export function columnList<Row>(columns: Record<string, AnyColumn<Row>>): Column
   return {
     length: list.length,
     types,
-    asArguments: (first = 1) =>
+    asArguments: (first = 1, prefix = 'p_') =>
       parameters(first)
-        .map((parameter, n) => `p_${types[n]![0]} => ${parameter}`)
+        .map((parameter, n) => `${prefix}${types[n]![0]} => ${parameter}`)
         .join(', '),
     asRows: (alias, first = 1) =>
       `unnest(${parameters(first).join(', ')}) AS ${alias} (${Object.keys(columns).join(', ')})`,

@@ -2,6 +2,9 @@
 // statement unanswered. Before: servers.ts says which server; after: pool.ts lends connections out.
 import type { Socket } from 'node:net';
 import pg from 'pg';
+import { freeBytes } from '../free-bytes.ts';
+import { type Bind, bindMessage } from './bind.ts';
+import { type CopyOut, copyOut, readValue } from './copy-out.ts';
 import type { Server, Servers } from './servers.ts';
 
 /**
@@ -57,6 +60,8 @@ export interface Connection extends pg.Client {
   ask<Row extends pg.QueryResultRow>(
     statement: pg.QueryConfig<unknown[]>,
   ): Promise<pg.QueryResult<Row>>;
+  /** pool.ts says what it does. */
+  readValue(select: string, whole: Buffer): Promise<boolean>;
   /** Connections that were opened later go elsewhere, or this one has been silent. */
   isStale(): boolean;
   /**
@@ -71,9 +76,9 @@ export interface Connection extends pg.Client {
 export interface ConnectionPlan {
   servers: Servers;
   patience: Patience;
-  /** For the heartbeat: asks also while nobody else does. */
+  /** For the heartbeat: asks even while nobody else does. */
   evenInSilence: boolean;
-  /** Those that exist, for who watches them. */
+  /** Those that exist, for whoever watches them. */
   open: Set<Connection>;
 }
 
@@ -85,12 +90,21 @@ export const connectionClass = (plan: ConnectionPlan): (new () => Connection) =>
     }
   };
 
+/** The part of pg's connection that is ours to say. */
+interface Wire {
+  bind: (given: Bind) => void;
+  _send: (bytes: Buffer) => boolean;
+  stream: Socket;
+}
+
 class ServerConnection extends pg.Client implements Connection {
   readonly #plan: ConnectionPlan;
   readonly #server: Server;
   readonly #generation: number;
   /** Known once the session is set up. */
   #serverPid: number | undefined;
+  /** What was written for the statement under way, without the bytes that are its caller's. */
+  #bound: Buffer | undefined;
   #unanswered = 0;
   #heardAtMs = 0;
 
@@ -106,6 +120,12 @@ class ServerConnection extends pg.Client implements Connection {
     this.#plan = plan;
     this.#server = server;
     this.#generation = plan.servers.generation();
+    const wire = (this as unknown as { connection: Wire }).connection;
+    wire.bind = (given) => {
+      const message = bindMessage(given);
+      for (const piece of message) wire._send(piece);
+      this.#bound = message[0];
+    };
     // Broken between two statements of a transaction, a connection tells nobody but its listeners;
     // the next statement fails.
     this.on('error', () => undefined);
@@ -152,18 +172,49 @@ class ServerConnection extends pg.Client implements Connection {
     // Alone, it is asked all the same: what only reads goes on.
     if (readOnly && this.#plan.servers.count > 1) {
       this.#plan.servers.failed(this.#server);
-      throw databaseAway(`${this.#server.name} takes no writes`);
+      throw databaseAway(`${this.#server.name} does not accept writes`);
     }
     this.#serverPid = pid;
   }
 
-  async ask<Row extends pg.QueryResultRow>(
+  ask<Row extends pg.QueryResultRow>(
     statement: pg.QueryConfig<unknown[]>,
   ): Promise<pg.QueryResult<Row>> {
+    return this.#awaited(async () => {
+      const answer = await this.query<Row, unknown[]>(statement);
+      // The server has read all of it.
+      freeBytes(this.#bound);
+      this.#bound = undefined;
+      return answer;
+    });
+  }
+
+  readValue(select: string, whole: Buffer): Promise<boolean> {
+    return this.#awaited(async () => {
+      const found = await readValue(this.#heard(this.query(copyOut(select))), whole);
+      // The last bytes of the value may come before the word that it was all.
+      if (!(this as unknown as { readyForQuery: boolean }).readyForQuery) {
+        await new Promise<void>((resolve) => {
+          const done = () => resolve(void this.off('drain', done).off('end', done));
+          this.on('drain', done).on('end', done);
+        });
+      }
+      return found;
+    });
+  }
+
+  async *#heard(copied: CopyOut): AsyncGenerator<Buffer> {
+    for await (const chunk of copied as AsyncIterable<Buffer>) {
+      this.#heardAtMs = performance.now();
+      yield chunk;
+    }
+  }
+
+  async #awaited<Answer>(asked: () => Promise<Answer>): Promise<Answer> {
     this.#unanswered++;
     this.#heardAtMs = performance.now();
     try {
-      return await this.query<Row, unknown[]>(statement);
+      return await asked();
     } catch (error) {
       // It was the primary, and is no longer.
       if ((error as { code?: unknown }).code === '25006') this.#plan.servers.failed(this.#server);
@@ -180,7 +231,7 @@ class ServerConnection extends pg.Client implements Connection {
     setImmediate(() => {
       if (!this.#isOverdue()) return;
       const seconds = Math.round(this.#plan.patience.answerMs / 1000);
-      this.giveUp(databaseAway(`${this.#server.name} gave no answer for ${seconds} s`));
+      this.giveUp(databaseAway(`${this.#server.name} did not answer for ${seconds} s`));
       if (this.#serverPid !== undefined) ended(this.#serverPid);
     });
   }
@@ -192,7 +243,7 @@ class ServerConnection extends pg.Client implements Connection {
   }
 
   giveUp(reason: Error): void {
-    (this as unknown as { connection: { stream: Socket } }).connection.stream.destroy(reason);
+    (this as unknown as { connection: Wire }).connection.stream.destroy(reason);
   }
 }
 

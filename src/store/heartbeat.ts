@@ -45,7 +45,7 @@ export async function startHeartbeat(deps: { servers: Servers; log: Log }): Prom
     if (row!.readOnly && servers.count > 1) {
       const server = servers.current();
       servers.failed(server);
-      throw databaseAway(`${server.name} takes no writes`);
+      throw databaseAway(`${server.name} does not accept writes`);
     }
     if (servers.silence() === undefined) return;
     servers.answers();
@@ -62,7 +62,8 @@ export async function startHeartbeat(deps: { servers: Servers; log: Log }): Prom
     const news = servers.silence() === undefined;
     const { message, code } = error as { message: string; code?: string };
     servers.silent(databaseAway(`The database does not answer: ${message || code}`));
-    if (news) log.error({ err: error }, 'the database does not answer; calls get 503 meanwhile');
+    if (news)
+      log.error({ err: error }, 'the database does not answer; calls get 503 in the meantime');
   }
 
   async function run(): Promise<void> {

@@ -24,7 +24,7 @@ export const OLD_LINKS_DAYS = 730;
 /** Their tokens outlive a change of the secret. */
 const TOKEN_PURPOSES = ['return-path', 'tracking'] as const;
 export type TokenPurpose = (typeof TOKEN_PURPOSES)[number];
-export type Purpose = TokenPurpose | 'encryption' | 'session' | 'password-reset';
+export type Purpose = TokenPurpose | 'encryption' | 'session' | 'password-reset' | 'second-factor';
 
 export type DeriveKey = (purpose: Purpose) => Buffer;
 
@@ -107,7 +107,7 @@ async function settleGiven(
 }
 
 export interface Rotation {
-  /** Sealed anew. */
+  /** Sealed again. */
   resealed: number;
   /** Names of what neither the old nor the new secret opens; left as it is. */
   stranded: string[];
@@ -152,8 +152,8 @@ export async function rotateSecret(
 }
 
 /**
- * The row is written first: it is locked then, and who is about to seal with the old secret waits,
- * and is refused.
+ * The row is written first: it is locked then, and whoever is about to seal with the old secret
+ * waits, and is refused.
  */
 async function replace(
   client: Queryable,
@@ -268,7 +268,7 @@ export async function pruneSecrets(database: Queryable): Promise<void> {
   await database.query('DELETE FROM previous_secrets WHERE valid_until < now()');
 }
 
-function keysOf(secret: Buffer): Keys {
+export function keysOf(secret: Buffer): Keys {
   const derive = (purpose: string): Buffer =>
     Buffer.from(hkdfSync('sha256', secret, '', `sandmartin ${purpose}`, 32));
   return {
@@ -294,13 +294,13 @@ async function putInForce(client: Queryable, { secret, verifier }: InForce): Pro
 // ---- What is said when it does not fit ----------------------------------------------------------
 
 const IF_LOST =
-  'If it is lost, "sandmartin secret rotate --lost" goes on with a new one: DKIM keys and webhook secrets must then be made anew.';
+  'If it is lost, "sandmartin secret rotate --lost" continues with a new one: DKIM keys and webhook secrets must then be created again.';
 const NOT_SET = `SECRET_KEY is not set, but this installation has one: its private keys and webhook secrets are sealed with it. Set it as it was. ${IF_LOST}`;
 const WRONG = `SECRET_KEY is not the one this installation uses. Set the right one, or make this one valid with "sandmartin secret rotate" (docs/operations.md). ${IF_LOST}`;
 const NOT_YET =
-  'SECRET_KEY is set here, but this installation still uses a secret of its own. Start the service with SECRET_KEY first: what lies sealed is then sealed anew. Or run this command without it.';
+  'SECRET_KEY is set here, but this installation still uses a secret of its own. Start the service with SECRET_KEY first: what is sealed is then resealed. Or run this command without it.';
 const IN_FORCE_ALREADY =
-  'SECRET_KEY is the one in force already. Put the new one into SECRET_KEY and the old one into OLD_SECRET_KEY, then run this again.';
+  'SECRET_KEY is already the one in force. Put the new one into SECRET_KEY and the old one into OLD_SECRET_KEY, then run this again.';
 const OLD_NOT_SET = `The secret in force is needed to open what it sealed. Put it into OLD_SECRET_KEY, or name another variable with --from-env. ${IF_LOST}`;
 const OLD_WRONG = `The old secret is not the one this installation uses. ${IF_LOST}`;
 const CHANGED =

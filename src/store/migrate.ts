@@ -5,7 +5,7 @@
 // Ten processes may start at once: an advisory lock lets one work at a time, the rest find it done.
 // Processes of the previous version go on sending meanwhile, so a migration never stands in line
 // for a table: everybody who comes after it would wait too, for as long as the backup takes that it
-// waits for. It steps aside and comes again.
+// waits for. It steps aside and tries again.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,7 +20,7 @@ export interface MigrationPatience {
   /** How long a migration, and with it everybody behind it, waits for a table. */
   lockMs: number;
   /**
-   * How long those behind it have the tables for themselves before it comes again; longer each
+   * How long those behind it have the tables for themselves before it tries again; longer each
    * time.
    */
   pauseMs: number;
@@ -28,7 +28,7 @@ export interface MigrationPatience {
   giveUpMs: number;
 }
 
-const PATIENCE: MigrationPatience = { lockMs: 1000, pauseMs: 1000, giveUpMs: 10 * 60_000 };
+export const PATIENCE: MigrationPatience = { lockMs: 1000, pauseMs: 1000, giveUpMs: 10 * 60_000 };
 const LONGEST_PAUSE_MS = 10_000;
 
 export interface Migration {
@@ -87,7 +87,8 @@ async function readDone(client: Queryable): Promise<Set<number>> {
   return new Set(rows.map((row) => row.version));
 }
 
-async function comingAgain<Result>(
+/** Also for distribute.ts, which changes tables under everybody's hands in the same way. */
+export async function comingAgain<Result>(
   { pauseMs, giveUpMs }: MigrationPatience,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -148,7 +149,7 @@ function refuseNewerSchema(done: Set<number>, migrations: Migration[]): void {
   if (ahead.length > 0) {
     throw new Problem(
       'unavailable',
-      `The database was made by a newer Sandmartin (schema ${Math.max(...ahead)}, this one knows ${newest}). Start the newer version again, or restore a backup made before the upgrade.`,
+      `The database was created by a newer Sandmartin (schema ${Math.max(...ahead)}, this one knows ${newest}). Start the newer version again, or restore a backup made before the upgrade.`,
     );
   }
 }

@@ -1,6 +1,7 @@
 // Partitions: one a day for messages, contents, events and webhook deliveries, made ahead and
 // dropped when their days are over. Called at start and by the maintenance task; dropping a
-// partition is how old data goes, without a DELETE. A row whose day has none, because maintenance
+// partition is how old data goes, without a DELETE. Days in which an email was accepted that goes
+// out later count from then, and none goes while something of it is still to be handed over. A row whose day has none, because maintenance
 // failed for a week or a clock jumped, has it made on the spot.
 import { firstUuidAt, idTimeMs, uuidToBytes } from '../ids.ts';
 import type { Database, Queryable } from './pool.ts';
@@ -32,7 +33,8 @@ export async function makePartitions(database: Database, nowMs: number): Promise
   await makeDays(database, today - 1, today + DAYS_AHEAD);
 }
 
-async function makeDays(database: Database, from: number, to: number): Promise<void> {
+/** Those of the days from one to another, both included; what is there stays. */
+export async function makeDays(database: Database, from: number, to: number): Promise<void> {
   await database.transaction(async (client) => {
     await lock(client);
     const present = new Set((await listPartitions(client)).map((partition) => partition.name));
@@ -52,7 +54,7 @@ async function makeDays(database: Database, from: number, to: number): Promise<v
 
 /**
  * One process at a time. What waits for a table, behind a backup perhaps, holds up everybody else:
- * it comes again later.
+ * it tries again later.
  */
 async function lock(client: Queryable): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
@@ -61,25 +63,29 @@ async function lock(client: Queryable): Promise<void> {
 
 /**
  * The same database, for which no day lacks its partition: the statement failed as a whole, so it
- * can be asked again.
+ * can be asked again. `maker` is where tables are made, which is one server of several.
  */
-export function withPartitions(database: Database): Database {
+export function withPartitions(database: Database, maker: Database = database): Database {
   async function again<Result>(ask: () => Promise<Result>): Promise<Result> {
     try {
       return await ask();
     } catch (error) {
       const day = missingDay(error);
       if (day === undefined) throw error;
-      await makeDays(database, day, day);
+      await makeDays(maker, day, day);
       return await ask();
     }
   }
-  return {
+  const complete: Database = {
+    ...database,
+    near: () => complete,
+    nodes: () => [{ name: 'database', database: complete }],
     query: (text, values) => again(() => database.query(text, values)),
     prepared: (name, text, values) => again(() => database.prepared(name, text, values)),
     transaction: (work) => again(() => database.transaction(work)),
     close: () => database.close(),
   };
+  return complete;
 }
 
 /**
@@ -94,7 +100,7 @@ function missingDay(error: unknown): number | undefined {
   return Math.floor(idTimeMs(uuidToBytes(uuid)) / DAY_MS);
 }
 
-/** Drops what is past its days. Answers the names of the partitions that went. */
+/** Drops what is past its retention. Answers the names of the partitions that went. */
 export async function dropOldPartitions(
   database: Database,
   nowMs: number,
@@ -110,13 +116,44 @@ export async function dropOldPartitions(
   return await database.transaction(async (client) => {
     await lock(client);
     const dropped: string[] = [];
+    const neededDay = rememberDays((day) => lastNeededDay(client, day));
     for (const partition of await listPartitions(client)) {
-      if (partition.day >= oldest[partition.table]) continue;
+      const { table, day } = partition;
+      if (day >= oldest[table]) continue;
+      if (table !== 'webhook_deliveries' && (await neededDay(day)) >= oldest[table]) continue;
       await client.query(`DROP TABLE ${partition.name}`);
       dropped.push(partition.name);
     }
     return dropped;
   });
+}
+
+/** The last day on which something that was accepted on this one goes out; never: it is still due. */
+async function lastNeededDay(client: Queryable, day: number): Promise<number> {
+  const bounds = [firstUuidAt(day * DAY_MS), firstUuidAt((day + 1) * DAY_MS)];
+  const [row] = await client.query<{ due: boolean; last: Date | null }>(
+    `SELECT EXISTS (SELECT FROM due_messages WHERE message_id >= $1 AND message_id < $2) AS due,
+            (SELECT max(scheduled_at) FROM messages
+             WHERE id >= $1 AND id < $2 AND cancelled_at IS NULL) AS last`,
+    bounds,
+  );
+  if (row!.due) return Number.POSITIVE_INFINITY;
+  return Math.max(day, Math.floor((row!.last?.getTime() ?? 0) / DAY_MS));
+}
+
+/** A day has several partitions; it is looked at once. */
+function rememberDays(look: (day: number) => Promise<number>): (day: number) => Promise<number> {
+  const known = new Map<number, Promise<number>>();
+  return (day) => {
+    const found = known.get(day) ?? look(day);
+    known.set(day, found);
+    return found;
+  };
+}
+
+/** Days that have a partition in any of the tables. */
+export async function listDays(client: Queryable): Promise<number[]> {
+  return [...new Set((await listPartitions(client)).map(({ day }) => day))].sort((a, b) => a - b);
 }
 
 interface Partition {

@@ -15,10 +15,30 @@ export interface Database {
     values: unknown[],
   ): Promise<Row[]>;
   /**
-   * What `work` does outside of the database may be done twice: partitions.ts has it begin again.
+   * The one value of the one row that the statement selects, of as many bytes as `whole` has room
+   * for, read into it as it comes. False: there is none.
    */
+  readValue(select: string, whole: Buffer): Promise<boolean>;
+  /** What `work` does outside the database may be done twice: partitions.ts has it begin again. */
   transaction<Result>(work: (client: Queryable) => Promise<Result>): Promise<Result>;
+  /**
+   * What a statement about several accounts is told of them: their numbers where the tables are
+   * distributed, all of one shard; null, which stands for all, where they are not.
+   */
+  home(accounts: readonly number[]): readonly number[] | null;
+  /** Accounts of one shard may be in one statement; where nothing is distributed all may. */
+  shardOf(accountId: number): number;
+  /** The server that has the account's rows, by whom a statement about it is answered fastest. */
+  near(accountId: number): Database;
+  /** The servers that have accounts' rows. */
+  nodes(): readonly Node[];
   close(): Promise<void>;
+}
+
+export interface Node {
+  /** For people. */
+  name: string;
+  database: Database;
 }
 
 /**
@@ -26,6 +46,8 @@ export interface Database {
  */
 export const joined = (client: Queryable): Database => ({
   ...client,
+  ...oneServer(() => joined(client)),
+  home: client.home,
   async transaction(work) {
     await client.query('SAVEPOINT joined');
     try {
@@ -41,7 +63,17 @@ export const joined = (client: Queryable): Database => ({
 });
 
 /** What a function that joins somebody's transaction needs. */
-export type Queryable = Pick<Database, 'query' | 'prepared'>;
+export type Queryable = Pick<Database, 'query' | 'prepared' | 'readValue' | 'home'>;
+
+/** A database of which nothing is distributed. */
+const oneServer = (
+  itself: () => Database,
+): Pick<Database, 'home' | 'shardOf' | 'near' | 'nodes'> => ({
+  home: () => null,
+  shardOf: () => 0,
+  near: itself,
+  nodes: () => [{ name: 'database', database: itself() }],
+});
 
 export interface PoolOptions {
   connections: number;
@@ -49,7 +81,7 @@ export interface PoolOptions {
   onIdleError: (error: Error) => void;
   /** Without it, as long as it takes. */
   patience?: Patience;
-  /** For the heartbeat: asks also while nobody else does. */
+  /** For the heartbeat: asks even while nobody else does. */
   evenInSilence?: boolean;
 }
 
@@ -114,11 +146,11 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
     }
   }
 
-  async function once<Row>(statement: pg.QueryConfig<unknown[]>): Promise<Row[]> {
+  async function once<Result>(ask: (lent: Lent) => Promise<Result>): Promise<Result> {
     const lent = await borrow();
     let broken: unknown;
     try {
-      return (await lent.ask(statement)).rows as Row[];
+      return await ask(lent);
     } catch (error) {
       broken = error;
       throw error;
@@ -132,7 +164,7 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
    * takes another.
    */
   function endAtServer(serverPid: number): void {
-    once({ text: 'SELECT pg_terminate_backend($1)', values: [serverPid] }).catch(() => undefined);
+    database.query('SELECT pg_terminate_backend($1)', [serverPid]).catch(() => undefined);
   }
 
   async function inTransaction<Result>(
@@ -142,7 +174,7 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
     let broken = false;
     try {
       await lent.ask({ text: 'BEGIN' });
-      const result = await work(queries((statement) => rowsOf(lent, statement)));
+      const result = await work(queries((ask) => ask(lent)));
       await lent.ask({ text: 'COMMIT' });
       return result;
     } catch (error) {
@@ -158,8 +190,9 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
     }
   }
 
-  return {
+  const database: Database = {
     ...queries(once),
+    ...oneServer(() => database),
     transaction: inTransaction,
     async close() {
       closing = true;
@@ -168,15 +201,19 @@ export function openDatabase(from: string | Servers, options: PoolOptions): Data
       clearInterval(watching);
     },
   };
+  return database;
 }
 
-async function rowsOf<Row>(lent: Connection, statement: pg.QueryConfig<unknown[]>): Promise<Row[]> {
-  return (await lent.ask(statement)).rows as Row[];
-}
+/** Over a connection that is lent for this, or for all of a transaction. */
+type Over = <Result>(ask: (lent: Connection) => Promise<Result>) => Promise<Result>;
 
-function queries(ask: <Row>(statement: pg.QueryConfig<unknown[]>) => Promise<Row[]>): Queryable {
+function queries(over: Over): Queryable {
+  const rowsOf = <Row>(statement: pg.QueryConfig<unknown[]>): Promise<Row[]> =>
+    over(async (lent) => (await lent.ask(statement)).rows as Row[]);
   return {
-    query: (text, values) => ask({ text, ...(values === undefined ? {} : { values }) }),
-    prepared: (name, text, values) => ask({ name, text, values }),
+    query: (text, values) => rowsOf({ text, ...(values === undefined ? {} : { values }) }),
+    prepared: (name, text, values) => rowsOf({ name, text, values }),
+    readValue: (select, whole) => over((lent) => lent.readValue(select, whole)),
+    home: () => null,
   };
 }

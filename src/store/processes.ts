@@ -18,17 +18,23 @@ export async function startSignsOfLife(deps: {
   database: Database;
   log: Log;
   roles: ReadonlySet<Role>;
+  /** Where people last opened the dashboard; null: nobody has. */
+  openedAt: () => string | null;
 }): Promise<{ close(): Promise<void> }> {
-  const { database, roles } = deps;
-  const couldNotTell = recurringFault(deps.log, 'warn', 'could not tell that this process lives');
+  const { database, roles, openedAt } = deps;
+  const couldNotTell = recurringFault(
+    deps.log,
+    'warn',
+    'could not record that this process is alive',
+  );
   const id = bytesToUuid(newIdBytes(Date.now()));
   let telling: Promise<unknown> | undefined;
 
   const tell = () =>
     database.query(
-      `INSERT INTO processes (id, roles, host, pid, version) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (id) DO UPDATE SET seen_at = now()`,
-      [id, [...roles], hostname(), process.pid, VERSION],
+      `INSERT INTO processes (id, roles, host, pid, version, opened_at) VALUES ($1, $2, $3, $4, $5, $6)
+       ON CONFLICT (id) DO UPDATE SET seen_at = now(), opened_at = excluded.opened_at`,
+      [id, [...roles], hostname(), process.pid, VERSION, openedAt()],
     );
 
   await tell();
@@ -76,9 +82,17 @@ export async function listProcesses(database: Queryable): Promise<RunningProcess
   return rows.map((row) => ({ ...row, startedAt: row.startedAt.toISOString() }));
 }
 
+/** At which address people lately opened the dashboard; null: nobody has. */
+export async function whereOpened(database: Queryable): Promise<string | null> {
+  const [row] = await database.query<{ opened_at: string }>(
+    'SELECT opened_at FROM processes WHERE opened_at IS NOT NULL ORDER BY seen_at DESC LIMIT 1',
+  );
+  return row?.opened_at ?? null;
+}
+
 const SEEN_LATELY = `seen_at > now() - interval '${SEEN_LATELY_SECONDS} seconds'`;
 
-/** How each role does. Before the first start and after a clean stop of all nothing is missing. */
+/** The state of each role. Before the first start, and after a clean stop of all, none is missing. */
 export async function readRoles(database: Queryable): Promise<RoleState[]> {
   const rows = await database.query<{
     role: Role;
@@ -115,7 +129,8 @@ export async function readRoles(database: Queryable): Promise<RoleState[]> {
 
 /** How a role does, in a sentence. */
 export function describeRole({ role, running, last, missing }: RoleState): string {
-  if (running > 0) return running === 1 ? 'One process runs.' : `${running} processes run.`;
+  if (running > 0)
+    return running === 1 ? 'One process is running.' : `${running} processes are running.`;
   const when =
     last === null
       ? 'Never seen'
@@ -134,8 +149,8 @@ function ago(seconds: number): string {
 
 /** What stands still without the role. */
 const WITHOUT: Record<Role, string> = {
-  api: 'nothing can be sent or looked at',
-  delivery: 'accepted mail waits',
+  api: 'nothing can be sent or read',
+  delivery: 'accepted email waits',
   webhooks: 'events wait',
   feedback: 'bounces and complaints do not come back',
 };

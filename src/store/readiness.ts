@@ -8,7 +8,7 @@ import type { Database } from './pool.ts';
 export const TROUBLES = ['away', 'disk-full', 'read-only', 'busy'] as const;
 
 export interface Readiness {
-  /** What became of a write; undefined: it went well. */
+  /** What happened to a write; undefined: it went well. */
   noteWrite(error?: unknown): void;
   /** Undefined: a send would be stored. */
   trouble(): Promise<{ kind: DatabaseFault; detail: string } | undefined>;
@@ -61,7 +61,7 @@ async function requireWritable(database: Database): Promise<void> {
 
 const PROBE_BYTES = 4 * 1024 * 1024;
 
-/** Takes room where the database lies and gives it back; nothing stays behind. */
+/** Takes room where the database is and gives it back; nothing stays behind. */
 export async function tryWriting(database: Database): Promise<void> {
   const done = new Error('enough');
   await database

@@ -21,7 +21,7 @@ const ROWS_AT_A_TIME = 500;
 
 /**
  * Seals everything with `to`. What none of the keys opens stays as it is; answers its names and how
- * many were sealed anew.
+ * many were resealed.
  */
 export async function resealAll(
   client: Queryable,

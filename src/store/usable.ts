@@ -31,7 +31,7 @@ export async function requireUsable(database: Queryable): Promise<void> {
   }
   if (mayCreate !== true) {
     throw unusable(
-      `The user "${person}" may not create tables in the database "${name}". Let the owner of the database run: GRANT ALL ON SCHEMA ${schema ?? 'public'} TO "${person}"`,
+      `The user "${person}" may not create tables in the database "${name}". Ask the owner of the database to run: GRANT ALL ON SCHEMA ${schema ?? 'public'} TO "${person}"`,
     );
   }
 }

@@ -36,7 +36,7 @@ export function createVault(key: Buffer, verifier: Buffer): Vault {
   return {
     async seal(client, label, plain) {
       // The share lock makes a change of the secret wait until this is committed, so that it seals
-      // this row anew as well.
+      // this row again as well.
       const rows = await client.query(`${IN_FORCE} FOR SHARE`, [verifier]);
       if (rows.length === 0) throw new SecretChanged();
       return seal(key, label, plain);

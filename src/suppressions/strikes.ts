@@ -3,6 +3,7 @@
 // and delivery with the events that tell of them.
 import { addressKey } from '../addresses.ts';
 import { bytesToUuid } from '../ids.ts';
+import { among } from '../store/places.ts';
 import type { Queryable } from '../store/pool.ts';
 import { suppress } from './suppressions.ts';
 
@@ -39,11 +40,12 @@ export async function judgeRefusals(
       ...{ accountId, address, reason: 'bounce' as const },
       messageUuid: bytesToUuid(messageId),
     })),
+    'report',
   );
   return refusals.map(isOut);
 }
 
-/** One a day and address, however many mails came back. Answers who has three. */
+/** One a day and address, however many emails came back. Answers who has three. */
 async function strike(
   client: Queryable,
   refusals: readonly Refusal[],
@@ -63,9 +65,9 @@ async function strike(
   const out = await client.query<{ account_id: number; address: string }>(
     `SELECT s.account_id, s.address FROM suppression_strikes s
      JOIN (SELECT DISTINCT * FROM unnest($1::bigint[], $2::text[])) AS r (account_id, address) USING (account_id, address)
-     WHERE s.day > $3::date - ${WITHIN_DAYS}
+     WHERE s.day > $3::date - ${WITHIN_DAYS} AND ${among('s.account_id', 4)}
      GROUP BY s.account_id, s.address HAVING count(*) >= ${STRIKES_OUT}`,
-    [accounts, addresses, today],
+    [accounts, addresses, today, client.home(accounts)],
   );
   return new Set(out.map((row) => `${row.account_id} ${row.address}`));
 }
@@ -80,10 +82,11 @@ export async function forgetStrikes(
   if (delivered.length === 0) return;
   await client.query(
     `DELETE FROM suppression_strikes s USING unnest($1::bigint[], $2::text[]) AS d (account_id, address)
-     WHERE s.account_id = d.account_id AND s.address = d.address`,
+     WHERE s.account_id = d.account_id AND s.address = d.address AND ${among('s.account_id', 3)}`,
     [
       delivered.map(({ accountId }) => accountId),
       delivered.map(({ address }) => addressKey(address)),
+      client.home(delivered.map(({ accountId }) => accountId)),
     ],
   );
 }

@@ -1,12 +1,16 @@
-// Suppressions: addresses an account must not write to any more. Asked by delivery when a mail is
-// handed over; written by feedback, unsubscribes and people.
-import { addressKey, parseAddress } from '../addresses.ts';
-import { type Fault, Problem } from '../errors.ts';
-import { showUuid } from '../ids.ts';
+// Suppressions: addresses an account must not write to any more, through whichever stream. Asked by
+// delivery when a mail is handed over, together with who left its stream (unsubscribes.ts); written
+// by feedback and people. How people see both is in listing.ts.
+import { addressKey } from '../addresses.ts';
+import type { Origin } from '../events/origins.ts';
+import { among } from '../store/places.ts';
 import type { Database, Queryable } from '../store/pool.ts';
+import { listStreams } from '../streams/streams.ts';
+import { erasedKey, listedForms } from './erased.ts';
+import { ALL_STREAMS } from './unsubscribes.ts';
 
-export const SUPPRESSION_REASONS = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
-export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
+/** What holds for every stream. */
+export type SuppressionReason = 'bounce' | 'complaint' | 'manual';
 
 export interface Suppression {
   accountId: number;
@@ -19,163 +23,95 @@ export interface Suppression {
 export async function suppress(
   client: Queryable,
   entries: readonly Suppression[],
+  origin: Origin,
 ): Promise<string[]> {
   if (entries.length === 0) return [];
   const added = await client.query<{ address: string }>(
-    `INSERT INTO suppressions (account_id, address, reason, message_id)
-     SELECT DISTINCT ON (s.account_id, s.address) s.*
-     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::uuid[]) AS s (account_id, address, reason, message_id)
-     ORDER BY s.account_id, s.address
-     ON CONFLICT DO NOTHING RETURNING address`,
+    'SELECT suppress_addresses($1, $2, $3, $4, $5) AS address',
     [
       entries.map((entry) => entry.accountId),
       entries.map((entry) => addressKey(entry.address)),
       entries.map((entry) => entry.reason),
       entries.map((entry) => entry.messageUuid),
+      origin,
     ],
   );
   return added.map(({ address }) => address);
 }
 
-/**
- * Which of the recipients are suppressed, as `account address` of their normalised form: see
- * `suppressionKey`.
- */
+/** A recipient of a mail, as it is asked whether they get it. */
+export interface AskedRecipient {
+  accountId: number;
+  address: string;
+  /** Null: what it says must reach them, whatever they have left. */
+  stream: string | null;
+  /** Whether it is a stream that can be left: then who left all streams has left it too. */
+  leavable: boolean;
+}
+
+/** Which of the recipients get no copy, by `suppressionKey`. */
 export async function suppressedAmong(
   database: Database,
-  recipients: readonly { accountId: number; address: string }[],
+  recipients: readonly AskedRecipient[],
 ): Promise<Set<string>> {
-  const rows = await database.prepared<{ account_id: number; address: string }>(
+  const rows = await database.prepared<Pick<AskedRecipient, 'accountId' | 'address' | 'stream'>>(
     'suppressed-among',
-    `SELECT s.account_id, s.address FROM suppressions s
-     JOIN unnest($1::bigint[], $2::text[]) AS r (account_id, address)
-       ON s.account_id = r.account_id AND s.address = r.address`,
+    `SELECT r.account_id AS "accountId", r.stream, r.address FROM ${ASKED}
+     JOIN suppressions s ON s.account_id = r.account_id AND s.address IN (r.address, r.erased)
+       AND ${among('s.account_id', 6)}
+     UNION ALL
+     SELECT r.account_id, r.stream, r.address FROM ${ASKED}
+     JOIN unsubscribes u ON u.account_id = r.account_id AND u.address IN (r.address, r.erased)
+       AND ${among('u.account_id', 6)}
+     WHERE u.stream = r.stream OR (u.stream = '${ALL_STREAMS}' AND r.stream IS NOT NULL AND r.leavable)`,
     [
       recipients.map((recipient) => recipient.accountId),
       recipients.map((recipient) => addressKey(recipient.address)),
+      recipients.map((recipient) => recipient.stream),
+      recipients.map((recipient) => recipient.leavable),
+      recipients.map(({ accountId, address }) => erasedKey(accountId, address)),
+      database.home(recipients.map((recipient) => recipient.accountId)),
     ],
   );
-  return new Set(rows.map((row) => `${row.account_id} ${row.address}`));
+  return new Set(rows.map(suppressionKey));
 }
 
-export const suppressionKey = (accountId: number, address: string): string =>
-  `${accountId} ${addressKey(address)}`;
+const ASKED =
+  'unnest($1::bigint[], $2::text[], $3::text[], $4::boolean[], $5::text[]) AS r (account_id, address, stream, leavable, erased)';
 
-// ---- What the owner of an account sees and changes ----------------------------------------------
+export const suppressionKey = ({
+  accountId,
+  stream,
+  address,
+}: Pick<AskedRecipient, 'accountId' | 'address' | 'stream'>): string =>
+  `${accountId} ${stream ?? ''} ${addressKey(address)}`;
 
-export interface ListedSuppression {
-  address: string;
-  reason: SuppressionReason;
-  /** The mail that led to it. */
-  messageId: string | null;
-  createdAt: string;
-}
-
-/** By address; `after` is the address the last page ended with. */
-export async function listSuppressions(
-  database: Queryable,
+/**
+ * Those who would get no copy of an email, for whoever asks before it is sent. `stream`: null where
+ * what it says must reach them.
+ */
+export async function suppressedRecipients(
+  database: Database,
   accountId: number,
-  page: { search?: string | undefined; after?: string | undefined; limit: number },
-): Promise<ListedSuppression[]> {
-  const rows = await database.query<SuppressionRow>(
-    `SELECT ${COLUMNS} FROM suppressions
-     WHERE account_id = $1 AND ($2::text IS NULL OR address > $2) AND ($3::text IS NULL OR position($3 IN address) > 0)
-     ORDER BY address LIMIT $4`,
-    [accountId, page.after ?? null, page.search?.toLowerCase() ?? null, page.limit],
-  );
-  return rows.map(toListed);
-}
-
-export async function findSuppression(
-  database: Queryable,
-  accountId: number,
-  text: string,
-): Promise<ListedSuppression> {
-  const [row] = await database.query<SuppressionRow>(
-    `SELECT ${COLUMNS} FROM suppressions WHERE account_id = $1 AND address = $2`,
-    [accountId, readAddress(text)],
-  );
-  if (row === undefined) throw notSuppressed(text);
-  return toListed(row);
-}
-
-/** By hand. An address that is there already stays with its reason. */
-export async function addSuppression(
-  database: Queryable,
-  accountId: number,
-  text: string,
-): Promise<ListedSuppression> {
-  const address = readAddress(text);
-  await suppress(database, [{ accountId, address, reason: 'manual', messageUuid: null }]);
-  return await findSuppression(database, accountId, address);
-}
-
-/** Many by hand, all or none; answers those that were not there yet. */
-export async function addSuppressions(
-  database: Queryable,
-  accountId: number,
-  texts: readonly string[],
-  reason: SuppressionReason,
+  recipients: readonly string[],
+  stream: string | null,
 ): Promise<string[]> {
-  const addresses: string[] = [];
-  const faults: Fault[] = [];
-  for (const [index, text] of texts.entries()) {
-    const read = parseAddress(text.trim());
-    if (!('fault' in read)) addresses.push(read.address);
-    else faults.push({ path: `addresses[${index}]`, message: noAddress(text, read.fault) });
-  }
-  if (faults.length > 0) {
-    const others = faults.length === 1 ? '' : ` ${faults.length - 1} more are not either.`;
-    throw new Problem(
-      'invalid',
-      `${faults[0]!.path}: ${faults[0]!.message}${others} Nothing was added.`,
-      { faults },
-    );
-  }
-  const entries = addresses.map((address) => ({ accountId, address, reason, messageUuid: null }));
-  return await suppress(database, entries);
+  const streams = stream === null ? [] : await listStreams(database, accountId);
+  const leavable = streams.some(({ name, unsubscribe }) => name === stream && unsubscribe);
+  const asked = recipients.map((address) => ({ accountId, address, stream, leavable }));
+  const found = await suppressedAmong(database, asked);
+  return asked.filter((one) => found.has(suppressionKey(one))).map(({ address }) => address);
 }
 
-/** From now on the account may write to the address again. */
-export async function removeSuppression(
+/** Whether nothing at all is sent there. */
+export async function isSuppressed(
   database: Queryable,
   accountId: number,
-  text: string,
-): Promise<ListedSuppression> {
-  const [row] = await database.query<SuppressionRow>(
-    `WITH forgotten AS (DELETE FROM suppression_strikes WHERE account_id = $1 AND address = $2)
-     DELETE FROM suppressions WHERE account_id = $1 AND address = $2 RETURNING ${COLUMNS}`,
-    [accountId, readAddress(text)],
+  address: string,
+): Promise<boolean> {
+  const rows = await database.query(
+    'SELECT FROM suppressions WHERE account_id = $1 AND address = ANY ($2)',
+    [accountId, listedForms(accountId, address)],
   );
-  if (row === undefined) throw notSuppressed(text);
-  return toListed(row);
+  return rows.length > 0;
 }
-
-const notSuppressed = (text: string): Problem =>
-  new Problem('not-found', `${text.slice(0, 320)} is not on the suppression list.`);
-
-const COLUMNS = 'address, reason, message_id AS uuid, created_at AS "createdAt"';
-
-interface SuppressionRow {
-  address: string;
-  reason: SuppressionReason;
-  uuid: string | null;
-  createdAt: Date;
-}
-
-const toListed = ({ uuid, createdAt, ...row }: SuppressionRow): ListedSuppression => ({
-  ...row,
-  messageId: uuid && showUuid('msg_', uuid),
-  createdAt: createdAt.toISOString(),
-});
-
-function readAddress(text: string): string {
-  const mailbox = parseAddress(text.trim());
-  if ('fault' in mailbox) {
-    throw new Problem('invalid', noAddress(text, mailbox.fault));
-  }
-  return addressKey(mailbox.address);
-}
-
-const noAddress = (text: string, fault: string): string =>
-  `"${text.slice(0, 200)}" is not an email address: ${fault}.`;

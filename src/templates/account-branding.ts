@@ -2,27 +2,39 @@
 // operations/branding.ts. After it: resolution.ts hands the newest to every render, and each
 // message records which version that was.
 import { lockAccount } from '../accounts/accounts.ts';
+import { raiseVersion } from '../accounts/version.ts';
 import { Problem } from '../errors.ts';
-import type { Database, Queryable } from '../store/pool.ts';
+import { type Database, joined, type Queryable } from '../store/pool.ts';
 import { changeBranding } from './branding.ts';
 import { type Branding, brandingFields, defaultBranding } from './branding-fields.ts';
+import { keepLogo, logoUrl, readLogo } from './logos.ts';
 
 export interface AccountBranding {
   /** 0: nothing was ever set, the defaults are in force. */
   version: number;
   fields: Branding;
+  /** The brand's name while none is set. */
+  accountName: string;
 }
 
 export async function readBranding(
   database: Queryable,
   accountId: number,
 ): Promise<AccountBranding> {
-  const [row] = await database.prepared<AccountBranding>(
+  const [row] = await database.prepared<{
+    accountName: string;
+    version: number | null;
+    fields: Branding | null;
+  }>(
     'branding-newest',
-    'SELECT version, fields FROM branding WHERE account_id = $1 ORDER BY version DESC LIMIT 1',
+    `SELECT a.name AS "accountName", b.version, b.fields FROM accounts a
+     LEFT JOIN branding b ON b.account_id = a.id
+     WHERE a.id = $1 ORDER BY b.version DESC LIMIT 1`,
     [accountId],
   );
-  return row ?? { version: 0, fields: defaultBranding };
+  if (row === undefined) throw new Problem('not-found', `There is no account ${accountId}.`);
+  const { accountName, version, fields } = row;
+  return { accountName, version: version ?? 0, fields: fields ?? defaultBranding };
 }
 
 /**
@@ -42,6 +54,7 @@ export async function setBranding(
       throw await changedMeanwhile(client, accountId, current, baseVersion);
     }
     const next = {
+      ...current,
       version: current.version + 1,
       fields: changeBranding(current.fields, changes),
     };
@@ -50,7 +63,26 @@ export async function setBranding(
       next.version,
       JSON.stringify(next.fields),
     ]);
+    await raiseVersion(client, accountId);
     return next;
+  });
+}
+
+/** The uploaded image becomes the logo; `inline` undefined: carried by emails or not, as before. */
+export async function putLogo(
+  database: Database,
+  accountId: number,
+  base64: string,
+  { baseUrl, inline }: { baseUrl: string; inline: boolean | undefined },
+): Promise<AccountBranding> {
+  const logo = readLogo(base64);
+  return await database.transaction(async (client) => {
+    await lockAccount(client, accountId);
+    await keepLogo(client, accountId, logo);
+    return await setBranding(joined(client), accountId, {
+      logo_url: logoUrl(baseUrl, accountId, logo),
+      ...(inline === undefined ? {} : { logo_inline: inline }),
+    });
   });
 }
 
@@ -69,7 +101,7 @@ async function changedMeanwhile(
   const changed = brandingFields.filter((field) => before[field] !== fields[field]);
   return new Problem(
     'stale',
-    `Somebody changed the branding meanwhile: version ${version} is the newest, not ${baseVersion}. Changed since: ${changed.join(', ') || 'nothing that is seen'}. Read it, apply your change to it and try again.`,
+    `Someone changed the branding in the meantime: version ${version} is the newest, not ${baseVersion}. Changed since: ${changed.join(', ') || 'nothing visible'}. Read it, apply your change to it and try again.`,
     {
       faults: changed.map((path) => ({
         path,

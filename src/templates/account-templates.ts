@@ -3,11 +3,15 @@
 // version for a send.
 import { isDeepStrictEqual } from 'node:util';
 import { lockAccount } from '../accounts/accounts.ts';
+import { raising } from '../accounts/version.ts';
 import { Problem } from '../errors.ts';
 import { similarSlugs } from '../nearest.ts';
 import type { Database, Queryable } from '../store/pool.ts';
+import { loadStreams, requireStream, unfitStream } from '../streams/streams.ts';
 import type { Catalog } from './catalog.ts';
+import { isAboutAccess } from './categories.ts';
 import { type Making, makeHere } from './making.ts';
+import { requireMessages } from './message-keys.ts';
 import {
   type AccountTemplate,
   findAccountTemplate,
@@ -21,7 +25,7 @@ import { checkDraft, checkSlug, givenSources, type TemplateDraft } from './templ
 interface TemplateDeps {
   database: Database;
   catalog: Catalog;
-  /** Where drafts are compiled to see whether they can be; here unless told. */
+  /** Where drafts are compiled to see whether they can be; here by default. */
   making?: Making;
 }
 
@@ -29,8 +33,8 @@ interface TemplateDeps {
 const EDITS_PER_SECOND = 100;
 
 /**
- * A copy of a template, published as it is: from now on the account's sends find the copy under its
- * slug. Where the account has a template of its own under the slug, that is copied, else the
+ * A copy of a template, published as it is, unless it shall be a draft: from now on the account's
+ * sends find the copy under its slug. Where the account has a template of its own under the slug, that is copied, else the
  * system's.
  */
 export async function cloneTemplate(
@@ -38,14 +42,16 @@ export async function cloneTemplate(
   accountId: number,
   original: string,
   as = original,
+  { published = true }: { published?: boolean } = {},
 ): Promise<AccountTemplate> {
-  const slug = checkSlug(as);
+  const slug = checkSlug(as, 'as');
   return await deps.database.transaction(async (client) => {
     await lockAccount(client, accountId);
     if ((await findAccountTemplate(client, accountId, slug)) !== undefined) {
       throw new Problem(
         'invalid',
-        `slug: account ${accountId} has a template "${slug}" already. Clone under another slug, or change that one.`,
+        `slug: account ${accountId} already has a template "${slug}". Clone under another slug, or change that one.`,
+        { at: 'as' },
       );
     }
     const draft = await draftToClone(client, deps.catalog, accountId, original);
@@ -56,12 +62,13 @@ export async function cloneTemplate(
       clonedFrom: original,
       basedOn: null,
     });
-    return await publish(client, accountId, slug, 1);
+    if (published) return await publish(client, accountId, slug, 1);
+    return await readAccountTemplate(client, accountId, slug);
   });
 }
 
 /**
- * A Problem where what is given is no valid Jinja2. Asked before putTemplate and not by it:
+ * A Problem where what is given is not valid Jinja2. Asked before putTemplate and not by it:
  * compiling may wait for its turn in a thread, and no transaction with the account's lock waits
  * with it. What is not given was checked when it was saved.
  */
@@ -79,7 +86,7 @@ export async function checkSources(
 
 /**
  * Saves a new version, as a draft. What is not given stays as in the version `from` (the newest,
- * unless told); a template made from nothing needs at least a subject and HTML. What the newest
+ * by default); a template made from nothing needs at least a subject and HTML. What the newest
  * version says already makes no new one. `base`: the newest version that whoever changes it knows;
  * a Problem tells what others changed since.
  */
@@ -89,7 +96,7 @@ export async function putTemplate(
   slug: string,
   change: { [Field in keyof TemplateDraft]?: unknown },
   { from, base }: { from?: number | undefined; base?: number | undefined } = {},
-): Promise<{ template: AccountTemplate; version: number }> {
+): Promise<{ template: AccountTemplate; version: number; draft: TemplateDraft }> {
   checkSlug(slug);
   return await deps.database.transaction(async (client) => {
     await lockAccount(client, accountId);
@@ -101,37 +108,42 @@ export async function putTemplate(
         ? madeFromNothing(slug)
         : { ...existing!, ...(await readTemplateVersion(client, accountId, slug, basedOn)) };
     const draft = checkDraft(merge(before, change));
+    await requireFit(client, accountId, draft);
     if (existing !== undefined && (await isSaved(client, existing, draft))) {
-      return { template: existing, version: existing.newestVersion };
+      return { template: existing, version: existing.newestVersion, draft };
     }
     const version = (existing?.newestVersion ?? 0) + 1;
-    await saveTemplate(client, accountId, slug, draft);
+    await saveTemplate(client, accountId, slug, { ...draft, ...nameInUse(existing) });
     await saveVersion(client, accountId, slug, {
       ...draft,
       version,
       clonedFrom: null,
       basedOn: basedOn ?? null,
     });
-    return { template: (await findAccountTemplate(client, accountId, slug))!, version };
+    return { template: (await findAccountTemplate(client, accountId, slug))!, version, draft };
   });
 }
 
 /**
- * From now on sends use this version (the newest, unless told). Brings an archived template back.
+ * From now on sends use this version (by default the newest), unless one of its languages lacks a
+ * message. Brings an archived template back.
  * `base` as in putTemplate.
  */
 export async function publishTemplate(
-  database: Database,
+  deps: TemplateDeps,
   accountId: number,
   slug: string,
   version?: number,
   base?: number,
 ): Promise<AccountTemplate> {
-  return await database.transaction(async (client) => {
+  return await deps.database.transaction(async (client) => {
     await lockAccount(client, accountId);
     const { newestVersion } = await readAccountTemplate(client, accountId, slug);
     if (base !== undefined) await requireNewest(client, accountId, slug, base);
-    return await publish(client, accountId, slug, version ?? newestVersion);
+    const wanted = version ?? newestVersion;
+    const content = await readTemplateVersion(client, accountId, slug, wanted);
+    requireMessages(deps.catalog, slug, content);
+    return await publish(client, accountId, slug, wanted);
   });
 }
 
@@ -174,8 +186,8 @@ export async function archiveTemplate(
   slug: string,
 ): Promise<AccountTemplate> {
   await database.query(
-    `UPDATE account_templates SET archived_at = coalesce(archived_at, now())
-     WHERE account_id = $1 AND slug = $2`,
+    raising(`UPDATE account_templates SET archived_at = least(archived_at, now())
+             WHERE account_id = $1 AND slug = $2 RETURNING slug`),
     [accountId, slug],
   );
   return await readAccountTemplate(database, accountId, slug);
@@ -196,7 +208,7 @@ async function draftToClone(
   }
   const system = templates.get(slug);
   if (system === undefined) throw unknownTemplate(slug, [...templates.keys()]);
-  return { ...system, text: null };
+  return { ...system, stream: null, text: null };
 }
 
 /** A Problem, where somebody saved a version after this one: it tells what that changed. */
@@ -211,7 +223,8 @@ async function requireNewest(
   if (base === 0) {
     throw new Problem(
       'stale',
-      `There is a template "${slug}" already, at version ${newest}. Choose another slug, or read that one and change it.`,
+      `There is already a template "${slug}", at version ${newest}. Choose another slug, or read that one and change it.`,
+      { at: 'slug' },
     );
   }
   if (base > newest) {
@@ -221,16 +234,35 @@ async function requireNewest(
   const before = await readTemplateVersion(client, accountId, slug, base);
   const after = await readTemplateVersion(client, accountId, slug, newest);
   const changed = CONTENT.filter((part) => !isDeepStrictEqual(before[part], after[part]));
-  const what = changed.length === 0 ? 'nothing but its name' : changed.join(', ');
+  const what = changed.length === 0 ? 'its category or stream' : changed.join(', ');
   throw new Problem(
     'stale',
-    `Somebody saved version ${newest} of template "${slug}" after version ${base}, which you started from. It changes ${what}. Read it, apply your change to it and try again.`,
+    `Someone saved version ${newest} of template "${slug}" after version ${base}, which you started from. It changes ${what}. Read it, apply your change to it and try again.`,
     { faults: changed.map((path) => ({ path, message: `${path} differs in version ${newest}` })) },
   );
 }
 
-const CONTENT = ['subject', 'preheader', 'html', 'text', 'variables', 'sample'] as const;
-const ABOUT = ['name', 'category', 'description'] as const;
+/** A draft does not rename what is in use. */
+function nameInUse(existing: AccountTemplate | undefined) {
+  if (existing === undefined || existing.publishedVersion === null) return {};
+  const { name, description } = existing;
+  return { name, description };
+}
+
+/** What a version has of its own. */
+const CONTENT = [
+  'name',
+  'description',
+  'subject',
+  'preheader',
+  'html',
+  'text',
+  'variables',
+  'sample',
+  'messages',
+] as const;
+/** What counts at once for all of them. */
+const ABOUT = ['category', 'stream'] as const;
 
 /** Whether the newest version says all that already. */
 async function isSaved(
@@ -246,17 +278,30 @@ async function isSaved(
   );
 }
 
+/** A Problem where its stream is not there, or is one that its emails must not go through. */
+async function requireFit(
+  client: Queryable,
+  accountId: number,
+  { stream, category }: TemplateDraft,
+): Promise<void> {
+  if (stream === null) return;
+  const kind = requireStream(await loadStreams(client, accountId), stream);
+  if (kind === 'broadcast' && isAboutAccess(category)) throw unfitStream(stream, category);
+}
+
 function madeFromNothing(slug: string): { [Field in keyof TemplateDraft]: unknown } {
   return {
     name: slug,
     category: 'notifications',
     description: '',
+    stream: null,
     subject: '',
     preheader: '',
     html: '',
     text: null,
     variables: [],
     sample: {},
+    messages: {},
   };
 }
 
@@ -264,9 +309,11 @@ function merge(
   before: { [Field in keyof TemplateDraft]: unknown },
   change: { [Field in keyof TemplateDraft]?: unknown },
 ): { [Field in keyof TemplateDraft]: unknown } {
-  const { name, category, description, subject, preheader, html, text, variables, sample } = before;
+  const { name, category, description, stream, ...content } = before;
+  const { subject, preheader, html, text, variables, sample, messages } = content;
   return {
-    ...{ name, category, description, subject, preheader, html, text, variables, sample },
+    ...{ name, category, description, stream, subject, preheader, html, text },
+    ...{ variables, sample, messages },
     ...Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)),
   };
 }
@@ -277,16 +324,17 @@ async function publish(
   slug: string,
   version: number,
 ): Promise<AccountTemplate> {
-  await readTemplateVersion(client, accountId, slug, version);
+  const { name, description } = await readTemplateVersion(client, accountId, slug, version);
   await client.query(
-    `UPDATE account_template_versions SET published_at = coalesce(published_at, now())
+    `UPDATE account_template_versions SET published_at = least(published_at, now())
      WHERE account_id = $1 AND slug = $2 AND version = $3`,
     [accountId, slug, version],
   );
   await client.query(
-    `UPDATE account_templates SET published_version = $3, archived_at = NULL
-     WHERE account_id = $1 AND slug = $2`,
-    [accountId, slug, version],
+    raising(`UPDATE account_templates SET published_version = $3, archived_at = NULL,
+               name = $4, description = $5
+             WHERE account_id = $1 AND slug = $2 RETURNING slug`),
+    [accountId, slug, version, name, description],
   );
   return await readAccountTemplate(client, accountId, slug);
 }

@@ -1,19 +1,19 @@
-// How well an account's colours can be read, and what mails use instead. Before it:
+// How well an account's colours can be read, and what emails use instead. Before it:
 // operations/branding.ts.
-import { brandingContext, contrast } from './branding.ts';
+import { brandingContext } from './branding.ts';
 import type { Branding } from './branding-fields.ts';
-
-/** WCAG 2.2, 1.4.3 (AA). */
-const READABLE = 4.5;
+import { contrast, TEXT_CONTRAST } from './colours.ts';
 
 export interface BrandingContrast {
   field: 'primary_color' | 'accent_color';
   /** On white, in a link or on a button. */
   ratio: number;
   low: boolean;
-  /** What mails put on it. */
+  /** What emails fill areas with: the colour, or a darker shade that white can be read on. */
+  fillColor: string;
+  /** What emails put on that. */
   textColor: string;
-  /** What mails use for links on white. */
+  /** What emails use for links on white. */
   linkColor: string;
 }
 
@@ -21,15 +21,16 @@ export function contrastsOf(fields: Branding): BrandingContrast[] {
   const context = brandingContext(fields);
   const of = (
     field: BrandingContrast['field'],
+    fillColor: string,
     textColor: string,
     linkColor: string,
   ): BrandingContrast => {
     const ratio = contrast(fields[field], '#ffffff');
     const rounded = Math.round(ratio * 100) / 100;
-    return { field, ratio: rounded, low: ratio < READABLE, textColor, linkColor };
+    return { field, ratio: rounded, low: ratio < TEXT_CONTRAST, fillColor, textColor, linkColor };
   };
   return [
-    of('primary_color', context.button_text_color, context.link_color),
-    of('accent_color', context.accent_text_color, context.accent_color),
+    of('primary_color', context.button_color, context.button_text_color, context.link_color),
+    of('accent_color', fields.accent_color, context.accent_text_color, context.accent_color),
   ];
 }

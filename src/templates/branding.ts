@@ -1,4 +1,4 @@
-// Branding: the ten fields an account sets, checked, and the object `branding` that every template
+// Branding: the fields an account sets, checked, and the object `branding` that every template
 // reads. Before it: the dashboard or the CLI changes a field. After it: rendering.ts puts the
 // context into every render.
 import { parseMailbox } from '../addresses.ts';
@@ -9,16 +9,23 @@ import {
   brandingFields,
   defaultBranding,
 } from './branding-fields.ts';
+import { contrast, EDGE_CONTRAST, readableOn, shade, TEXT_CONTRAST } from './colours.ts';
+import { fontFamilies, fontFamilyOf } from './fonts.ts';
+import { LAYOUTS, type Layout } from './layouts.ts';
+import { logoNameIn } from './logo-names.ts';
 
 /**
- * `branding` as templates see it: the ten fields and colours derived from them, so that text stays
- * readable.
+ * `branding` as templates see it: the fields, and what follows from them, so that text stays
+ * readable whatever the colours are.
  */
-export type BrandingContext = Branding & DerivedColours;
+export type BrandingContext = Branding & Derived;
 
-interface DerivedColours {
+interface Derived {
+  layout: Layout;
+  /** `primary_color`, or a darker shade of it where that makes white text readable. */
+  button_color: string;
   /**
-   * Text on `primary_color`: white, near-black or black, whichever first reaches WCAG AA (4.5:1).
+   * Text on `button_color`: white, near-black or black, whichever first reaches WCAG AA (4.5:1).
    */
   button_text_color: string;
   /** `primary_color`, or darker when a button would not stand out from the white card. */
@@ -31,6 +38,16 @@ interface DerivedColours {
   link_color_dark: string;
   /** Text on `accent_color`, chosen as for buttons. */
   accent_text_color: string;
+  /** What the email lies on: `background`, or what suits the layout. */
+  ground_color: string;
+  /** Strong text, quiet text and links where header and footer stand. */
+  ground_ink_color: string;
+  ground_text_color: string;
+  ground_link_color: string;
+  /** Corners of the card: rounder than its buttons. */
+  card_radius: number;
+  /** `font` as a list of families that ends in one every reader has. */
+  font_family: string;
 }
 
 const MOST_URL_CHARS = 2048;
@@ -38,13 +55,18 @@ const MOST_NAME_CHARS = 200;
 // A mail above 102 KB is clipped by Gmail; a footer of this size leaves room for every template.
 const MOST_FOOTER_CHARS = 20_000;
 
-const checks: Record<BrandingField, (value: unknown) => string | number> = {
+const checks: Record<BrandingField, (value: unknown) => string | number | boolean> = {
   brand_name: (value) => {
     const name = text(value);
     if (/[\u0000-\u001f\u007f]/.test(name)) throw new Error('must not contain control characters');
     return atMost(name, MOST_NAME_CHARS);
   },
   logo_url: webAddress,
+  logo_dark_url: webAddress,
+  logo_inline: (value) => {
+    if (typeof value !== 'boolean') throw new Error('must be true or false');
+    return value;
+  },
   primary_color: hexColor,
   accent_color: hexColor,
   support_email: emailAddress,
@@ -55,19 +77,35 @@ const checks: Record<BrandingField, (value: unknown) => string | number> = {
     return atMost(html, MOST_FOOTER_CHARS);
   },
   button_radius: radius,
+  layout: (value) => {
+    const layout = LAYOUTS.find((name) => name === value);
+    if (layout === undefined) throw new Error(`must be one of ${LAYOUTS.join(', ')}`);
+    return layout;
+  },
+  font: fontFamilies,
+  background: hexColor,
   privacy_policy_url: webAddress,
   terms_url: webAddress,
 };
 
 /**
  * The branding after some fields were set. `null` and `''` take a field back to its default.
- * Throws a Problem that names the first field at fault.
+ * Throws a Problem that names the first field at fault; `within`: what holds the fields, as in
+ * `branding.`.
  */
-export function changeBranding(current: Branding, changes: Record<string, unknown>): Branding {
-  const next: Record<string, string | number> = { ...current };
+export function changeBranding(
+  current: Branding,
+  changes: Record<string, unknown>,
+  within = '',
+): Branding {
+  const next: Record<string, string | number | boolean> = { ...current };
   for (const [field, value] of Object.entries(changes)) {
     if (!Object.hasOwn(checks, field)) {
-      throw faultIn(field, `is not a branding field; there are ${brandingFields.join(', ')}`);
+      throw faultIn(
+        within,
+        field,
+        `is not a branding field; there are ${brandingFields.join(', ')}`,
+      );
     }
     if (value === null || value === undefined || value === '') {
       delete next[field];
@@ -76,35 +114,93 @@ export function changeBranding(current: Branding, changes: Record<string, unknow
     try {
       next[field] = checks[field as BrandingField](value);
     } catch (fault) {
-      throw faultIn(field, (fault as Error).message);
+      throw faultIn(within, field, (fault as Error).message);
     }
+  }
+  // No image is ever fetched while an email is made.
+  if (next.logo_inline && logoNameIn(String(next.logo_url)) === undefined) {
+    if (changes.logo_inline) throw faultIn(within, 'logo_inline', NO_LOGO, 'set_logo');
+    delete next.logo_inline;
   }
   return { ...defaultBranding, ...next };
 }
 
-function faultIn(field: string, fault: string): Problem {
-  const path = field.slice(0, 100);
-  const message = `branding.${path} ${fault}`;
-  return new Problem('invalid', message, { faults: [{ path, message }] });
+const NO_LOGO = 'needs a logo that was uploaded. Upload it, and do not set logo_url yourself.';
+
+function faultIn(within: string, field: string, fault: string, see?: string): Problem {
+  const shown = field.slice(0, 100);
+  return new Problem('invalid', `branding.${shown} ${fault}`, {
+    at: `${within}${shown}`,
+    ...(see === undefined ? {} : { see }),
+  });
 }
 
-/** Computed once per branding version, not per mail. */
-export function brandingContext(branding: Branding): BrandingContext {
+/**
+ * Computed once per branding version, not per mail. `logo`: what the email carries, where it does;
+ * templates then show it by its name in the email. `name`: the account's, for whoever set no other.
+ */
+export function brandingContext(
+  branding: Branding,
+  { logo, name }: { logo?: { contentId: string } | null; name?: string } = {},
+): BrandingContext {
+  const { primary_color, accent_color, button_radius } = branding;
+  const { layout = 'card', font = 'system' } = branding;
+  const button = buttonColor(primary_color);
   return {
+    ...(name === undefined ? {} : { brand_name: name }),
     ...branding,
-    button_text_color: readableOn(branding.primary_color),
-    button_border_color: shade(branding.primary_color, 'darker', edgeContrast, lightCard),
-    button_border_color_dark: shade(branding.primary_color, 'lighter', edgeContrast, darkCard),
-    link_color: shade(branding.primary_color, 'darker', textContrast, lightPanel),
-    link_color_dark: shade(branding.primary_color, 'lighter', textContrast, darkPanel),
-    accent_text_color: readableOn(branding.accent_color),
+    ...(logo ? { logo_url: `cid:${logo.contentId}` } : {}),
+    layout,
+    button_color: button,
+    button_text_color: readableOn(button, '#ffffff', INK),
+    button_border_color: shade(primary_color, 'darker', EDGE_CONTRAST, '#ffffff'),
+    button_border_color_dark: shade(primary_color, 'lighter', EDGE_CONTRAST, DARK_CARD),
+    link_color: shade(primary_color, 'darker', TEXT_CONTRAST, LIGHT_PANEL),
+    link_color_dark: shade(primary_color, 'lighter', TEXT_CONTRAST, DARK_PANEL),
+    accent_text_color: readableOn(accent_color, '#ffffff', INK),
+    ...groundColours(branding, layout),
+    card_radius: button_radius === 0 ? 0 : Math.min(button_radius + 4, 16),
+    font_family: fontFamilyOf(font),
+  };
+}
+
+// The grounds of catalog/layout.html that text in a brand colour stands on.
+const INK = '#15181f';
+const LIGHT_PANEL = '#f4f5f7';
+const DARK_CARD = '#1a1d23';
+const DARK_PANEL = '#23272f';
+
+/**
+ * People expect white on a green, a blue or a red button. A colour far lighter than those would
+ * turn into another colour on the way (yellow into brown): it stays, and its text is dark.
+ */
+const NEARLY_DARK_ENOUGH = 2.5;
+
+const buttonColor = (primary: string): string =>
+  contrast(primary, '#ffffff') < NEARLY_DARK_ENOUGH
+    ? primary
+    : shade(primary, 'darker', TEXT_CONTRAST, '#ffffff');
+
+function groundColours(
+  { background, primary_color }: Branding,
+  layout: Layout,
+): Pick<Derived, 'ground_color' | 'ground_ink_color' | 'ground_text_color' | 'ground_link_color'> {
+  const ground = background ?? (layout === 'letter' ? '#ffffff' : LIGHT_PANEL);
+  // Header and footer of a letter are on its sheet, which is white.
+  const below = layout === 'letter' ? '#ffffff' : ground;
+  const direction = contrast(below, '#ffffff') > contrast(below, '#000000') ? 'lighter' : 'darker';
+  return {
+    ground_color: ground,
+    ground_ink_color: readableOn(below, INK, '#ffffff'),
+    ground_text_color: readableOn(below, '#626b7a', '#b4bac5', INK, '#ffffff'),
+    ground_link_color: shade(primary_color, direction, TEXT_CONTRAST, below),
   };
 }
 
 // ---- The fields ---------------------------------------------------------------------------------
 
 function text(value: unknown): string {
-  if (typeof value !== 'string') throw new Error('must be a text');
+  if (typeof value !== 'string') throw new Error('must be a string');
   return value;
 }
 
@@ -146,103 +242,4 @@ function radius(value: unknown): number {
     throw new Error('must be a whole number from 0 to 24');
   }
   return pixels;
-}
-
-// ---- The colours (WCAG 2.2, relative luminance and contrast ratio) ------------------------------
-
-type Rgb = readonly [number, number, number];
-
-const textContrast = 4.5;
-const edgeContrast = 1.6;
-
-// The grounds of catalog/layout.html that text in a brand colour stands on.
-const lightCard = rgb('#ffffff');
-const lightPanel = rgb('#f4f5f7');
-const darkCard = rgb('#1a1d23');
-const darkPanel = rgb('#23272f');
-
-/** The contrast ratio of two hex colours, 1 to 21. */
-export function contrast(one: string, other: string): number {
-  return ratio(rgb(one), rgb(other));
-}
-
-/**
- * White where it is readable, else near-black; pure black for the narrow band of middle tones where
- * neither is.
- */
-function readableOn(ground: string): string {
-  return (
-    ['#ffffff', '#15181f'].find((candidate) => contrast(candidate, ground) >= textContrast) ??
-    '#000000'
-  );
-}
-
-/**
- * The colour itself if it stands out enough from the ground, else lighter or darker until it does.
- * Only the lightness (HSL) moves: mixing with white or black instead would wash the brand out to
- * grey.
- */
-function shade(
-  color: string,
-  direction: 'lighter' | 'darker',
-  wanted: number,
-  ground: Rgb,
-): string {
-  if (ratio(rgb(color), ground) >= wanted) return color;
-  const [hue, saturation, start] = hsl(rgb(color));
-  const step = direction === 'lighter' ? 0.01 : -0.01;
-  for (let lightness = start + step; lightness > 0 && lightness < 1; lightness += step) {
-    const candidate = fromHsl(hue, saturation, lightness);
-    if (ratio(candidate, ground) >= wanted) return hex(candidate);
-  }
-  return direction === 'lighter' ? '#ffffff' : '#000000';
-}
-
-/** Hue 0 to 360, saturation and lightness 0 to 1. */
-function hsl([r, g, b]: Rgb): Rgb {
-  const max = Math.max(r, g, b) / 255;
-  const min = Math.min(r, g, b) / 255;
-  const lightness = (max + min) / 2;
-  const chroma = max - min;
-  if (chroma === 0) return [0, 0, lightness];
-  const sixth =
-    max === r / 255
-      ? (g - b) / 255 / chroma + 6
-      : max === g / 255
-        ? (b - r) / 255 / chroma + 2
-        : (r - g) / 255 / chroma + 4;
-  return [(sixth * 60) % 360, chroma / (1 - Math.abs(2 * lightness - 1)), lightness];
-}
-
-function fromHsl(hue: number, saturation: number, lightness: number): Rgb {
-  const amplitude = saturation * Math.min(lightness, 1 - lightness);
-  const channel = (offset: number) => {
-    const k = (offset + hue / 30) % 12;
-    return Math.round(255 * (lightness - amplitude * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
-  };
-  return [channel(0), channel(8), channel(4)];
-}
-
-function ratio(one: Rgb, other: Rgb): number {
-  const [a, b] = [luminance(one), luminance(other)];
-  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-}
-
-function luminance([r, g, b]: Rgb): number {
-  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
-}
-
-function linear(channel: number): number {
-  const share = channel / 255;
-  return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-}
-
-function rgb(color: string): Rgb {
-  const digits = color.length === 4 ? color.replace(/[0-9a-f]/gi, '$&$&') : color;
-  const channel = (at: number) => Number.parseInt(digits.slice(at, at + 2), 16);
-  return [channel(1), channel(3), channel(5)];
-}
-
-function hex(color: Rgb): string {
-  return `#${color.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 }

@@ -1,15 +1,18 @@
-// The system catalogue: plain files under catalog/, read, checked and compiled once at start.
-// Before it: main.ts knows the folder. After it: list_templates shows it, rendering.ts sends from
-// it, account templates extend it.
+// The system catalogue: plain files under catalog/, read and checked once at start, each compiled
+// when it is first used. Before it: main.ts knows the folder. After it: list_templates shows it,
+// mail-maker.ts makes emails of it, account templates extend it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { Problem } from '../errors.ts';
 import type { Environment } from '../jinja/index.ts';
 import { type Category, categories } from './categories.ts';
 import { compileMail, type MailTemplate, mailEnvironment } from './mail-template.ts';
-import { missingVariables, type Variable, variableSchema } from './variables.ts';
+import { type MessagesByLocale, messagesSchema } from './messages.ts';
+import { openSamplePictures, type Pictures } from './sample-pictures.ts';
+import { type Language, languageFor, Texts } from './translation.ts';
+import { requireFit } from './variable-fit.ts';
+import { type Variable, variableSchema } from './variables.ts';
 
 export interface SystemTemplate {
   slug: string;
@@ -22,7 +25,13 @@ export interface SystemTemplate {
   html: string;
   variables: Variable[];
   sample: Record<string, unknown>;
-  compiled: MailTemplate;
+  /** What t() says in it, by language. */
+  messages: MessagesByLocale;
+  /**
+   * Made when first asked for, which only the threads do: compiling all of them took half of the
+   * time of a start.
+   */
+  readonly compiled: MailTemplate;
 }
 
 export interface Catalog {
@@ -33,6 +42,10 @@ export interface Catalog {
    * template by its slug.
    */
   environment: Environment;
+  /** What t() says in the layout, the macros and every template that does not say it itself. */
+  common: MessagesByLocale;
+  /** What samples show. */
+  pictures: Pictures;
 }
 
 const metaSchema = z.strictObject({
@@ -45,6 +58,11 @@ const metaSchema = z.strictObject({
 
 /** The files every template shares. */
 const shared = ['layout.html', 'macros.html'];
+const PICTURES = 'pictures';
+
+/** One file for each language: the texts of all templates by slug, and the common ones. */
+const MESSAGES = 'messages';
+const COMMON = 'common';
 
 /** The catalogue of this program, beside src/ and dist/. */
 export const catalogFolder = fileURLToPath(new URL('../../catalog/', import.meta.url));
@@ -54,6 +72,7 @@ export function loadCatalog(folder: string): Catalog {
   const faults: string[] = [];
   const sources = new Map<string, string>();
   for (const file of shared) attempt(faults, file, () => sources.set(file, read(folder, file)));
+  const messages = readMessages(folder, faults);
 
   const found = list(folder, faults).flatMap(({ category, slug }) => {
     const path = join(category, slug);
@@ -62,33 +81,45 @@ export function loadCatalog(folder: string): Catalog {
     const sample = attempt(faults, join(path, 'sample.json'), (file) => readSample(folder, file));
     if (html === undefined || meta === undefined || sample === undefined) return [];
     if (sources.has(slug)) faults.push(`${path}: another template has this slug too`);
-    const missing = missingVariables(meta.variables, sample);
-    if (missing.length > 0) {
-      faults.push(`${join(path, 'sample.json')}: lacks required ${missing.join(', ')}`);
-    }
+    attempt(faults, join(path, 'sample.json'), () =>
+      requireFit({ slug, variables: meta.variables, reads: null }, sample),
+    );
     sources.set(slug, html);
-    return [{ slug, category, html, sample, ...meta }];
+    return [{ slug, category, html, sample, messages: messages.get(slug) ?? {}, ...meta }];
   });
+  for (const section of messages.keys()) {
+    if (section === COMMON || found.some(({ slug }) => slug === section)) continue;
+    faults.push(`${MESSAGES}: "${section}" is not a template`);
+  }
   if (found.length === 0 && faults.length === 0) faults.push('there are no templates');
 
-  const environment = mailEnvironment((name) => sources.get(name));
-  for (const file of shared) {
-    if (sources.has(file)) attempt(faults, file, () => environment.getTemplate(file));
-  }
-  const templates = new Map<string, SystemTemplate>();
-  for (const template of found) {
-    const path = join(template.category, template.slug);
-    const compiled = attempt(faults, path, () => compileMail(environment, template));
-    if (compiled) templates.set(template.slug, { ...template, compiled });
-  }
   if (faults.length > 0) {
     throw new Error(`The template catalogue ${folder} has faults:\n- ${faults.join('\n- ')}`);
   }
-  return { templates, environment };
+  const environment = mailEnvironment(sources);
+  const templates = found.map((it) => [it.slug, compiledWhenUsed(environment, it)] as const);
+  const pictures = openSamplePictures(join(folder, PICTURES));
+  const common = messages.get(COMMON) ?? {};
+  return { templates: new Map(templates), environment, common, pictures };
+}
+
+function compiledWhenUsed(
+  environment: Environment,
+  template: Omit<SystemTemplate, 'compiled'>,
+): SystemTemplate {
+  let compiled: MailTemplate | undefined;
+  return {
+    ...template,
+    get compiled() {
+      compiled ??= compileMail(environment, template);
+      return compiled;
+    },
+  };
 }
 
 function list(folder: string, faults: string[]): { category: Category; slug: string }[] {
   for (const name of subfolders(folder, '')) {
+    if (name === MESSAGES || name === PICTURES) continue;
     if (!(categories as readonly string[]).includes(name)) {
       faults.push(`${name}: not a category; there are ${categories.join(', ')}`);
     }
@@ -115,6 +146,57 @@ function read(folder: string, file: string): string {
   return readFileSync(join(folder, file), 'utf8');
 }
 
+/** By section, then by language; a file is a language. */
+function readMessages(folder: string, faults: string[]): Map<string, MessagesByLocale> {
+  const sections = new Map<string, MessagesByLocale>();
+  const files = attempt(faults, MESSAGES, () => readdirSync(join(folder, MESSAGES)).sort()) ?? [];
+  for (const name of files) {
+    const locale = name.replace(/\.json$/, '');
+    const read = attempt(faults, join(MESSAGES, name), (file) => readLanguage(folder, file));
+    for (const [section, messages] of Object.entries(read ?? {})) {
+      const byLocale = sections.get(section) ?? {};
+      byLocale[locale] = messages;
+      sections.set(section, byLocale);
+    }
+  }
+  return sections;
+}
+
+const languageSchema = z.record(z.string(), messagesSchema);
+
+function readLanguage(folder: string, file: string): z.infer<typeof languageSchema> {
+  const result = languageSchema.safeParse(JSON.parse(read(folder, file)));
+  if (!result.success) throw new Error(z.prettifyError(result.error));
+  return result.data;
+}
+
+/** Where t() looks in a template with this source: its own messages, then what it builds upon. */
+export function textsFor(
+  { templates, common }: Catalog,
+  own: MessagesByLocale | undefined,
+  sources: readonly string[],
+): Texts {
+  const mentioned = systemTemplatesIn(templates, sources).map(({ messages }) => messages);
+  const hasOwn = own !== undefined && Object.keys(own).length > 0;
+  return new Texts(hasOwn ? own : null, [...mentioned, common]);
+}
+
+/** What a system template is written in for somebody who asks for this language. */
+export const systemLanguage = (
+  catalog: Catalog,
+  { messages, html }: Pick<SystemTemplate, 'messages' | 'html'>,
+  wanted?: string,
+): Language => languageFor(textsFor(catalog, messages, [html]), { wanted, standard: undefined });
+
+/** The system templates whose slugs stand in the sources in quotes: extended, included, imported. */
+export const systemTemplatesIn = (
+  templates: Catalog['templates'],
+  sources: readonly string[],
+): SystemTemplate[] =>
+  [...templates.values()].filter(({ slug }) =>
+    sources.some((source) => source.includes(`"${slug}"`) || source.includes(`'${slug}'`)),
+  );
+
 function readMeta(folder: string, file: string): z.infer<typeof metaSchema> {
   const result = metaSchema.safeParse(JSON.parse(read(folder, file)));
   if (!result.success) throw new Error(z.prettifyError(result.error));
@@ -133,7 +215,7 @@ function attempt<Result>(
   try {
     return work(file);
   } catch (fault) {
-    faults.push(`${file}: ${fault instanceof Problem ? fault.detail : (fault as Error).message}`);
+    faults.push(`${file}: ${(fault as Error).message}`);
     return undefined;
   }
 }

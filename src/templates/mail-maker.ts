@@ -5,19 +5,26 @@ import { type Fault, Problem } from '../errors.ts';
 import { htmlToPlainText } from '../html/plain-text.ts';
 import { Float, TemplateError } from '../jinja/index.ts';
 import type { BrandingContext } from './branding.ts';
-import type { Catalog } from './catalog.ts';
+import type { CarriedFile } from './carried-file.ts';
+import { carryFiles } from './carrying.ts';
+import { type Catalog, textsFor } from './catalog.ts';
 import {
-  brief,
   compileText,
+  inWords,
   mailContext,
   mailEnvironment,
   renderMail,
   renderText,
+  requireReferences,
 } from './mail-template.ts';
+import type { MessagesByLocale } from './messages.ts';
 import { type CompiledTemplate, compileContent, type TemplateContent } from './template-draft.ts';
+import { languageFor, type Texts } from './translation.ts';
 
 /** What is compiled of a template. */
-export type TemplateSource = Pick<TemplateContent, 'subject' | 'preheader' | 'html' | 'text'>;
+export type TemplateSource = Pick<TemplateContent, 'subject' | 'preheader' | 'html' | 'text'> & {
+  messages?: MessagesByLocale | undefined;
+};
 
 export interface MailOrder {
   slug: string;
@@ -25,6 +32,9 @@ export interface MailOrder {
   template: string | TemplateSource | null;
   branding: string | BrandingContext;
   variables: Record<string, unknown>;
+  /** What it is to be written in, and what the account writes in. */
+  locale: string | undefined;
+  standardLocale: string | undefined;
   /** Instead of the template's own. */
   subject: string | undefined;
   text: string | undefined;
@@ -35,6 +45,12 @@ export interface MadeMail {
   /** UTF-8, as are the bytes of the text. */
   html: Uint8Array;
   text: Uint8Array;
+  /** Carried along, most of them shown by the HTML. */
+  files: CarriedFile[];
+}
+
+interface Ready extends CompiledTemplate {
+  texts: Texts;
 }
 
 type Thing = (key: string) => unknown;
@@ -42,20 +58,37 @@ type Thing = (key: string) => unknown;
 export type MailMaker = ReturnType<typeof createMailMaker>;
 
 export function createMailMaker(catalog: Catalog) {
-  const compiled = new WeakMap<TemplateSource, CompiledTemplate>();
+  const compiled = new WeakMap<TemplateSource, Ready>();
+  const system = new Map<string, Ready>();
   // Texts of senders are compiled apart: however many there are, they crowd nothing out of the
   // catalogue's cache. They see the template's variables, but no other template.
-  const senders = mailEnvironment(() => undefined);
+  const senders = mailEnvironment(new Map());
 
-  function templateOf({ slug, template }: MailOrder, thing: Thing): CompiledTemplate {
-    if (template === null) return { mail: catalog.templates.get(slug)!.compiled, text: null };
-    if (typeof template !== 'string') return compileContent(catalog.environment, slug, template);
+  function templateOf({ slug, template }: MailOrder, thing: Thing): Ready {
+    if (template === null) return systemTemplate(slug);
+    if (typeof template !== 'string') return made(slug, template);
     const source = thing(template) as TemplateSource;
     const known = compiled.get(source);
     if (known !== undefined) return known;
-    const made = compileContent(catalog.environment, slug, source);
-    compiled.set(source, made);
-    return made;
+    const ready = made(slug, source);
+    compiled.set(source, ready);
+    return ready;
+  }
+
+  function systemTemplate(slug: string): Ready {
+    let ready = system.get(slug);
+    if (ready === undefined) {
+      const { compiled: mail, messages, html } = catalog.templates.get(slug)!;
+      ready = { mail, text: null, texts: textsFor(catalog, messages, [html]) };
+      system.set(slug, ready);
+    }
+    return ready;
+  }
+
+  function made(slug: string, source: TemplateSource): Ready {
+    const { subject, preheader, html, text, messages } = source;
+    const texts = textsFor(catalog, messages, [subject, preheader, html, text ?? '']);
+    return { ...compileContent(catalog.environment, slug, source), texts };
   }
 
   const compile = ({ slug }: MailOrder, part: string, source: string | undefined) =>
@@ -69,14 +102,17 @@ export function createMailMaker(catalog: Catalog) {
         const context = mailContext(
           withFloats(order.variables),
           typeof branding === 'string' ? (thing(branding) as BrandingContext) : branding,
+          languageFor(template.texts, { wanted: order.locale, standard: order.standardLocale }),
         );
         const subject = compile(order, 'subject', order.subject) ?? template.mail.subject;
         const mail = renderMail({ ...template.mail, subject }, context);
         const ownText = compile(order, 'text', order.text) ?? template.text;
         const text = ownText === null ? '' : renderText(ownText, context);
+        const { html, files } = carryFiles(mail.html, catalog.pictures);
         return {
+          files,
           subject: mail.subject,
-          html: Buffer.from(mail.html),
+          html: Buffer.from(html),
           text: Buffer.from(text.trim() === '' ? htmlToPlainText(mail.html) : text),
         };
       });
@@ -85,7 +121,10 @@ export function createMailMaker(catalog: Catalog) {
     /** A Problem tells what is wrong with the source, and where. */
     check({ slug, source }: { slug: string; source: TemplateSource }): null {
       return withFaults(slug, () => {
-        compileContent(catalog.environment, slug, source);
+        const { mail, text } = compileContent(catalog.environment, slug, source);
+        for (const part of [mail.subject, mail.preheader, mail.html, text]) {
+          if (part !== null) requireReferences(catalog.environment, part);
+        }
         return null;
       });
     },
@@ -120,7 +159,7 @@ function withFaults<Result>(slug: string, work: () => Result): Result {
 
 function faultOf(slug: string, detail: string, cause: TemplateError): Fault {
   const { templateName, line, column } = cause;
-  const message = brief(cause.message);
+  const message = inWords(cause);
   const [name, part = 'html'] = (templateName ?? slug).split(':');
   // In a template that this one extends, the place would mislead.
   if (name !== slug) return { path: 'template', message: detail };

@@ -3,14 +3,19 @@
 // plain-text.ts makes the text.
 import { Problem } from '../errors.ts';
 import {
+  checkReferences,
   Environment,
   Markup,
   type Template,
   TemplateError,
   TemplateNotFound,
+  UnknownReference,
   type Value,
 } from '../jinja/index.ts';
+import { nearest, similarSlugs } from '../nearest.ts';
 import type { BrandingContext } from './branding.ts';
+import { intlFilters } from './intl.ts';
+import type { Language } from './translation.ts';
 
 export interface MailSource {
   slug: string;
@@ -25,14 +30,17 @@ export interface MailTemplate {
   html: Template;
 }
 
-/**
- * What mails are rendered in. The loader decides what a template may extend, include and import.
- */
-export function mailEnvironment(loader: (name: string) => string | undefined): Environment {
-  return new Environment({ loader, autoescape: (name) => !isText(name) });
+/** What emails are rendered in: templates may extend, include and import these sources. */
+export function mailEnvironment(sources: ReadonlyMap<string, string>): Environment {
+  return new Environment({
+    loader: (name) => sources.get(name),
+    templateNames: () => [...sources.keys()],
+    autoescape: (name) => !isText(name),
+    filters: intlFilters,
+  });
 }
 
-/** Throws a Problem with part, line and column when the source is no valid Jinja2. */
+/** Throws a Problem with part, line and column when the source is not valid Jinja2. */
 export function compileMail(environment: Environment, source: MailSource): MailTemplate {
   const { slug } = source;
   return {
@@ -49,42 +57,61 @@ export function compileText(environment: Environment, name: string, source: stri
   return asProblem(() => environment.fromString(source, name));
 }
 
+/** Names that every render of an email has, beside its variables. */
+const ALWAYS_GIVEN = ['branding', 'mail', 't', 'lang', 'dir', 'locale'];
+
 /**
- * The names a template may read: what the sender gave, and `branding`, which is always the
- * account's.
+ * A Problem where a template that was compiled names a parent, block or macro that is not there:
+ * with line and column, and what may have been meant.
  */
+export function requireReferences(environment: Environment, template: Template): void {
+  asProblem(() => checkReferences(environment, template, ALWAYS_GIVEN));
+}
+
+/** What a template is rendered with. */
+export interface MailContext {
+  /** What the sender gave, and `branding`, which is always the account's. */
+  names: Record<string, Value>;
+  /**
+   * Seen by macros too that are imported without context, and behind what the sender gave: whoever
+   * has a variable called `t` keeps it.
+   */
+  globals: Record<string, Value>;
+}
+
 export function mailContext(
   variables: Record<string, unknown>,
   branding: BrandingContext,
-): Record<string, Value> {
+  { locale, direction, format, t }: Language,
+): MailContext {
   const { footer_html } = branding;
   // It is HTML by its nature, in whichever template it stands.
   const footer = typeof footer_html === 'string' ? new Markup(footer_html) : footer_html;
-  return { ...variables, branding: { ...branding, footer_html: footer } };
+  const brand = { ...branding, footer_html: footer };
+  const { dir = direction } = variables;
+  return {
+    names: { ...variables, branding: brand },
+    globals: { branding: brand, t, lang: locale, dir, locale: format },
+  };
 }
 
 /** Throws a Problem with template, line and message when rendering fails. */
 export function renderMail(
   template: MailTemplate,
-  context: Record<string, Value>,
+  { names, globals }: MailContext,
 ): { subject: string; html: string } {
   return asProblem(() => {
     // One line: a line break in a subject would start a new header.
-    const subject = oneLine(template.subject.render(context));
-    const preheader = oneLine(template.preheader.render(context));
-    // As globals too: macros imported without context see the branding all the same.
-    const { branding, dir } = context;
-    const html = template.html.render(
-      { ...context, mail: { subject, preheader } },
-      { globals: { ...(branding ? { branding } : {}), ...(dir ? { dir } : {}) } },
-    );
-    return { subject, html };
+    const subject = oneLine(template.subject.render(names, { globals }));
+    const preheader = oneLine(template.preheader.render(names, { globals }));
+    const mail = { subject, preheader };
+    return { subject, html: template.html.render({ ...names, mail }, { globals }) };
   });
 }
 
 /** Renders a part that is text, with its line breaks. */
-export function renderText(template: Template, context: Record<string, Value>): string {
-  return asProblem(() => template.render(context));
+export function renderText(template: Template, { names, globals }: MailContext): string {
+  return asProblem(() => template.render(names, { globals }));
 }
 
 function oneLine(text: string): string {
@@ -104,13 +131,40 @@ function asProblem<Result>(work: () => Result): Result {
     const [slug, part] = (fault.templateName ?? 'template').split(':');
     const place = fault.line === null ? '' : `, line ${fault.line}, column ${fault.column}`;
     const where = `Template "${slug}"${part ? `, ${part}` : ''}${place}`;
-    const what =
-      fault instanceof TemplateNotFound
-        ? `there is no template "${brief(fault.message)}" to extend, include or import`
-        : brief(fault.message);
-    throw new Problem('invalid', `${where}: ${what}`, { cause: fault });
+    throw new Problem('invalid', `${where}: ${inWords(fault)}`, { cause: fault });
   }
 }
+
+/** What is wrong, without the place. */
+export function inWords(fault: TemplateError): string {
+  if (fault instanceof UnknownReference) return notThere(fault);
+  if (fault instanceof TemplateNotFound) {
+    return `there is no template "${brief(fault.message)}" to extend, include or import`;
+  }
+  return brief(fault.message);
+}
+
+const MOST_NAMED = 20;
+
+function notThere({ kind, wanted, known }: UnknownReference): string {
+  const [thing, where] = THINGS[kind];
+  const what = `there is no ${thing} "${brief(wanted)}"${where}`;
+  const near = kind === 'template' ? similarSlugs(wanted, known) : [nearest(wanted, known) ?? []];
+  const meant = near.flat();
+  if (meant.length > 0) return `${what}. Did you mean ${meant.join(' or ')}?`;
+  const names = known.slice(0, MOST_NAMED).join(', ');
+  return kind === 'template' || names === '' ? `${what}.` : `${what}. There are ${names}.`;
+}
+
+const THINGS: Record<UnknownReference['kind'], [thing: string, where: string]> = {
+  template: [
+    'template',
+    ' to extend, include or import; only layout.html, macros.html and system templates can be',
+  ],
+  'parent block': ['block', ' in what it extends'],
+  block: ['block', ''],
+  macro: ['macro', ''],
+};
 
 const LONGEST_MESSAGE = 300;
 

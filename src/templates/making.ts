@@ -1,4 +1,4 @@
-// Where mails are made: in threads that can be stopped, within the time each account has; or here,
+// Where emails are made: in threads that can be stopped, within the time each account has; or here,
 // for a command of the operator's. Before it: rendering.ts, previews, and whoever saves a template.
 // After it: mail-maker.ts, in a thread.
 import { Problem } from '../errors.ts';
@@ -11,6 +11,7 @@ import {
   type MailOrder,
   type TemplateSource,
 } from './mail-maker.ts';
+import { sizeOfMessages } from './messages.ts';
 import type { RenderBudget } from './render-budget.ts';
 import { sizeOfVariables } from './variables.ts';
 
@@ -33,13 +34,16 @@ export interface MailToMake {
   template: Keyed<TemplateSource> | null;
   branding: Keyed<BrandingContext>;
   variables: Record<string, unknown>;
+  /** What it is to be written in, and what the account writes in. */
+  locale?: string | undefined;
+  standardLocale?: string | undefined;
   subject?: string | undefined;
   text?: string | undefined;
 }
 
 export interface Making {
   make(mail: MailToMake, whose: Whose): Promise<MadeMail>;
-  /** A Problem where the source is no valid Jinja2. */
+  /** A Problem where the source is not valid Jinja2. */
   check(slug: string, source: TemplateSource, whose: Whose): Promise<void>;
 }
 
@@ -84,7 +88,7 @@ export function openMaking(threads: MailThreads, budget: RenderBudget): Making {
   };
 }
 
-/** In this very thread: for commands, whose templates are those of who runs them. */
+/** In this very thread: for commands, whose templates are those of whoever runs them. */
 export function makeHere(catalog: Catalog): Making {
   const maker = createMailMaker(catalog);
   return {
@@ -103,10 +107,12 @@ const orderOf = ({
   template,
   branding,
   variables,
+  locale,
+  standardLocale,
   subject,
   text,
 }: MailToMake): MailOrder => ({
-  ...{ slug, variables, subject, text },
+  ...{ slug, variables, locale, standardLocale, subject, text },
   template: template && (template.key ?? template.value),
   branding: branding.key ?? branding.value,
 });
@@ -122,8 +128,8 @@ function thingsOf({ template, branding }: MailToMake): Run['uses'] {
   return things;
 }
 
-const sizeOf = ({ subject, preheader, html, text }: TemplateSource): number =>
-  subject.length + preheader.length + html.length + (text?.length ?? 0);
+const sizeOf = ({ subject, preheader, html, text, messages }: TemplateSource): number =>
+  subject.length + preheader.length + html.length + (text?.length ?? 0) + sizeOfMessages(messages);
 
 const stopped = (slug: string, { reason }: JobStopped): Problem =>
   new Problem(
@@ -131,4 +137,5 @@ const stopped = (slug: string, { reason }: JobStopped): Problem =>
     reason === 'time'
       ? `Template "${slug}": render stopped: it took too long. Make the template or its variables simpler.`
       : `Template "${slug}": render stopped: it needed too much memory. Make the template or its variables smaller.`,
+    { at: 'template' },
   );

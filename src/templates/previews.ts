@@ -6,9 +6,12 @@ import type { Queryable } from '../store/pool.ts';
 import { readBranding } from './account-branding.ts';
 import { unknownTemplate } from './account-templates.ts';
 import { brandingContext, changeBranding } from './branding.ts';
+import { showCarried } from './carried-file.ts';
 import type { Catalog } from './catalog.ts';
+import { carriedLogo } from './logos.ts';
 import type { Making } from './making.ts';
-import { createRenderer } from './rendering.ts';
+import { createRenderer, type RenderedTemplate } from './rendering.ts';
+import { readsOf } from './resolution.ts';
 import { findAccountTemplate, readTemplateVersion } from './stored-templates.ts';
 import { checkDraft, sourceOf, type TemplateContent } from './template-draft.ts';
 
@@ -25,6 +28,8 @@ export interface PreviewRequest {
   draft?: { [Field in keyof TemplateContent]?: unknown } | undefined;
   /** Else the sample. */
   variables?: Record<string, unknown> | undefined;
+  /** Else what the account writes in. */
+  locale?: string | undefined;
   /** Unsaved values over the account's branding. */
   branding?: Record<string, unknown> | undefined;
 }
@@ -48,24 +53,50 @@ export interface Preview {
  */
 const PREVIEWS_PER_SECOND = 100;
 
+/**
+ * As people look at it: the images it carries stand in the HTML. `sent`: the HTML as it is sent.
+ */
 export async function renderPreview(
   deps: PreviewDeps,
   accountId: number,
   request: PreviewRequest,
-): Promise<RenderedMail> {
+): Promise<{ mail: RenderedMail; sent: string }> {
+  const { subject, html, text, files } = await renderDraft(deps, accountId, request);
+  const sent = html.toString();
+  return { sent, mail: { subject, html: showCarried(sent, files), text: text.toString() } };
+}
+
+/** As it is sent. */
+export async function renderDraft(
+  deps: PreviewDeps,
+  accountId: number,
+  request: PreviewRequest,
+): Promise<RenderedTemplate> {
   const { slug, draft, branding: change } = request;
   const content = checkContent({ ...(await contentFor(deps, accountId, request)), ...draft });
-  const { version, fields } = await readBranding(deps.database, accountId);
-  const context = brandingContext(changeBranding(fields, change ?? {}));
+  const { version, fields, accountName } = await readBranding(deps.database, accountId);
+  const branding = changeBranding(fields, change ?? {}, 'branding.');
+  const logo = await carriedLogo(deps.database, accountId, branding);
+  const context = brandingContext(branding, { logo, name: accountName });
+  const [account] = await deps.database.query<{ locale: string | null }>(
+    'SELECT locale FROM accounts WHERE id = $1',
+    [accountId],
+  );
   const resolve = async () => ({
-    template: { slug, version: null, ...content, source: { key: null, value: sourceOf(content) } },
+    template: {
+      ...{ slug, version: null, ...content, reads: readsOf(content, deps.catalog) },
+      source: { key: null, value: sourceOf(content) },
+    },
     category: null,
-    branding: { version, key: null, context },
+    stream: null,
+    branding: { version, key: null, context, logo },
+    locale: account?.locale ?? null,
     whose: { share: `previews of account ${accountId}`, ratePerSecond: PREVIEWS_PER_SECOND },
   });
   const variables = request.variables ?? content.sample;
-  const mail = await createRenderer(resolve, deps.making)(accountId, { slug, variables });
-  return { subject: mail.subject, html: mail.html.toString(), text: mail.text.toString() };
+  return await createRenderer(resolve, deps.making)(accountId, {
+    ...{ slug, variables, locale: request.locale },
+  });
 }
 
 /** Several, where one that cannot be rendered does not keep the others from being seen. */
@@ -73,21 +104,29 @@ export async function renderEach(
   deps: PreviewDeps,
   accountId: number,
   slugs: readonly string[],
-  branding?: Record<string, unknown>,
+  as: Pick<PreviewRequest, 'branding' | 'locale'> = {},
 ): Promise<Preview[]> {
   const previews: Preview[] = [];
-  for (const slug of slugs) {
-    try {
-      const mail = await renderPreview(deps, accountId, { slug, branding });
-      previews.push({ slug, mail, faults: [] });
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'invalid') throw error;
-      const { detail, faults } = error;
-      const shown = faults.length > 0 ? [...faults] : [{ path: 'template', message: detail }];
-      previews.push({ slug, mail: null, faults: shown });
-    }
-  }
+  for (const slug of slugs) previews.push(await tryPreview(deps, accountId, { slug, ...as }));
   return previews;
+}
+
+/** The mail, or why there is none, as a value. */
+export async function tryPreview(
+  deps: PreviewDeps,
+  accountId: number,
+  request: PreviewRequest,
+): Promise<Preview> {
+  const { slug } = request;
+  try {
+    const { mail } = await renderPreview(deps, accountId, request);
+    return { slug, mail, faults: [] };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'invalid') throw error;
+    const { detail, faults } = error;
+    const shown = faults.length > 0 ? [...faults] : [{ path: 'template', message: detail }];
+    return { slug, mail: null, faults: shown };
+  }
 }
 
 /**
@@ -121,10 +160,11 @@ const NOTHING: TemplateContent = {
   text: null,
   variables: [],
   sample: {},
+  messages: {},
 };
 
 function checkContent(content: { [Field in keyof TemplateContent]: unknown }): TemplateContent {
-  const { subject, preheader, html, text, variables, sample } = content;
-  const about = { name: 'preview', category: 'notifications', description: '' };
-  return checkDraft({ ...about, subject, preheader, html, text, variables, sample });
+  const { subject, preheader, html, text, variables, sample, messages } = content;
+  const about = { name: 'preview', category: 'notifications', description: '', stream: null };
+  return checkDraft({ ...about, subject, preheader, html, text, variables, sample, messages });
 }

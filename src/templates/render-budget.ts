@@ -18,7 +18,7 @@ const MS_PER_CALL = 5;
 const LEAST_MS_PER_SECOND = 100;
 const BURST_SECONDS = 5;
 /**
- * A call takes at least this, also when it comes to nothing: five times its rate is too many of
+ * A call takes at least this, even when it comes to nothing: five times its rate is too many of
  * them.
  */
 const LEAST_MS = 1;
@@ -65,7 +65,7 @@ export function createRenderBudget({ nowMs }: Clock): RenderBudget {
     }
   }
 
-  /** The debt is bounded: who stops has a whole bucket again after twice the burst. */
+  /** The debt is bounded: whoever stops has a whole bucket again after twice the burst. */
   const take = (bucket: Bucket, ms: number): void => {
     bucket.leftMs = Math.max(-bucket.mostMs, bucket.leftMs - ms);
   };
@@ -84,7 +84,7 @@ function overBudget({ leftMs, msPerSecond }: Bucket, ratePerSecond: number): Pro
   const waitSeconds = Math.max(1, Math.ceil(-leftMs / msPerSecond));
   return new Problem(
     'over-limit',
-    `Rendering this account's templates took more than ${msPerSecond} ms a second for a while. Wait and try again, spread the calls, or make the templates simpler.`,
+    `Rendering this account's templates took more than ${msPerSecond} ms a second for a while. Wait and try again, spread out the calls, or make the templates simpler.`,
     {
       retryAfterSeconds: waitSeconds,
       limit: { limit: ratePerSecond, remaining: 0, resetSeconds: waitSeconds, windowSeconds: 1 },

@@ -1,17 +1,21 @@
 // Rendering: a slug and variables → subject, html and text, as an account sees them. Before it:
 // sending/content.ts with a checked request. After it: what comes out is stored, and is exactly
 // what will be sent.
-import { Problem } from '../errors.ts';
+import type { CarriedFile } from './carried-file.ts';
 import type { Category } from './categories.ts';
+import { requireLocale } from './locales.ts';
+import type { MadeMail } from './mail-maker.ts';
 import type { Making } from './making.ts';
-import type { Resolve, ResolvedTemplate } from './resolution.ts';
-import { missingVariables } from './variables.ts';
+import type { Resolve } from './resolution.ts';
+import { requireFit } from './variable-fit.ts';
 
 export interface TemplateRequest {
   slug: string;
   /** A version that need not be published, to look at it; sends leave it out. */
   version?: number | undefined;
   variables: Record<string, unknown>;
+  /** A language tag, as the sender wrote it; what there is of it is used. */
+  locale?: string | undefined;
   /** Replaces the template's subject; rendered with the same variables. */
   subject?: string | undefined;
   /** Replaces the text derived from the HTML; rendered with the same variables. */
@@ -23,9 +27,13 @@ export interface RenderedTemplate {
   /** UTF-8, as it is stored; so are the bytes of the text. */
   html: Buffer;
   text: Buffer;
+  /** Carried along, most of them shown by the HTML. */
+  files: CarriedFile[];
   templateVersion: number | null;
   brandingVersion: number;
   category: Category | null;
+  /** What the template's emails go through; null: it does not say. */
+  stream: string | null;
 }
 
 export type RenderTemplate = (
@@ -36,11 +44,14 @@ export type RenderTemplate = (
 export function createRenderer(resolve: Resolve, making: Making): RenderTemplate {
   return async (accountId, request) => {
     const { slug, version, variables, subject, text } = request;
-    const { template, category, branding, whose } = await resolve(accountId, slug, version);
-    requireVariables(template, variables);
+    const locale = request.locale === undefined ? undefined : requireLocale(request.locale);
+    const resolved = await resolve(accountId, slug, version);
+    const { template, category, stream, branding, whose } = resolved;
+    requireFit(template, variables, [subject, text]);
     const mail = await making.make(
       {
-        ...{ slug, variables, subject, text },
+        ...{ slug, variables, locale, subject, text },
+        standardLocale: resolved.locale ?? undefined,
         template: template.source,
         branding: { key: branding.key, value: branding.context },
       },
@@ -50,26 +61,18 @@ export function createRenderer(resolve: Resolve, making: Making): RenderTemplate
       subject: mail.subject,
       html: asBuffer(mail.html),
       text: asBuffer(mail.text),
+      files: branding.logo === null ? mail.files : withLogo(mail, branding.logo),
       templateVersion: template.version,
       brandingVersion: branding.version,
       category,
+      stream,
     };
   };
 }
 
+/** Templates need not show the logo. */
+const withLogo = ({ html, files }: MadeMail, logo: CarriedFile): CarriedFile[] =>
+  asBuffer(html).includes(`cid:${logo.contentId}`) ? [...files, logo] : files;
+
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
-function requireVariables(
-  { slug, variables: schema }: Pick<ResolvedTemplate, 'slug' | 'variables'>,
-  variables: Record<string, unknown>,
-): void {
-  const missing = missingVariables(schema, variables);
-  if (missing.length === 0) return;
-  const paths = missing.map((name) => `variables.${name}`);
-  throw new Problem(
-    'invalid',
-    `Template "${slug}" needs variables that are missing or empty: ${paths.join(', ')}.`,
-    { faults: paths.map((path) => ({ path, message: `${path} is missing or empty` })) },
-  );
-}

@@ -8,11 +8,15 @@ import { readBranding } from './account-branding.ts';
 import { unknownTemplate } from './account-templates.ts';
 import { type BrandingContext, brandingContext } from './branding.ts';
 import { defaultBranding } from './branding-fields.ts';
-import type { Catalog } from './catalog.ts';
+import type { CarriedImage } from './carried-file.ts';
+import { type Catalog, systemTemplatesIn } from './catalog.ts';
 import type { Category } from './categories.ts';
+import { carriedLogo } from './logos.ts';
 import type { TemplateSource } from './mail-maker.ts';
 import type { Keyed, Whose } from './making.ts';
 import { readTemplateVersion } from './stored-templates.ts';
+import { sourceOf } from './template-draft.ts';
+import { namesReadBy } from './variable-fit.ts';
 import type { Variable } from './variables.ts';
 
 export interface ResolvedTemplate {
@@ -27,6 +31,8 @@ export interface ResolvedTemplate {
   /** As it is written, in Jinja2. */
   subject: string;
   variables: readonly Variable[];
+  /** What else its source reads; null: it declares everything. */
+  reads: ReadonlySet<string> | null;
   sample: Record<string, unknown>;
 }
 
@@ -35,6 +41,8 @@ export interface ResolvedBranding {
   /** Under which a thread may remember it; null: it may not. */
   key: string | null;
   context: BrandingContext;
+  /** Carried by emails that show it. */
+  logo: CarriedImage | null;
 }
 
 /**
@@ -47,7 +55,11 @@ export interface Resolved {
   template: ResolvedTemplate;
   /** Null for a version that is only looked at. */
   category: Category | null;
+  /** Null: it names none. */
+  stream: string | null;
   branding: ResolvedBranding;
+  /** What its emails are written in where a send does not say; null: English. */
+  locale: string | null;
   /** Who pays for the rendering. */
   whose: Whose;
 }
@@ -55,9 +67,10 @@ export interface Resolved {
 /** What is remembered of an account until it changes. */
 interface AccountView {
   branding: ResolvedBranding;
+  locale: string | null;
   whose: Whose;
   /** The account's published templates, by slug. */
-  published: Map<string, { version: number; category: Category }>;
+  published: Map<string, { version: number; category: Category; stream: string | null }>;
 }
 
 /** Templates of accounts whose source one process keeps. */
@@ -92,39 +105,43 @@ export function openResolution(deps: {
     version: number,
   ): Promise<ResolvedTemplate> {
     const content = await readTemplateVersion(database, accountId, slug, version);
-    const { subject, preheader, html, text, variables, sample } = content;
-    const source = { key: `template/${key}`, value: { subject, preheader, html, text } };
-    return { slug, version, source, subject, variables, sample };
+    const { subject, variables, sample } = content;
+    const source = { key: `template/${key}`, value: sourceOf(content) };
+    const reads = readsOf(content, catalog);
+    return { slug, version, source, subject, variables, reads, sample };
   }
 
   return async (accountId, slug, wanted) => {
-    const { branding, whose, published } = await viewOf(accountId);
-    const found = wanted ? { version: wanted, category: null } : published.get(slug);
+    const { branding, locale, whose, published } = await viewOf(accountId);
+    const found = wanted ? { version: wanted, category: null, stream: null } : published.get(slug);
     if (found !== undefined) {
       const template = await own(accountId, slug, found.version);
-      return { template, category: found.category, branding, whose };
+      const { category, stream } = found;
+      return { template, category, stream, branding, locale, whose };
     }
     const template = system.get(slug);
     if (template !== undefined) {
-      return { template, category: categoryOf(catalog, slug), branding, whose };
+      const category = categoryOf(catalog, slug);
+      return { template, category, stream: null, branding, locale, whose };
     }
     throw unknownTemplate(slug, [...published.keys(), ...system.keys()]);
   };
 }
 
 /**
- * Without an account: the catalogue in its default colours. The service's own mails wait in a line
+ * Without an account: the catalogue in its default colours. The service's own emails wait in a line
  * of their own.
  */
 export function openSystemResolution(catalog: Catalog): Resolve {
   const system = systemTemplates(catalog);
-  const context = brandingContext(defaultBranding);
-  const branding = { version: 0, key: 'branding/default', context };
+  const context = brandingContext(defaultBranding, { name: 'Sandmartin' });
+  const branding = { version: 0, key: 'branding/default', context, logo: null };
   const whose = { share: 'system', ratePerSecond: PLANS.paid.ratePerSecond };
   return async (_accountId, slug) => {
     const template = system.get(slug);
     if (template !== undefined) {
-      return { template, category: categoryOf(catalog, slug), branding, whose };
+      const category = categoryOf(catalog, slug);
+      return { template, category, stream: null, branding, locale: null, whose };
     }
     throw unknownTemplate(slug, [...system.keys()]);
   };
@@ -137,28 +154,48 @@ const systemTemplates = (catalog: Catalog): Map<string, ResolvedTemplate> =>
   new Map(
     [...catalog.templates].map(([slug, { subject, variables, sample }]) => [
       slug,
-      { slug, version: null, source: null, subject, variables, sample },
+      { slug, version: null, source: null, subject, variables, reads: null, sample },
     ]),
   );
 
+/** Also what the system templates read that it extends or includes. */
+export function readsOf(
+  { subject, preheader, html, text }: TemplateSource,
+  catalog: Catalog,
+): ReadonlySet<string> {
+  const sources = [subject, preheader, html, text ?? ''];
+  const names = new Set(sources.flatMap((source) => [...namesReadBy(source)]));
+  for (const { variables } of systemTemplatesIn(catalog.templates, sources)) {
+    for (const { name } of variables) names.add(name.split('.')[0]!);
+  }
+  return names;
+}
+
 async function loadView(database: Queryable, accountId: number): Promise<AccountView> {
-  const [{ version, fields }, published, [account]] = await Promise.all([
+  const [{ version, fields, accountName }, published, [account]] = await Promise.all([
     readBranding(database, accountId),
-    database.prepared<{ slug: string; version: number; category: Category }>(
+    database.prepared<{
+      slug: string;
+      version: number;
+      category: Category;
+      stream: string | null;
+    }>(
       'templates-published',
-      `SELECT slug, published_version AS version, category FROM account_templates
+      `SELECT slug, published_version AS version, category, stream FROM account_templates
        WHERE account_id = $1 AND published_version IS NOT NULL AND archived_at IS NULL`,
       [accountId],
     ),
-    database.prepared<{ rate: number | null }>(
-      'account-rate',
-      'SELECT rate_per_second AS rate FROM accounts WHERE id = $1',
+    database.prepared<{ rate: number | null; locale: string | null }>(
+      'account-rate-and-locale',
+      'SELECT rate_per_second AS rate, locale FROM accounts WHERE id = $1',
       [accountId],
     ),
   ]);
   const key = `branding/${accountId}/${version}`;
+  const logo = await carriedLogo(database, accountId, fields);
   return {
-    branding: { version, key, context: brandingContext(fields) },
+    branding: { version, key, context: brandingContext(fields, { logo, name: accountName }), logo },
+    locale: account?.locale ?? null,
     whose: {
       share: `account ${accountId}`,
       ratePerSecond: account?.rate ?? PLANS.paid.ratePerSecond,

@@ -1,5 +1,6 @@
 // The rows of templates that accounts own, and of their versions. Written by account-templates.ts
 // only, which decides what may be saved; read by resolution.ts for sends.
+import { raiseVersion } from '../accounts/version.ts';
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 import type { Category } from './categories.ts';
@@ -8,9 +9,12 @@ import type { TemplateContent, TemplateDraft } from './template-draft.ts';
 export interface AccountTemplate {
   accountId: number;
   slug: string;
+  /** That of the published version, as is the description; of the newest, where none is. */
   name: string;
   category: Category;
   description: string;
+  /** What its emails go through; null: the default stream. */
+  stream: string | null;
   /** What sends use. Null: never published. */
   publishedVersion: number | null;
   newestVersion: number;
@@ -30,15 +34,18 @@ export interface VersionHistory {
   publishedAt: string | null;
 }
 
-export type TemplateVersion = VersionHistory & TemplateContent;
+/** What it is called counts from when it is published. */
+export type TemplateVersion = VersionHistory &
+  TemplateContent &
+  Pick<TemplateDraft, 'name' | 'description'>;
 
-const TEMPLATE_COLUMNS = `t.account_id AS "accountId", t.slug, t.name, t.category, t.description,
+const TEMPLATE_COLUMNS = `t.account_id AS "accountId", t.slug, t.name, t.category, t.description, t.stream,
   t.published_version AS "publishedVersion", t.archived_at IS NOT NULL AS archived, t.created_at AS "createdAt",
   (SELECT max(version) FROM account_template_versions v WHERE v.account_id = t.account_id AND v.slug = t.slug)
     AS "newestVersion"`;
 
-const HISTORY_COLUMNS = `version, cloned_from AS "clonedFrom", based_on AS "basedOn",
-  created_at AS "createdAt", published_at AS "publishedAt"`;
+const HISTORY_COLUMNS = `v.version, v.cloned_from AS "clonedFrom", v.based_on AS "basedOn",
+  v.created_at AS "createdAt", v.published_at AS "publishedAt"`;
 
 /** All of an account, archived ones too. */
 export async function listAccountTemplates(
@@ -84,7 +91,7 @@ export async function listTemplateVersions(
   slug: string,
 ): Promise<VersionHistory[]> {
   const rows = await database.query<HistoryRow>(
-    `SELECT ${HISTORY_COLUMNS} FROM account_template_versions
+    `SELECT ${HISTORY_COLUMNS} FROM account_template_versions v
      WHERE account_id = $1 AND slug = $2 ORDER BY version DESC`,
     [accountId, slug],
   );
@@ -97,10 +104,16 @@ export async function readTemplateVersion(
   slug: string,
   version: number,
 ): Promise<TemplateVersion> {
-  const [row] = await database.prepared<HistoryRow & TemplateContent>(
-    'template-version',
-    `SELECT ${HISTORY_COLUMNS}, subject, preheader, html, text, variables, sample FROM account_template_versions
-     WHERE account_id = $1 AND slug = $2 AND version = $3`,
+  const [row] = await database.prepared<
+    HistoryRow & TemplateContent & { name: string; description: string }
+  >(
+    'template-version-with-name',
+    `SELECT ${HISTORY_COLUMNS}, coalesce(v.name, t.name) AS name,
+       coalesce(v.description, t.description) AS description,
+       v.subject, v.preheader, v.html, v.text, v.variables, v.sample, v.messages
+     FROM account_template_versions v
+       JOIN account_templates t ON t.account_id = v.account_id AND t.slug = v.slug
+     WHERE v.account_id = $1 AND v.slug = $2 AND v.version = $3`,
     [accountId, slug, version],
   );
   if (row !== undefined) return toHistory(row);
@@ -114,14 +127,16 @@ export async function saveTemplate(
   client: Queryable,
   accountId: number,
   slug: string,
-  about: Pick<TemplateDraft, 'name' | 'category' | 'description'>,
+  about: Pick<TemplateDraft, 'name' | 'category' | 'description' | 'stream'>,
 ): Promise<void> {
   await client.query(
-    `INSERT INTO account_templates (account_id, slug, name, category, description) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (account_id, slug) DO UPDATE
-       SET name = excluded.name, category = excluded.category, description = excluded.description`,
-    [accountId, slug, about.name, about.category, about.description],
+    `INSERT INTO account_templates (account_id, slug, name, category, description, stream)
+     VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (account_id, slug) DO UPDATE SET name = excluded.name, category = excluded.category,
+       description = excluded.description, stream = excluded.stream`,
+    [accountId, slug, about.name, about.category, about.description, about.stream],
   );
+  await raiseVersion(client, accountId);
 }
 
 export async function saveVersion(
@@ -132,8 +147,8 @@ export async function saveVersion(
 ): Promise<void> {
   await client.query(
     `INSERT INTO account_template_versions (account_id, slug, version, cloned_from, based_on,
-       subject, preheader, html, text, variables, sample)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+       subject, preheader, html, text, variables, sample, messages, name, description)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     [
       accountId,
       slug,
@@ -146,6 +161,9 @@ export async function saveVersion(
       version.text,
       JSON.stringify(version.variables),
       JSON.stringify(version.sample),
+      JSON.stringify(version.messages),
+      version.name,
+      version.description,
     ],
   );
 }

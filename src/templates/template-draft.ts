@@ -6,6 +6,7 @@ import { Problem } from '../errors.ts';
 import type { Environment, Template } from '../jinja/index.ts';
 import { type Category, categories } from './categories.ts';
 import { compileMail, compileText, type MailTemplate } from './mail-template.ts';
+import { type MessagesByLocale, messagesByLocaleSchema } from './messages.ts';
 import { type Variable, variableSchema, variableValues } from './variables.ts';
 
 /** A version's content: what a render depends on. */
@@ -18,12 +19,16 @@ export interface TemplateContent {
   text: string | null;
   variables: Variable[];
   sample: Record<string, unknown>;
+  /** What t() says in it, by language. */
+  messages: MessagesByLocale;
 }
 
 export interface TemplateDraft extends TemplateContent {
   name: string;
   category: Category;
   description: string;
+  /** What its emails go through; null: the default stream. */
+  stream: string | null;
 }
 
 export interface CompiledTemplate {
@@ -42,7 +47,7 @@ const RESERVED = ['branding', 'mail'];
 
 const words = (longest: number) =>
   z
-    .string('must be a text')
+    .string('must be a string')
     .max(longest, `must be at most ${longest} characters long`)
     .refine((text) => !text.includes('\u0000'), 'must not contain the character U+0000');
 const given = (longest: number) => words(longest).min(1, 'must not be empty');
@@ -51,6 +56,7 @@ const draftSchema = z.strictObject({
   name: given(200),
   category: z.enum(categories, `must be one of ${categories.join(', ')}`),
   description: words(2000),
+  stream: words(64).nullable(),
   subject: given(2000),
   preheader: words(2000),
   html: given(LONGEST_SOURCE),
@@ -65,6 +71,7 @@ const draftSchema = z.strictObject({
     (sample) => JSON.stringify(sample).length <= LONGEST_SAMPLE,
     `must be at most ${LONGEST_SAMPLE} characters of JSON`,
   ),
+  messages: messagesByLocaleSchema,
 });
 
 function checkNames(variables: Variable[], context: z.RefinementCtx): void {
@@ -114,8 +121,8 @@ export function givenSources(change: { [Field in keyof TemplateContent]?: unknow
 }
 
 /** What is compiled of it. */
-export const sourceOf = ({ subject, preheader, html, text }: TemplateContent) => ({
-  ...{ subject, preheader, html, text },
+export const sourceOf = ({ subject, preheader, html, text, messages }: TemplateContent) => ({
+  ...{ subject, preheader, html, text, messages },
 });
 
 /**
@@ -133,10 +140,11 @@ export function compileContent(
   };
 }
 
-export function checkSlug(slug: string): string {
+export function checkSlug(slug: string, at = 'slug'): string {
   if (slug.length <= 64 && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(slug)) return slug;
   throw new Problem(
     'invalid',
-    'slug must be small letters, digits and single hyphens, at most 64, such as welcome-back.',
+    'slug must be lower-case letters, digits and single hyphens, at most 64, such as welcome-back.',
+    { at },
   );
 }

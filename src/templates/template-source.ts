@@ -9,7 +9,7 @@ import {
   findAccountTemplate,
   readTemplateVersion,
 } from './stored-templates.ts';
-import type { TemplateContent } from './template-draft.ts';
+import type { TemplateContent, TemplateDraft } from './template-draft.ts';
 
 export interface FoundSource {
   /** One of the two is always there. */
@@ -17,7 +17,7 @@ export interface FoundSource {
   system: SystemTemplate | undefined;
   /** Null: the system template. */
   version: number | null;
-  content: TemplateContent;
+  content: TemplateContent & Pick<TemplateDraft, 'name' | 'description'>;
 }
 
 /**

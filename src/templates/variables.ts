@@ -1,8 +1,38 @@
 // The variables schema of a template: what a sender has to give, and what is missing from what was
-// given. Before it: a send with `variables`. After it: rendering, which may rely on every required
-// one being there.
+// given. Before it: a send with `variables`. After it: variable-fit.ts, which holds what is there
+// against its types, and rendering.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
+
+/** `url` is an address of the web; `any`, for whoever declares no type, is not looked at. */
+export const VARIABLE_TYPES = [
+  'string',
+  'number',
+  'boolean',
+  'url',
+  'array',
+  'object',
+  'any',
+] as const;
+export type VariableType = (typeof VARIABLE_TYPES)[number];
+
+/** What an entry of a list is: of one type, or an object with these fields. */
+export const entryShape = z.union([
+  z.enum(VARIABLE_TYPES),
+  z
+    .array(
+      z.strictObject({
+        name: z
+          .string()
+          .max(200)
+          .regex(/^[A-Za-z_]\w*$/, 'must be a name'),
+        required: z.boolean().default(false),
+        type: z.enum(VARIABLE_TYPES).default('string'),
+      }),
+    )
+    .min(1)
+    .max(50),
+]);
 
 export const variableSchema = z.strictObject({
   /** A name, or a path into objects such as `event.name`. */
@@ -11,13 +41,15 @@ export const variableSchema = z.strictObject({
     .max(200)
     .regex(/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/, 'must be a name or a path such as event.name'),
   required: z.boolean(),
-  type: z.enum(['string', 'number', 'boolean', 'array', 'object']).default('string'),
+  type: z.enum(VARIABLE_TYPES).default('any'),
+  /** Of an array; absent: its entries are not looked at. */
+  items: entryShape.optional(),
   description: z.string().max(1000).default(''),
   example: z.unknown().optional(),
 });
 
 /**
- * How many objects and lists of `variables` may stand inside one another. No template reads deeper.
+ * How many objects and lists of `variables` may be inside one another. No template reads deeper.
  */
 const MOST_DEPTH = 100;
 
@@ -27,7 +59,7 @@ const MOST_DEPTH = 100;
  */
 export const variableValues = (message?: string) =>
   z.record(z.string(), z.unknown(), message).refine(isShallow, {
-    message: `must hold at most ${MOST_DEPTH} objects and lists inside one another`,
+    message: `must be objects and lists nested at most ${MOST_DEPTH} deep`,
     abort: true,
   });
 
@@ -71,7 +103,7 @@ export function valueAt(variables: Record<string, unknown>, path: string): unkno
   return value;
 }
 
-function isAbsent(value: unknown): boolean {
+export function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
@@ -108,4 +140,6 @@ export function sizeOfVariables(variables: Record<string, unknown>): number {
 }
 
 const tooLarge = (what: string): Problem =>
-  new Problem('invalid', `variables ${what}. Give the template only what it shows.`);
+  new Problem('invalid', `variables ${what}. Give the template only what it shows.`, {
+    at: 'variables',
+  });

@@ -15,7 +15,7 @@ export interface Waiting {
   alone: boolean;
 }
 
-/** Ordinary mails take about half a millisecond: a batch of them is done within 20. */
+/** Ordinary emails take about half a millisecond: a batch of them is done within 20. */
 const MOST_IN_BATCH = 24;
 const MOST_BYTES_IN_BATCH = 1024 * 1024;
 /**

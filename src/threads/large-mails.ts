@@ -1,6 +1,7 @@
-// What runs in the threads for large mails: they have the memory and the time that 25 MB take, and
+// What runs in the threads for large emails: they have the memory and the time that 25 MB take, and
 // none of what strangers write into templates runs in them. roles/shared.ts gives mail/making.ts
 // the way to it.
+import { collectAll } from '../garbage.ts';
 import { assembleLarge } from '../mail/assembling.ts';
 import { serveJobs } from './serve.ts';
 
@@ -8,4 +9,5 @@ const jobs = { 'assemble-large': assembleLarge };
 
 export type LargeMailJobs = typeof jobs;
 
-serveJobs(jobs);
+// By itself a thread keeps what it left behind, up to 100 MB, until it needs the room again.
+serveJobs(jobs, collectAll);

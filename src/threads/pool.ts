@@ -5,7 +5,6 @@ import { Problem } from '../errors.ts';
 import { JobStopped } from '../job-stopped.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { processWorkedMs } from '../thread-clock.ts';
 import { createLanes, type Share, type Waiting } from './lanes.ts';
 import type { JobDone, Jobs } from './serve.ts';
 import { startThread, type Thing, type Thread, type ThreadOrder } from './thread.ts';
@@ -15,7 +14,9 @@ export interface RunOptions {
   uses?: readonly Thing[];
   /** About how many bytes the input has; large ones are not put into one batch. */
   size?: number;
-  /** Told how long a thread worked on it, also where that came to nothing. */
+  /** Of the input: these change hands, so that it is tried only once. */
+  transfer?: readonly ArrayBuffer[];
+  /** Told how long a thread worked on it, even where that came to nothing. */
   spent?: (ms: number) => void;
 }
 
@@ -210,7 +211,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   function lookAt(member: Member): void {
     const order = member.batch[member.thread.place()];
     const { watched } = member;
-    const [nowMs, nowWorkedMs] = [performance.now(), processWorkedMs()];
+    const [nowMs, nowWorkedMs] = [performance.now(), member.thread.workedMs()];
     if (order === undefined || watched.order !== order) {
       member.watched = { order, sinceMs: nowMs, workedMs: nowWorkedMs };
       return;
@@ -262,7 +263,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
       if (!suspects.includes(order)) return true;
       order.alone = true;
       order.strikes++;
-      if (order.strikes === 1) return true;
+      if (order.strikes === 1 && order.transfer.length === 0) return true;
       stop(order, 'memory', performance.now() - member.givenMs);
       return false;
     });
@@ -271,11 +272,12 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   }
 
   return {
-    run: (job, input, { share, uses = [], size = 0, spent = () => undefined }) =>
+    run: (job, input, { share, uses = [], size = 0, transfer = [], spent = () => undefined }) =>
       new Promise((resolve, reject) => {
         if (closed || lanes.count() >= mostWaiting) return reject(tooBusy());
         lanes.add({
-          ...{ job, input, uses, share, size, spent, reject, strikes: 0, alone: false },
+          ...{ job, input, uses, share, size, transfer, spent, reject },
+          ...{ strikes: 0, alone: false },
           resolve: resolve as (output: unknown) => void,
           sinceMs: performance.now(),
         });
@@ -296,6 +298,6 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
 }
 
 const tooBusy = (): Problem =>
-  new Problem('unavailable', 'The service has too much to do right now. Try again shortly.', {
+  new Problem('unavailable', 'The service is too busy right now. Try again shortly.', {
     retryAfterSeconds: 2,
   });

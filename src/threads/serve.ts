@@ -2,7 +2,7 @@
 // After it: thread.ts gets answers.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Problem } from '../errors.ts';
-import { openThreadClock, type ThreadClock } from '../thread-clock.ts';
+import { openThreadClock, ownThreadId, type ThreadClock } from '../thread-clock.ts';
 
 /**
  * Plain work on what can be cloned; `thing` gives what was handed over once for many orders. May
@@ -27,13 +27,18 @@ export type Result =
   | { problem: Pick<Problem, 'code' | 'detail' | 'faults'> }
   | { failure: unknown };
 
+/** The thread has loaded what it runs; under which name the system knows it, if under any. */
+export interface Ready {
+  ready: string | undefined;
+}
+
 export interface JobsDone {
   answers: JobDone[];
   /** The batch is over; what has no answer was not begun. */
   over: boolean;
 }
 
-/** The place of the order a thread works on, for who has to find the guilty one. */
+/** The place of the order a thread works on, for whoever has to find the guilty one. */
 export const RESTING = -1;
 
 /** After so long a batch is given back: others may have waited meanwhile. */
@@ -41,7 +46,8 @@ const LONGEST_BATCH_MS = 20;
 /** What is done is sent together, but those at the front need not wait for all. */
 const ANSWER_EVERY_MS = 5;
 
-export function serveJobs(jobs: Jobs): void {
+/** `tidy`: what is done behind each batch, when it is answered. */
+export function serveJobs(jobs: Jobs, tidy?: () => void): void {
   const port = parentPort!;
   const { progress } = workerData as { progress: Int32Array };
   const clock = openThreadClock();
@@ -73,6 +79,7 @@ export function serveJobs(jobs: Jobs): void {
     }
     Atomics.store(progress, 0, RESTING);
     post({ answers, over: true });
+    if (tidy !== undefined) setImmediate(tidy);
   });
 
   function post(message: JobsDone): void {
@@ -83,7 +90,7 @@ export function serveJobs(jobs: Jobs): void {
   port.on('messageerror', (error) => {
     throw error;
   });
-  port.postMessage('ready');
+  port.postMessage({ ready: ownThreadId() } satisfies Ready);
 }
 
 /**
@@ -120,22 +127,34 @@ function attempt(work: () => unknown): Result {
   }
 }
 
+/** Bytes that have so many in a buffer of their own change hands as they are. */
+const LARGE_BYTES = 64 * 1024;
+
+/** What holds bytes: an output, or a list in one. */
+type Holder = Record<string, unknown>;
+
 /**
  * Bytes of all outputs, one after the other in one buffer that changes hands: copying each by
- * itself took 60 µs a mail.
+ * itself took 60 µs a mail. Large ones are not copied at all, and what is shared stays where it is.
  */
 function joinBytes(answers: JobDone[]): ArrayBuffer[] {
-  const found: [holder: Record<string, unknown>, field: string, bytes: Uint8Array][] = [];
+  const found: [holder: Holder, field: string, bytes: Uint8Array][] = [];
+  const whole = new Set<ArrayBuffer>();
+  function collect(holder: Holder): void {
+    for (const [field, value] of Object.entries(holder)) {
+      if (Array.isArray(value)) collect(value as unknown as Holder);
+      if (!(value instanceof Uint8Array) || value.buffer instanceof SharedArrayBuffer) continue;
+      if (isAlone(value)) whole.add(value.buffer as ArrayBuffer);
+      else found.push([holder, field, value]);
+    }
+  }
   for (const [, , result] of answers) {
     if (!('output' in result) || typeof result.output !== 'object' || result.output === null) {
       continue;
     }
-    const holder = result.output as Record<string, unknown>;
-    for (const [field, value] of Object.entries(holder)) {
-      if (value instanceof Uint8Array) found.push([holder, field, value]);
-    }
+    collect(result.output as Holder);
   }
-  if (found.length === 0) return [];
+  if (found.length === 0) return [...whole];
   const joined = new ArrayBuffer(found.reduce((sum, [, , bytes]) => sum + bytes.length, 0));
   let at = 0;
   for (const [holder, field, bytes] of found) {
@@ -144,5 +163,9 @@ function joinBytes(answers: JobDone[]): ArrayBuffer[] {
     holder[field] = place;
     at += bytes.length;
   }
-  return [joined];
+  return [...whole, joined];
 }
+
+/** It fills most of its buffer, which is then nobody else's. */
+const isAlone = ({ buffer, length }: Uint8Array): boolean =>
+  length >= LARGE_BYTES && length * 2 > buffer.byteLength;

@@ -2,7 +2,8 @@
 // it cannot be trusted to end by itself. Before it: pool.ts decides what runs. After it: serve.ts
 // in the thread.
 import { Worker } from 'node:worker_threads';
-import { type Batch, type JobDone, type JobsDone, RESTING } from './serve.ts';
+import { openThreadClock, type ThreadClock } from '../thread-clock.ts';
+import { type Batch, type JobDone, type JobsDone, RESTING, type Ready } from './serve.ts';
 
 /**
  * Something large that many orders name by its key; it is handed to each thread once. A key means
@@ -19,6 +20,8 @@ export interface ThreadOrder {
   job: string;
   input: unknown;
   uses: readonly Thing[];
+  /** Of the input: these go to the thread as they are, and are gone here. */
+  transfer: readonly ArrayBuffer[];
 }
 
 export interface ThreadEvents {
@@ -50,17 +53,22 @@ export function startThread(file: URL, memoryMb: number, events: ThreadEvents) {
   const known = new Map<string, number>();
   let knownBytes = 0;
   let ended = false;
+  let clock: ThreadClock | undefined;
 
-  worker.on('message', (message: 'ready' | JobsDone) => {
+  worker.on('message', (message: Ready | JobsDone) => {
     if (ended) return;
-    if (message === 'ready') return events.ready();
+    if ('ready' in message) {
+      clock = openThreadClock(message.ready);
+      return events.ready();
+    }
     events.answered(message.answers);
     if (message.over) events.resting();
   });
   worker.on('messageerror', lost);
   worker.on('error', (error: Error) => lost(error));
   worker.on('exit', (code) => {
-    lost(new Error(`a thread ended by itself, with code ${code}`));
+    lost(new Error(`a thread ended on its own, with code ${code}`));
+    clock?.close();
     events.gone();
   });
 
@@ -99,11 +107,17 @@ export function startThread(file: URL, memoryMb: number, events: ThreadEvents) {
 
   return {
     work(orders: readonly ThreadOrder[]): void {
-      worker.postMessage({
+      const batch: Batch = {
         ...handOver(orders),
         orders: orders.map(({ job, input }) => [job, input]),
-      } satisfies Batch);
+      };
+      worker.postMessage(
+        batch,
+        orders.flatMap(({ transfer }) => [...transfer]),
+      );
     },
+    /** Its own work: what others do on this machine, or in this process, is not its fault. */
+    workedMs: () => clock?.workedMs() ?? 0,
     /** The place in its batch of what it works on just now; RESTING between batches. */
     place: () => Atomics.load(progress, 0),
     /** At once for us. A native call that runs still runs to its end: `gone` tells when. */

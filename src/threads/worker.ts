@@ -2,6 +2,7 @@
 // cloned to data that can be cloned; main.ts gives features the way to it, so none of them knows of
 // threads.
 import { readReceived, verifyReceived } from '../feedback/received.ts';
+import { lint } from '../lint/lint.ts';
 import { catalogFolder, loadCatalog } from '../templates/catalog.ts';
 import { createMailMaker } from '../templates/mail-maker.ts';
 import { serveJobs } from './serve.ts';
@@ -11,6 +12,7 @@ const { make, check } = createMailMaker(loadCatalog(catalogFolder));
 const jobs = {
   'make-mail': make,
   'check-template': check,
+  'lint-email': lint,
   'read-report': readReceived,
   'verify-report': verifyReceived,
 };

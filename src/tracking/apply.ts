@@ -3,12 +3,13 @@
 // stays fast, the stored mail is what its sender wrote, and a switch of the account holds for what
 // is still in the queue.
 import { idTimeMs } from '../ids.ts';
-import { insertTracking } from './insert.ts';
+import { DEFAULT_STREAM } from '../messages/stream.ts';
+import { trackedPieces } from './insert.ts';
 import { makeToken, type TokenKind } from './token.ts';
 
 const DAY_MS = 86_400_000;
 /**
- * People follow links in old mails; after two years nobody does, and what leaked is worth nothing
+ * People follow links in old emails; after two years nobody does, and what leaked is worth nothing
  * any more.
  */
 const VALID_MS = 730 * DAY_MS;
@@ -19,6 +20,9 @@ export const TRACKING_PATHS: Record<TokenKind, string> = {
   click: '/c/',
   unsubscribe: '/u/',
 };
+
+/** Opened by the token of the unsubscribe link: whoever may leave a stream may choose among all. */
+export const PREFERENCES_PATH = '/preferences/';
 
 export interface Tracker {
   /** Signs tokens. */
@@ -34,13 +38,14 @@ export interface TrackedMail {
   place?: number;
 }
 
+/** In pieces: whoever wants one text joins them. */
 export function trackHtml(
   tracker: Tracker,
   mail: TrackedMail,
   html: string,
   wanted: { opens: boolean; clicks: boolean },
-): string {
-  return insertTracking(html, {
+): string[] {
+  return trackedPieces(html, {
     linkUrl: wanted.clicks
       ? (url, index) => trackingUrl(tracker, mail, 'click', index, url)
       : undefined,
@@ -49,11 +54,27 @@ export function trackHtml(
 }
 
 /**
- * The token holds the address itself: unsubscribing works for as long as the mail exists, also when
- * we have forgotten it.
+ * The token holds stream and address themselves: unsubscribing works for as long as the mail
+ * exists, even when we have forgotten it.
  */
-export function unsubscribeUrl(tracker: Tracker, mail: TrackedMail, recipient: string): string {
-  return trackingUrl(tracker, mail, 'unsubscribe', 0, recipient);
+export function unsubscribeUrl(
+  tracker: Tracker,
+  mail: TrackedMail & { stream: string },
+  recipient: string,
+): string {
+  return trackingUrl(tracker, mail, 'unsubscribe', 0, writeSubscriber(mail.stream, recipient));
+}
+
+/** The default stream is left out, as in links that were made before there were streams. */
+const writeSubscriber = (stream: string, address: string): string =>
+  stream === DEFAULT_STREAM ? address : `${stream} ${address}`;
+
+/** Neither name nor address has a space. */
+export function readSubscriber(written: string): { stream: string; address: string } {
+  const at = written.indexOf(' ');
+  return at < 0
+    ? { stream: DEFAULT_STREAM, address: written }
+    : { stream: written.slice(0, at), address: written.slice(at + 1) };
 }
 
 /** The same on every attempt: the expiry counts from the mail's own time. */

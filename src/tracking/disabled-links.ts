@@ -90,7 +90,7 @@ function uuidOf(messageId: string): string {
   if (uuid !== undefined) return uuid;
   throw new Problem(
     'invalid',
-    `"${messageId.slice(0, 64)}" is no message id; they begin with msg_.`,
+    `"${messageId.slice(0, 64)}" is not a message id; they begin with msg_.`,
   );
 }
 
@@ -111,13 +111,14 @@ function readUrl(text: string): string {
   if (URL.canParse(text)) return new URL(text).href;
   throw new Problem(
     'invalid',
-    `"${text.slice(0, 200)}" is no URL. Give it as it stands in the mail.`,
+    `"${text.slice(0, 200)}" is not a URL. Give it as it is in the email.`,
   );
 }
 
 function readHost(text: string): string {
   const url = `https://${text}/`;
-  const host = URL.canParse(url) ? new URL(url).hostname : '';
+  // The dot of the root changes nothing about where a link leads.
+  const host = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
   if (host !== '' && !/[/:@?#]/.test(text)) return host;
-  throw new Problem('invalid', `"${text.slice(0, 200)}" is no host name, such as evil.example.`);
+  throw new Problem('invalid', `"${text.slice(0, 200)}" is not a host name such as evil.example.`);
 }

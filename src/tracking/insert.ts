@@ -2,6 +2,7 @@
 // reading of the mail. Before it: apply.ts, which makes the addresses. After it: the HTML of one
 // copy; what is not tracked stays byte for byte.
 import { Tokens } from '../html/tokens.ts';
+import { usualBodyEnd } from './body-end.ts';
 import {
   type Change,
   LINK_ATTRIBUTES,
@@ -22,9 +23,18 @@ export interface Insertion {
   pixelUrl?: string | undefined;
 }
 
-export function insertTracking(html: string, { linkUrl, pixelUrl }: Insertion): string {
-  const { links, bodyEnd } = findPlaces(html);
-  const changes: Change[] = linkUrl === undefined ? [] : linkChanges(links, linkUrl);
+export const insertTracking = (html: string, insertion: Insertion): string =>
+  trackedPieces(html, insertion).join('');
+
+/** The same, not put together: with 25 MB of HTML each form of it counts. */
+export function trackedPieces(html: string, { linkUrl, pixelUrl }: Insertion): string[] {
+  const changes: Change[] = [];
+  let bodyEnd = linkUrl === undefined ? usualBodyEnd(html) : undefined;
+  if (bodyEnd === undefined) {
+    const places = findPlaces(html);
+    if (linkUrl !== undefined) changes.push(...linkChanges(places.links, linkUrl));
+    bodyEnd = places.bodyEnd;
+  }
   if (pixelUrl !== undefined)
     changes.push({ start: bodyEnd, end: bodyEnd, value: pixelImage(pixelUrl) });
   return applyChanges(html, changes);
@@ -53,14 +63,15 @@ function findPlaces(html: string): { links: Link[]; bodyEnd: number } {
   return { links, bodyEnd: document >= 0 ? document : tokens.end };
 }
 
-function applyChanges(html: string, changes: Change[]): string {
+function applyChanges(html: string, changes: Change[]): string[] {
   // Links may stand behind the end of the body.
   changes.sort((one, other) => one.start - other.start);
-  let result = '';
+  const pieces: string[] = [];
   let at = 0;
   for (const { start, end, value } of changes) {
-    result += html.slice(at, start) + value;
+    pieces.push(html.slice(at, start), value);
     at = end;
   }
-  return result + html.slice(at);
+  pieces.push(html.slice(at));
+  return pieces;
 }

@@ -31,7 +31,7 @@ export function openLinkSwitch(deps: { database: Database; log: Log }): LinkSwit
   const couldNotAsk = recurringFault(
     deps.log,
     'warn',
-    'could not ask which links are switched off',
+    'could not read which links are switched off',
   );
   const accounts = remembering<number, AccountLinks>(
     async (accountId) => {

@@ -2,12 +2,13 @@
 // Before: inbound/open.ts and click.ts have answered already. After: events/record.ts, as for every
 // other event.
 import type { Clock } from '../clock.ts';
-import { type NewEvent, RECORD_EVENTS_SQL, recordEventsValues } from '../events/record.ts';
+import { type NewEvent, recordEvents } from '../events/record.ts';
 import { createGroupCommit, isDataFault } from '../group-commit.ts';
 import { bytesToUuid } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { recurringFault } from '../recurring-fault.ts';
+import { among } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 
 /**
@@ -53,15 +54,12 @@ export function openEngagementRecorder(deps: {
   const group = createGroupCommit<SeenEvent, void>({
     mostItems: 500,
     mostInFlight: 1,
+    apart: ({ accountId }) => database.shardOf(accountId),
     async write(events) {
-      const known = await withRecipients(database, events);
-      if (known.length === 0) return events.map(() => undefined);
-      const rows = await database.prepared<{ n: number }>(
-        'record-events',
-        RECORD_EVENTS_SQL,
-        recordEventsValues(known, clock.nowMs()),
-      );
-      for (const { n } of rows) metrics.events.inc({ kind: known[n - 1]!.kind });
+      const node = database.near(events[0]!.accountId);
+      const known = await withRecipients(node, events);
+      const fresh = await recordEvents(node, known, clock.nowMs());
+      for (const { kind } of fresh) metrics.events.inc({ kind });
       return events.map(() => undefined);
     },
   });
@@ -95,7 +93,9 @@ export function openEngagementRecorder(deps: {
   };
 }
 
-/** Who has the pixel's address can load it for ever; past so many the mail has told all it can. */
+/**
+ * Whoever has the pixel's address can load it for ever; past so many the mail has told all it can.
+ */
 const MOST_EVENTS_OF_A_MAIL = 20_000;
 
 /** Whose copy it is; of an older mail, which went to all in one copy, all of them. */
@@ -103,6 +103,7 @@ async function withRecipients(
   database: Database,
   events: readonly SeenEvent[],
 ): Promise<NewEvent[]> {
+  const accounts = events.map((event) => event.accountId);
   const uuids = events.map((event) => bytesToUuid(event.messageId));
   const sorted = [...uuids].sort();
   const rows = await database.prepared<{ uuid: string; recipients: string[] }>(
@@ -110,8 +111,8 @@ async function withRecipients(
     // The bounds keep the planner to the partitions of these days.
     `SELECT m.id AS uuid, m.recipients FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
      JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4
-     WHERE m.last_sequence < ${MOST_EVENTS_OF_A_MAIL}`,
-    [events.map((event) => event.accountId), uuids, sorted[0], sorted.at(-1)],
+     WHERE m.last_sequence < ${MOST_EVENTS_OF_A_MAIL} AND ${among('m.account_id', 5)}`,
+    [accounts, uuids, sorted[0], sorted.at(-1), database.home(accounts)],
   );
   const known = new Map(rows.map((row) => [row.uuid, row.recipients]));
   return events.flatMap(({ place, ...event }, index) => {

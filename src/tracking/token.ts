@@ -14,7 +14,7 @@ export interface TrackingToken {
   /** Which link of the mail. */
   index: number;
   /**
-   * Whose copy: the recipient's place in the message's list. Null in tokens of mails that went to
+   * Whose copy: the recipient's place in the message's list. Null in tokens of emails that went to
    * all in one copy.
    */
   place: number | null;

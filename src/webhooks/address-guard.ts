@@ -27,18 +27,16 @@ export async function checkUrl(
   guard: AddressGuard,
   text: string,
 ): Promise<{ url: URL; warning?: string }> {
-  if (!URL.canParse(text)) throw new Problem('invalid', `"${text.slice(0, 200)}" is not a URL.`);
+  if (!URL.canParse(text)) throw wrongUrl(`"${text.slice(0, 200)}" is not a URL.`);
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw httpsOnly();
   if (url.username !== '' || url.password !== '') {
-    throw new Problem(
-      'invalid',
-      'A webhook URL carries no user name or password; check the signature instead.',
+    throw wrongUrl(
+      'A webhook URL cannot carry a user name or password; check the signature instead.',
     );
   }
   if (!isPortPermitted(url)) {
-    throw new Problem(
-      'invalid',
+    throw wrongUrl(
       `Port ${url.port} belongs to another protocol. Use 443 or a free port above 1023.`,
     );
   }
@@ -55,16 +53,18 @@ export async function checkUrl(
   if (found.every((ip) => isPermitted(guard, url.protocol, ip))) return { url };
   throw found.every((ip) => isPermitted(guard, 'https:', ip))
     ? httpsOnly()
-    : new Problem('invalid', blockedDetail(host));
+    : wrongUrl(blockedDetail(host));
 }
 
-function httpsOnly(cause?: unknown): Problem {
-  return new Problem('invalid', 'A webhook URL must start with https://.', { cause });
-}
+const wrongUrl = (detail: string, cause?: unknown): Problem =>
+  new Problem('invalid', detail, { at: 'url', cause });
+
+const httpsOnly = (cause?: unknown): Problem =>
+  wrongUrl('A webhook URL must start with https://.', cause);
 
 // The address itself stays unsaid: what an internal name resolves to is nobody's business.
 function blockedDetail(host: string): string {
-  return `${host} is a private, loopback or otherwise special address, or resolves to one. Use a public address, or have the operator list it in WEBHOOK_ALLOW.`;
+  return `${host} is a private, loopback or otherwise special address, or resolves to one. Use a public address, or ask the operator to list it in WEBHOOK_ALLOW.`;
 }
 
 // ---- addresses
@@ -140,7 +140,7 @@ const SPECIAL = addressSet([
   '3fff::/20', // documentation (RFC 9637)
 ]);
 
-/** True for every address that is not a public one, and for what is no address at all. */
+/** True for every address that is not a public one, and for what is not an address at all. */
 export function isSpecialAddress(ip: string): boolean {
   const family = isIP(ip);
   if (family === 4) return contains(SPECIAL, ip);

@@ -16,7 +16,7 @@ export interface AttemptDeps {
   openSecret: OpenSecret;
   /** Of address-guard.ts. */
   agent: Dispatcher;
-  /** For all of a POST; 15 s unless told. */
+  /** For all of a POST; 15 s by default. */
   timeoutMs?: number;
 }
 
@@ -72,7 +72,7 @@ function outcomeOf(delivery: DueDelivery, result: PostResult, nowMs: number): Ho
   };
 }
 
-/** Its event is past the days of retention: there is nothing left to send. */
+/** Its event is past its retention: there is nothing left to send. */
 export function eventGone(delivery: DueDelivery, nowMs: number): HookOutcome {
   return {
     delivery,
@@ -81,7 +81,7 @@ export function eventGone(delivery: DueDelivery, nowMs: number): HookOutcome {
     dueAtMs: null,
     endedAtMs: nowMs,
     result: null,
-    error: 'Not sent: the event is past its days of retention.',
+    error: 'Not sent: the event is past its retention.',
   };
 }
 

@@ -15,16 +15,19 @@ export interface Delivery {
   id: string;
   endpointId: string;
   eventId: string;
-  messageId: string;
+  /** Null: the event is about no message. */
+  messageId: string | null;
   eventType: string;
   state: DeliveryState;
   attempts: number;
   createdAt: string;
-  /** When it is tried next, while pending. */
+  /** Whom its event is about; empty when that is past its retention. */
+  recipients: string[];
+  /** When it is tried next, while pending: not before its endpoint is tried again. */
   nextAttemptAt: string | null;
   finishedAt: string | null;
   /**
-   * The body of every attempt, byte for byte; null when the event is past its days of retention.
+   * The body of every attempt, byte for byte; null when the event is past its retention.
    */
   request: { body: string } | null;
   /** Of the last attempt; null when there was no answer. */
@@ -37,6 +40,8 @@ export interface Delivery {
 export interface DeliveryFilter {
   endpointId?: string;
   state?: DeliveryState;
+  /** Only those whose last attempt failed: given up, or waiting for the next one. */
+  failed?: boolean;
   /** The id the last page ended with. */
   before?: string;
   limit: number;
@@ -64,7 +69,8 @@ const SELECT_ROWS = `
   SELECT l.id AS uuid, l.endpoint_id AS "endpointUuid", l.message_id AS "messageUuid", l.event_id AS "eventUuid",
          l.event_type AS "eventType", l.state, l.attempts, l.attempted_at AS "attemptedAt", l.status, l.response,
          l.response_truncated AS truncated, l.error, l.duration_ms AS "durationMs", l.finished_at AS "finishedAt",
-         d.due_at AS "dueAt"
+         (SELECT greatest(d.due_at, w.paused_until) FROM webhook_endpoints w
+          WHERE w.account_id = l.account_id AND w.id = l.endpoint_id AND d.due_at IS NOT NULL) AS "dueAt"
   FROM webhook_deliveries l LEFT JOIN webhook_due d
     ON d.account_id = l.account_id AND d.endpoint_id = l.endpoint_id AND d.delivery_id = l.id`;
 
@@ -77,7 +83,9 @@ export async function listDeliveries(
   const rows = await database.query<DeliveryRow>(
     `${SELECT_ROWS}
      WHERE l.account_id = $1 AND ($2::uuid IS NULL OR l.endpoint_id = $2)
-       AND ($3::text IS NULL OR l.state = $3) AND ($4::uuid IS NULL OR l.id < $4)
+       AND ($3::text IS NULL OR l.state = $3)
+       AND ($6::boolean IS NOT TRUE OR l.state = 'abandoned' OR (l.state = 'pending' AND l.attempts > 0))
+       AND ($4::uuid IS NULL OR l.id < $4)
      ORDER BY l.id DESC LIMIT $5`,
     [
       accountId,
@@ -85,6 +93,7 @@ export async function listDeliveries(
       filter.state ?? null,
       filter.before === undefined ? null : (readUuid('whd_', filter.before) ?? NOBODY),
       filter.limit,
+      filter.failed ?? null,
     ],
   );
   return await withRequests(database, accountId, rows);
@@ -108,18 +117,21 @@ export async function getDelivery(
   );
 }
 
-/** The request as it is sent, signed anew; null when the event is past its days of retention. */
+/**
+ * The request of the last attempt, signed again; null when the event is past its retention.
+ */
 export async function signedRequest(
   { database, vault, clock }: { database: Database; vault: Vault; clock: Clock },
   { accountId, id, url }: Endpoint,
-  { request, eventId, attempts, state }: Delivery,
+  { request, eventId, attempts, attemptedAt, durationMs }: Delivery,
 ): Promise<{ url: string; headers: Record<string, string>; body: string } | null> {
   if (request === null) return null;
-  const nowMs = clock.nowMs();
+  // The last attempt as it was sent, else the first as it will be.
+  const nowMs = attemptedAt === null ? clock.nowMs() : Date.parse(attemptedAt) - (durationMs ?? 0);
   const owner = { accountId, endpointUuid: readUuid('whe_', id)! };
   const headers = attemptHeaders({
     eventId,
-    attempt: state === 'pending' ? attempts + 1 : Math.max(1, attempts),
+    attempt: Math.max(1, attempts),
     body: Buffer.from(request.body),
     secrets: await readSecrets(database, vault, owner, nowMs),
     nowMs,
@@ -171,19 +183,20 @@ async function withRequests(
   const events = await loadEvents(database, keys);
   return keys.map((row) => {
     const event = events.get(nameOf(row));
-    return toDelivery(row, event === undefined ? null : { body: bodyOf(event).toString() });
+    const request = event === undefined ? null : { body: bodyOf(event).toString() };
+    return { ...toDelivery(row, request), recipients: event?.recipients ?? [] };
   });
 }
 
 /** Sorts before every id, and is none. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-function toDelivery(row: DeliveryRow, request: Delivery['request']): Delivery {
+function toDelivery(row: DeliveryRow, request: Delivery['request']): Omit<Delivery, 'recipients'> {
   return {
     id: showUuid('whd_', row.uuid),
     endpointId: showUuid('whe_', row.endpointUuid),
     eventId: eventIdOf(row.eventUuid),
-    messageId: showUuid('msg_', row.messageUuid),
+    messageId: row.messageUuid === row.eventUuid ? null : showUuid('msg_', row.messageUuid),
     eventType: row.eventType,
     state: row.state,
     attempts: row.attempts,

@@ -84,8 +84,8 @@ export async function readSecrets(
 const MOST_REMEMBERED = 1024;
 
 /**
- * The same, for who signs many times with the same secret. A new secret is another ciphertext, so
- * nothing here grows old.
+ * The same, for whoever signs many times with the same secret. A new secret is another ciphertext,
+ * so nothing here grows old.
  */
 export function rememberSecrets(open: OpenSecret): OpenSecret {
   const known = new Map<string, string>();
@@ -100,7 +100,7 @@ export function rememberSecrets(open: OpenSecret): OpenSecret {
   };
 }
 
-/** All that lies sealed of them (src/secrets.ts). */
+/** All their sealed values (src/secrets.ts). */
 export const WEBHOOK_SECRET_COLUMNS: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
   (column) => ({
     table: 'webhook_endpoints',

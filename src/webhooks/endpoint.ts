@@ -8,7 +8,7 @@ import type { Database, Queryable } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
 import { type AddressGuard, checkUrl } from './address-guard.ts';
 import { sealSecret } from './endpoint-secrets.ts';
-import { HOOK_TYPES } from './event-body.ts';
+import { EVERY_HOOK_TYPE } from './event-body.ts';
 import type { DisabledReason } from './health.ts';
 import { newSecret } from './sign.ts';
 
@@ -21,7 +21,7 @@ export interface Endpoint {
   id: string;
   accountId: number;
   url: string;
-  /** Null: all. */
+  /** Null: all that are about messages. */
   eventTypes: HookType[] | null;
   fifo: boolean;
   createdAt: string;
@@ -50,7 +50,7 @@ export interface EndpointDeps {
   vault: Vault;
 }
 
-/** The secret is shown this once. */
+/** The secret is shown only once. */
 export async function createEndpoint(
   database: Database,
   accountId: number,
@@ -84,7 +84,7 @@ export async function createEndpoint(
   if (made[0].count >= MOST_ENDPOINTS) {
     throw new Problem(
       'invalid',
-      `An account has ${MOST_ENDPOINTS} webhook endpoints at most. Change one of them instead.`,
+      `An account can have at most ${MOST_ENDPOINTS} webhook endpoints. Change one of them instead.`,
     );
   }
   return {
@@ -247,14 +247,16 @@ export async function removeEndpoint(
 /** Null: all. */
 export function readTypes(types: readonly string[] | null | undefined): HookType[] | null {
   if (types == null || types.length === 0) return null;
-  return [...new Set(types)].map((type) => {
-    const known = HOOK_TYPES.find((one) => one === type);
-    if (known !== undefined) return known;
+  const known = types.map((type, index) => {
+    const one = EVERY_HOOK_TYPE.find((known) => known === type);
+    if (one !== undefined) return one;
     throw new Problem(
       'invalid',
-      `"${type}" is no webhook event type. There are ${HOOK_TYPES.join(', ')}.`,
+      `"${type}" is not a webhook event type. There are ${EVERY_HOOK_TYPE.join(', ')}.`,
+      { at: `event_types[${index}]` },
     );
   });
+  return [...new Set(known)];
 }
 
 const COLUMNS = `id AS uuid, account_id AS "accountId", url, event_types AS "eventTypes", fifo, created_at AS "createdAt",

@@ -1,15 +1,25 @@
 // The body of a webhook: exactly {event_type, user_id, payload}, built from the event's row. After:
 // attempt.ts signs and sends it. A recorded event never changes, so neither do the bytes: no
 // attempt, replay or endpoint needs a copy of its own.
-import { EVENT_KINDS, type EventKindName, type HookType } from '../events/kinds.ts';
+import {
+  EVENT_KINDS,
+  type EventKindName,
+  type HookType,
+  type MessageHookType,
+  SUBSCRIPTION,
+} from '../events/kinds.ts';
 import { showUuid } from '../ids.ts';
+import { among, byShard } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
+
+/** A message's, or an address's. */
+export type StoredKind = EventKindName | typeof SUBSCRIPTION.hook;
 
 export interface StoredEvent {
   accountId: number;
   messageUuid: string;
   eventUuid: string;
-  kind: EventKindName;
+  kind: StoredKind;
   /** UTC with microseconds, ending in Z. */
   timestamp: string;
   sequence: number;
@@ -21,7 +31,7 @@ export interface StoredEvent {
 }
 
 /**
- * Of `events e` joined with `messages m`. The message's own relay id is for events older than the
+ * Of `events e` left joined with `messages m`: a subscription's has none. The message's own relay id is for events older than the
  * column.
  */
 export const EVENT_COLUMNS = `
@@ -30,7 +40,19 @@ export const EVENT_COLUMNS = `
   coalesce(e.relay_message_id, m.relay_message_id, '') AS "relayMessageId", coalesce(m.tags, '{}') AS tags`;
 
 export function bodyOf(event: StoredEvent): Buffer {
-  const { hook, fields } = EVENT_KINDS[event.kind];
+  const { accountId: user_id, kind } = event;
+  const body =
+    kind === SUBSCRIPTION.hook
+      ? { event_type: kind, user_id, payload: subscriptionOf(event) }
+      : {
+          event_type: EVENT_KINDS[kind].hook,
+          user_id,
+          payload: payloadOf(event, EVENT_KINDS[kind]),
+        };
+  return Buffer.from(JSON.stringify(body));
+}
+
+function payloadOf(event: StoredEvent, { fields }: { fields: object }): Record<string, unknown> {
   const payload: Record<string, unknown> = {
     sm_mail_id: showUuid('msg_', event.messageUuid),
     message_id: event.relayMessageId,
@@ -42,7 +64,17 @@ export function bodyOf(event: StoredEvent): Buffer {
   for (const field of Object.keys(fields)) {
     if (field !== 'recipients') payload[field] = event.detail[field];
   }
-  return Buffer.from(JSON.stringify({ event_type: hook, user_id: event.accountId, payload }));
+  return payload;
+}
+
+function subscriptionOf({ recipients, timestamp, detail }: StoredEvent): Record<string, unknown> {
+  const { message, stream, suppressing, reason, origin } = detail;
+  return {
+    sm_mail_id: typeof message === 'string' ? showUuid('msg_', message) : null,
+    recipients,
+    ...{ stream, suppressing, reason, origin },
+    event_timestamp: timestamp,
+  };
 }
 
 /** `X-SM-Event-Id`. */
@@ -56,37 +88,55 @@ export interface EventKey {
 
 export const nameOf = (key: EventKey): string => `${key.messageUuid} ${key.eventUuid}`;
 
-/** By name. An event past its days of retention is not among them. */
+/** By name. An event past its retention is not among them. */
 export async function loadEvents(
-  database: Database,
+  all: Database,
   keys: readonly EventKey[],
 ): Promise<Map<string, StoredEvent>> {
-  if (keys.length === 0) return new Map();
+  const groups = byShard(all, keys, ({ accountId }) => accountId);
+  const loaded = await Promise.all(
+    groups.map((group) => loadGroup(all.near(group[0]!.accountId), group)),
+  );
+  return new Map(loaded.flat().map((event) => [nameOf(event), event]));
+}
+
+async function loadGroup(database: Database, keys: readonly EventKey[]): Promise<StoredEvent[]> {
+  const accounts = keys.map((key) => key.accountId);
   const messages = keys.map((key) => key.messageUuid);
   const sorted = messages.toSorted();
-  const rows = await database.prepared<StoredEvent>(
+  return await database.prepared<StoredEvent>(
     'load-events',
     // The bounds keep the planner to the partitions of these days.
     `SELECT ${EVENT_COLUMNS}
      FROM unnest($1::bigint[], $2::uuid[], $3::uuid[]) AS k (account_id, message_id, id)
      JOIN events e ON e.account_id = k.account_id AND e.message_id = k.message_id AND e.id = k.id
-       AND e.message_id BETWEEN $4 AND $5
-     JOIN messages m ON m.account_id = k.account_id AND m.id = k.message_id AND m.id BETWEEN $4 AND $5`,
+       AND e.message_id BETWEEN $4 AND $5 AND ${among('e.account_id', 6)}
+     LEFT JOIN messages m ON m.account_id = k.account_id AND m.id = k.message_id AND m.id BETWEEN $4 AND $5
+       AND ${among('m.account_id', 6)}`,
     [
-      keys.map((key) => key.accountId),
+      accounts,
       messages,
       keys.map((key) => key.eventUuid),
       sorted[0],
       sorted.at(-1),
+      database.home(accounts),
     ],
   );
-  return new Map(rows.map((event) => [nameOf(event), event]));
 }
 
-export const HOOK_TYPES = Object.values(EVENT_KINDS).flatMap(({ hook }) => hook ?? []);
+/** What an endpoint gets that names no types. */
+export const HOOK_TYPES: readonly MessageHookType[] = Object.values(EVENT_KINDS).flatMap(
+  ({ hook }) => hook ?? [],
+);
+/** What an endpoint can name. */
+export const EVERY_HOOK_TYPE: readonly HookType[] = [...HOOK_TYPES, SUBSCRIPTION.hook];
 
 /** The kind of event behind a webhook's type. */
-export function kindOf(type: HookType): EventKindName {
+export function kindOf<Type extends HookType>(
+  type: Type,
+): Type extends MessageHookType ? EventKindName : StoredKind;
+export function kindOf(type: HookType): StoredKind {
+  if (type === SUBSCRIPTION.hook) return type;
   const found = Object.entries(EVENT_KINDS).find(([, kind]) => kind.hook === type);
   return found![0] as EventKindName;
 }

@@ -4,7 +4,7 @@
 import type { PostResult } from './post.ts';
 
 /**
- * A run this long is no bad luck: with four at a time it takes some rounds, and a single event's
+ * A run this long is not bad luck: with four at a time it takes some rounds, and a single event's
  * retries never reach it.
  */
 const OPEN_AFTER_FAILURES = 10;
@@ -42,7 +42,7 @@ export function healthAfter(health: Health, result: PostResult, nowMs: number): 
 export const DISABLED_REASONS = {
   owner: 'disabled by its owner',
   gone: 'it answered 410 Gone',
-  failing: 'it failed everything for 3 days',
+  failing: 'every delivery to it failed for 3 days',
 } as const;
 export type DisabledReason = keyof typeof DISABLED_REASONS;
 

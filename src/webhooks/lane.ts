@@ -9,7 +9,7 @@ const WIDTH = 4;
 
 export interface QueuedDelivery {
   delivery: DueDelivery;
-  /** Undefined: past its days of retention. */
+  /** Undefined: past its retention. */
   event: StoredEvent | undefined;
 }
 

@@ -4,6 +4,7 @@
 // a worker dies, its leases end and others go on. The database's clock decides when: processes
 // whose clocks differ must not serve an endpoint together.
 import { firstUuidAt } from '../ids.ts';
+import { among, byShard } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 import type { Health } from './health.ts';
 
@@ -55,55 +56,11 @@ const ENDPOINT_COLUMNS = `
   l.account_id AS "accountId", l.id AS "endpointUuid", l.url, l.fifo, l.secret, l.previous_secret AS "previousSecret",
   l.previous_until AS "previousUntil", l.failures, l.failing_since AS "failingSince", l.paused_until AS "pausedUntil"`;
 
-// `waiting` jumps through the index from endpoint to endpoint: one probe each, which also tells its
-// earliest time, however long the backlogs are. Who was served longest ago comes first. Planned
-// anew each time: a plan made for an empty table would not do for a backlog.
 const TAKE_SQL = `
-  WITH RECURSIVE waiting AS (
-    (SELECT d.account_id, d.endpoint_id, d.due_at FROM webhook_due d
-     ORDER BY d.account_id, d.endpoint_id, d.due_at LIMIT 1)
-    UNION ALL
-    SELECT next.* FROM waiting w CROSS JOIN LATERAL (
-      SELECT d.account_id, d.endpoint_id, d.due_at FROM webhook_due d
-      WHERE (d.account_id, d.endpoint_id) > (w.account_id, w.endpoint_id)
-      ORDER BY d.account_id, d.endpoint_id, d.due_at LIMIT 1) next
-  ), ready AS (
-    SELECT e.account_id, e.id
-    FROM waiting w JOIN webhook_endpoints e ON e.account_id = w.account_id AND e.id = w.endpoint_id
-    WHERE w.due_at <= $1
-      AND e.disabled_at IS NULL
-      AND (e.paused_until IS NULL OR e.paused_until <= $1)
-      AND (e.lease IS NULL OR e.leased_until <= now())
-      AND (e.account_id, e.id) NOT IN (SELECT * FROM unnest($9::bigint[], $10::uuid[]))
-      AND (NOT e.fifo OR $1 >= (
-        SELECT d.due_at FROM webhook_due d
-        WHERE d.account_id = e.account_id AND d.endpoint_id = e.id ORDER BY d.delivery_id LIMIT 1))
-    ORDER BY e.leased_until NULLS FIRST
-    LIMIT $4
-    FOR UPDATE OF e SKIP LOCKED
-  ), leased AS (
-    UPDATE webhook_endpoints e SET lease = $2, leased_until = now() + $3 * interval '1 millisecond'
-    FROM ready r WHERE e.account_id = r.account_id AND e.id = r.id
-    RETURNING e.*
-  ), lanes AS (
-    SELECT * FROM leased
-    UNION ALL
-    SELECT e.* FROM unnest($5::bigint[], $6::uuid[]) AS short (account_id, id)
-    JOIN webhook_endpoints e ON e.account_id = short.account_id AND e.id = short.id
-    WHERE e.lease = $2 AND e.disabled_at IS NULL
-  )
-  SELECT ${ENDPOINT_COLUMNS}, d.delivery_id AS "deliveryUuid", d.message_id AS "messageUuid", d.event_id AS "eventUuid",
-         d.attempts, d.due_at <= $1 AS "isDue"
-  FROM lanes l LEFT JOIN LATERAL (
-    (SELECT * FROM webhook_due d
-     WHERE NOT l.fifo AND d.account_id = l.account_id AND d.endpoint_id = l.id
-       AND d.due_at <= $1 AND d.delivery_id <> ALL ($7::uuid[])
-     ORDER BY d.due_at LIMIT $8)
-    UNION ALL
-    (SELECT * FROM webhook_due d
-     WHERE l.fifo AND d.account_id = l.account_id AND d.endpoint_id = l.id AND d.delivery_id <> ALL ($7::uuid[])
-     ORDER BY d.delivery_id LIMIT $8)
-  ) d ON true`;
+  SELECT account_id AS "accountId", endpoint_id AS "endpointUuid", url, fifo, secret, previous_secret AS "previousSecret",
+         previous_until AS "previousUntil", failures, failing_since AS "failingSince", paused_until AS "pausedUntil",
+         delivery_id AS "deliveryUuid", message_id AS "messageUuid", event_id AS "eventUuid", attempts, is_due AS "isDue"
+  FROM take_webhooks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
 interface EndpointRow extends EndpointKey {
   url: string;
@@ -125,7 +82,7 @@ interface TakenRow extends EndpointRow {
 }
 
 /**
- * Leases further endpoints that have something due, and answers rows of those and of the short
+ * Leases further endpoints of a node that have something due, and answers rows of those and of the short
  * ones. A short one that is not answered is lost.
  */
 export async function takeDue(database: Database, nowMs: number, wanted: Wanted): Promise<Taken[]> {
@@ -134,10 +91,10 @@ export async function takeDue(database: Database, nowMs: number, wanted: Wanted)
     wanted.lease,
     wanted.leaseMs,
     wanted.endpoints,
+    wanted.rowsEach,
+    wanted.inHand,
     wanted.short.map((key) => key.accountId),
     wanted.short.map((key) => key.endpointUuid),
-    wanted.inHand,
-    wanted.rowsEach,
     wanted.served.map((key) => key.accountId),
     wanted.served.map((key) => key.endpointUuid),
   ]);
@@ -150,7 +107,7 @@ export async function takeDue(database: Database, nowMs: number, wanted: Wanted)
       taken.set(key, one);
     }
     if (row.deliveryUuid === null) continue;
-    // In order means in order: what stands behind a row that waits for its retry waits too.
+    // In order means in order: what is behind a row that waits for its retry waits too.
     one.blocked ||= !row.isDue;
     if (one.blocked) continue;
     const { accountId, endpointUuid, deliveryUuid, messageUuid, eventUuid, attempts } = row;
@@ -164,17 +121,32 @@ export async function takeDue(database: Database, nowMs: number, wanted: Wanted)
  * answered is lost.
  */
 export async function extendLeases(
+  all: Database,
+  lease: string,
+  leaseMs: number,
+  held: readonly EndpointKey[],
+): Promise<LeasedEndpoint[]> {
+  const groups = byShard(all, held, ({ accountId }) => accountId);
+  const extended = await Promise.all(
+    groups.map((group) => extend(all.near(group[0]!.accountId), lease, leaseMs, group)),
+  );
+  return extended.flat();
+}
+
+async function extend(
   database: Database,
   lease: string,
   leaseMs: number,
   held: readonly EndpointKey[],
 ): Promise<LeasedEndpoint[]> {
+  const accounts = held.map((key) => key.accountId);
   const rows = await database.query<EndpointRow>(
     `UPDATE webhook_endpoints l SET leased_until = now() + $2 * interval '1 millisecond'
      FROM unnest($3::bigint[], $4::uuid[]) AS held (account_id, id)
      WHERE l.account_id = held.account_id AND l.id = held.id AND l.lease = $1 AND l.disabled_at IS NULL
+       AND ${among('l.account_id', 5)}
      RETURNING ${ENDPOINT_COLUMNS}`,
-    [lease, leaseMs, held.map((key) => key.accountId), held.map((key) => key.endpointUuid)],
+    [lease, leaseMs, accounts, held.map((key) => key.endpointUuid), database.home(accounts)],
   );
   return rows.map(toEndpoint);
 }

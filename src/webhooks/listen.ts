@@ -35,7 +35,7 @@ async function* newEvents(
   while (!signal.aborted) {
     const rows = await database.query<StoredEvent & { atMs: number }>(
       `SELECT ${EVENT_COLUMNS}, extract(epoch FROM e.at)::float8 * 1000 AS "atMs"
-       FROM events e JOIN messages m ON m.account_id = e.account_id AND m.id = e.message_id
+       FROM events e LEFT JOIN messages m ON m.account_id = e.account_id AND m.id = e.message_id
        WHERE e.account_id = $1 AND e.sequence IS NOT NULL AND e.at >= $2 ORDER BY e.at`,
       [accountId, new Date(Math.max(startMs, newestMs - OVERLAP_MS))],
     );

@@ -3,7 +3,8 @@
 // delivered is delivered, the rest is no longer its to say.
 
 import { uuidToBytes } from '../ids.ts';
-import { int4Array, int8Array, textArray, uuidArray } from '../store/binary.ts';
+import { columnList } from '../store/columns.ts';
+import { among } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 import type { HookOutcome } from './attempt.ts';
 import type { DisabledReason, Health } from './health.ts';
@@ -19,41 +20,73 @@ export interface LaneNews {
   release: boolean;
 }
 
+const TIME = 'timestamp with time zone';
+
+const outcomeColumns = columnList<HookOutcome>({
+  account_id: { type: 'bigint', of: ({ delivery }) => delivery.accountId },
+  endpoint_id: { type: 'uuid', of: ({ delivery }) => uuidToBytes(delivery.endpointUuid) },
+  delivery_id: { type: 'uuid', of: ({ delivery }) => uuidToBytes(delivery.deliveryUuid) },
+  state: { type: 'text', of: ({ state }) => state },
+  attempts: { type: 'integer', of: ({ attempts }) => attempts },
+  due_at: { type: TIME, of: ({ dueAtMs }) => dueAtMs },
+  ended_at: { type: TIME, of: ({ endedAtMs }) => endedAtMs },
+  status: { type: 'integer', of: ({ result }) => result?.status ?? null },
+  response: { type: 'text', of: ({ result }) => result?.responseBody ?? null },
+  truncated: { type: 'integer', of: ({ result }) => (result?.responseTruncated ? 1 : 0) },
+  error: { type: 'text', of: ({ error }) => error },
+  duration_ms: { type: 'integer', of: ({ result }) => result?.durationMs ?? null },
+});
+
+const changeColumns = columnList<LaneNews>({
+  account_id: { type: 'bigint', of: ({ endpoint }) => endpoint.accountId },
+  id: { type: 'uuid', of: ({ endpoint }) => uuidToBytes(endpoint.endpointUuid) },
+  failures: { type: 'integer', of: ({ health }) => health?.failures ?? null },
+  failing_since: { type: TIME, of: ({ health }) => health?.failingSinceMs ?? null },
+  paused_until: { type: TIME, of: ({ health }) => health?.pausedUntilMs ?? null },
+  disable: { type: 'text', of: ({ disable }) => disable ?? null },
+  release: { type: 'integer', of: ({ release }) => (release ? 1 : 0) },
+});
+
+/** $1 and $2: the first and last delivery; $3: the lease; $4: now; $5: the accounts. */
+const HOME = 5;
+const FIRST_COLUMN = 6;
+
 const RECORD_SQL = `
   WITH outcome AS (
-    SELECT * FROM unnest($3::bigint[], $4::uuid[], $5::uuid[], $6::text[], $7::integer[], $8::text[], $9::text[],
-                         $10::integer[], $11::text[], $12::integer[], $13::text[], $14::integer[])
-      AS o (account_id, endpoint_id, delivery_id, state, attempts, due_at, ended_at,
-            status, response, truncated, error, duration_ms)
+    SELECT * FROM ${outcomeColumns.asRows('o', FIRST_COLUMN)}
   ), finished AS (
     DELETE FROM webhook_due d USING outcome o
     WHERE d.account_id = o.account_id AND d.endpoint_id = o.endpoint_id AND d.delivery_id = o.delivery_id
       AND (o.state = 'delivered' OR o.state = 'abandoned' AND d.attempts <= o.attempts)
+      AND ${among('d.account_id', HOME)}
   ), put_off AS (
-    UPDATE webhook_due d SET due_at = o.due_at::timestamptz, attempts = o.attempts FROM outcome o
+    UPDATE webhook_due d SET due_at = o.due_at, attempts = o.attempts FROM outcome o
     WHERE d.account_id = o.account_id AND d.endpoint_id = o.endpoint_id AND d.delivery_id = o.delivery_id
-      AND o.state = 'pending' AND d.attempts <= o.attempts
+      AND o.state = 'pending' AND d.attempts <= o.attempts AND ${among('d.account_id', HOME)}
   ), logged AS (
     UPDATE webhook_deliveries l SET
-      state = o.state, attempts = o.attempts, attempted_at = o.ended_at::timestamptz, status = o.status,
+      state = o.state, attempts = o.attempts, attempted_at = o.ended_at, status = o.status,
       response = o.response, response_truncated = o.truncated = 1, error = o.error, duration_ms = o.duration_ms,
-      finished_at = CASE WHEN o.state <> 'pending' THEN o.ended_at::timestamptz END
+      finished_at = CASE WHEN o.state <> 'pending' THEN o.ended_at END
     FROM outcome o
     WHERE l.account_id = o.account_id AND l.endpoint_id = o.endpoint_id AND l.id = o.delivery_id
       -- The bounds keep the planner to the partitions of these days.
-      AND l.id BETWEEN $1 AND $2
+      AND l.id BETWEEN $1 AND $2 AND ${among('l.account_id', HOME)}
       AND (o.state = 'delivered' OR l.state = 'pending' AND l.attempts <= o.attempts)
   )
   UPDATE webhook_endpoints e SET
     failures = coalesce(c.failures, e.failures),
-    failing_since = CASE WHEN c.failures IS NULL THEN e.failing_since ELSE c.failing_since::timestamptz END,
-    paused_until = CASE WHEN c.failures IS NULL THEN e.paused_until ELSE c.paused_until::timestamptz END,
-    disabled_at = coalesce(e.disabled_at, CASE WHEN c.disable IS NOT NULL THEN $16::timestamptz END),
+    failing_since = CASE WHEN c.failures IS NULL THEN e.failing_since ELSE c.failing_since END,
+    paused_until = CASE WHEN c.failures IS NULL THEN e.paused_until ELSE c.paused_until END,
+    disabled_at = coalesce(e.disabled_at, CASE WHEN c.disable IS NOT NULL THEN $4::timestamptz END),
     disabled_reason = coalesce(e.disabled_reason, c.disable),
     lease = CASE WHEN c.release = 0 THEN e.lease END
-  FROM unnest($17::bigint[], $18::uuid[], $19::integer[], $20::text[], $21::text[], $22::text[], $23::integer[])
-    AS c (account_id, id, failures, failing_since, paused_until, disable, release)
-  WHERE e.account_id = c.account_id AND e.id = c.id AND e.lease = $15`;
+  FROM ${changeColumns.asRows('c', FIRST_COLUMN + outcomeColumns.length)}
+  WHERE e.account_id = c.account_id AND e.id = c.id AND e.lease = $3
+    AND ${among('e.account_id', HOME)}`;
+
+/** Not null: what can never be true makes Citus leave out the whole statement. */
+const NO_DELIVERY = '00000000-0000-0000-0000-000000000000';
 
 export async function recordNews(
   database: Database,
@@ -62,33 +95,15 @@ export async function recordNews(
   news: readonly LaneNews[],
 ): Promise<void> {
   const outcomes = news.flatMap(({ outcome }) => outcome ?? []);
-  const deliveries = outcomes.map(({ delivery }) => delivery);
-  const sorted = deliveries.map((delivery) => delivery.deliveryUuid).sort();
-  const changes = changesOf(news);
+  const sorted = outcomes.map(({ delivery }) => delivery.deliveryUuid).sort();
   await database.prepared('record-webhook-news', RECORD_SQL, [
-    sorted[0] ?? null,
-    sorted.at(-1) ?? null,
-    int8Array(deliveries.map((delivery) => delivery.accountId)),
-    uuidArray(deliveries.map((delivery) => uuidToBytes(delivery.endpointUuid))),
-    uuidArray(deliveries.map((delivery) => uuidToBytes(delivery.deliveryUuid))),
-    textArray(outcomes.map(({ state }) => state)),
-    int4Array(outcomes.map(({ attempts }) => attempts)),
-    textArray(outcomes.map(({ dueAtMs }) => iso(dueAtMs))),
-    textArray(outcomes.map(({ endedAtMs }) => iso(endedAtMs))),
-    int4Array(outcomes.map(({ result }) => result?.status ?? null)),
-    textArray(outcomes.map(({ result }) => result?.responseBody ?? null)),
-    int4Array(outcomes.map(({ result }) => (result?.responseTruncated ? 1 : 0))),
-    textArray(outcomes.map(({ error }) => error)),
-    int4Array(outcomes.map(({ result }) => result?.durationMs ?? null)),
+    sorted[0] ?? NO_DELIVERY,
+    sorted.at(-1) ?? NO_DELIVERY,
     lease,
     new Date(nowMs),
-    int8Array(changes.map(({ endpoint }) => endpoint.accountId)),
-    uuidArray(changes.map(({ endpoint }) => uuidToBytes(endpoint.endpointUuid))),
-    int4Array(changes.map(({ health }) => health?.failures ?? null)),
-    textArray(changes.map(({ health }) => iso(health?.failingSinceMs ?? null))),
-    textArray(changes.map(({ health }) => iso(health?.pausedUntilMs ?? null))),
-    textArray(changes.map(({ disable }) => disable ?? null)),
-    int4Array(changes.map(({ release }) => (release ? 1 : 0))),
+    database.home(news.map(({ endpoint }) => endpoint.accountId)),
+    ...outcomeColumns.values(outcomes),
+    ...changeColumns.values(changesOf(news)),
   ]);
 }
 
@@ -108,5 +123,3 @@ function changesOf(news: readonly LaneNews[]): LaneNews[] {
   }
   return [...changes.values()];
 }
-
-const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -181,12 +181,12 @@ const KIND_OF_CODE: Record<string, PostErrorKind> = {
 const OURS = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
 const SENTENCE: Partial<Record<PostErrorKind, string>> = {
-  timeout: 'No connection came about in time.',
+  timeout: 'No connection was made in time.',
   dns: 'The host name could not be resolved.',
   refused: 'The connection was refused: nothing listens on that port.',
   unreachable: 'The endpoint could not be reached.',
   reset: 'The connection was closed before the answer was complete.',
-  tls: 'No trusted TLS connection came about.',
+  tls: 'No trusted TLS connection could be made.',
   protocol: 'The answer was not valid HTTP.',
 };
 

@@ -4,7 +4,7 @@ import { Problem } from '../errors.ts';
 import { firstUuidAt, readUuid, showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { type Endpoint, getEndpoint, readTypes } from './endpoint.ts';
-import { HOOK_TYPES, kindOf } from './event-body.ts';
+import { EVERY_HOOK_TYPE, HOOK_TYPES, kindOf } from './event-body.ts';
 
 export type Selection =
   /** One delivery. While it is pending it is only brought forward. */
@@ -123,7 +123,7 @@ const MISSED_SQL = `
     WHERE ${OF_ENDPOINT} AND l.id >= $7 AND l.message_id = e.message_id AND l.event_id = e.id)`;
 
 function hookOfKind(column: string): string {
-  const cases = HOOK_TYPES.map((type) => `WHEN '${kindOf(type)}' THEN '${type}'`);
+  const cases = EVERY_HOOK_TYPE.map((type) => `WHEN '${kindOf(type)}' THEN '${type}'`);
   return `CASE ${column} ${cases.join(' ')} END`;
 }
 
@@ -132,10 +132,13 @@ function windowOf(
   selection: { from: Date; to: Date; types?: readonly string[] },
 ): unknown[] {
   if (selection.from >= selection.to) {
-    throw new Problem('invalid', 'The time to replay must begin before it ends.');
+    throw new Problem('invalid', 'The period to replay must begin before it ends.', {
+      at: 'until',
+    });
   }
-  const wanted = readTypes(selection.types) ?? HOOK_TYPES;
-  const types = wanted.filter((type) => endpoint.eventTypes?.includes(type) ?? true);
+  const asked: readonly string[] = endpoint.eventTypes ?? HOOK_TYPES;
+  const wanted = readTypes(selection.types) ?? EVERY_HOOK_TYPE;
+  const types = wanted.filter((type) => asked.includes(type));
   return [
     selection.from,
     selection.to,
@@ -145,7 +148,7 @@ function windowOf(
   ];
 }
 
-/** The attempts begin anew; the log keeps the last answer until the next. */
+/** The attempts start again; the log keeps the last answer until the next. */
 async function again(
   client: Queryable,
   endpoint: Endpoint,

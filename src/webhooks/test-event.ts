@@ -3,7 +3,7 @@
 // in the log.
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import { EVENT_KINDS, type HookType } from '../events/kinds.ts';
+import { EVENT_KINDS, type HookType, SUBSCRIPTION } from '../events/kinds.ts';
 import { bytesToUuid, newIdBytes, readUuid } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
@@ -52,7 +52,7 @@ function testEvent(accountId: number, type: HookType, nowMs: number): StoredEven
     timestamp: new Date(nowMs).toISOString().replace('Z', '000Z'),
     sequence: 1,
     recipients: ['ada@example.com'],
-    detail: EVENT_KINDS[kind].example,
+    detail: kind === SUBSCRIPTION.hook ? SUBSCRIPTION.example : EVENT_KINDS[kind].example,
     relayMessageId: 'TEST',
     tags: ['test'],
   };

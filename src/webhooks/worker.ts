@@ -40,7 +40,7 @@ export interface WebhookWorkerDeps extends Omit<AttemptDeps, 'openSecret'> {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** How long endpoints stay with a worker that died; 30 s unless told. */
+  /** How long endpoints stay with a worker that died; 30 s by default. */
   leaseMs?: number;
 }
 
@@ -56,7 +56,11 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   const attemptDeps = { ...deps, openSecret: rememberSecrets(openSecretWith(deps.vault)) };
   const couldNotLook = recurringFault(log, 'error', 'could not look for due webhooks');
   const couldNotExtend = recurringFault(log, 'warn', 'could not extend the leases of webhooks');
-  const couldNotRecord = recurringFault(log, 'error', 'could not record what became of a webhook');
+  const couldNotRecord = recurringFault(
+    log,
+    'error',
+    'could not record what happened to a webhook',
+  );
   const leaseMs = deps.leaseMs ?? LEASE_MS;
   const lease = bytesToUuid(newIdBytes(clock.nowMs()));
   const lanes = new Map<string, Lane>();
@@ -65,8 +69,9 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     // One at a time: an endpoint's health must be written in the order it changed.
     mostInFlight: 1,
     mostItems: 256,
+    apart: ({ endpoint }) => database.shardOf(endpoint.accountId),
     write: async (news) => {
-      await recordNews(database, clock.nowMs(), lease, news);
+      await recordNews(database.near(news[0]!.endpoint.accountId), clock.nowMs(), lease, news);
       return news.map(() => undefined);
     },
   });
@@ -92,12 +97,20 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
 
   /** Takes what is due: for endpoints nobody serves, and for lanes that run short. */
   async function look(): Promise<void> {
-    const served = [...lanes.values()];
+    const nodes = database.nodes();
+    const room = Math.ceil(Math.max(0, MOST_LANES - lanes.size) / nodes.length);
+    const looks = await Promise.allSettled(nodes.map((node) => lookAt(node.database, room)));
+    const failed = looks.find((it) => it.status === 'rejected');
+    // One that is away keeps nobody from the others.
+    if (failed !== undefined && nodes.length > 1) couldNotLook(failed.reason);
+    else if (failed !== undefined) throw failed.reason;
+  }
+
+  async function lookAt(node: Database, endpoints: number): Promise<void> {
+    const served = [...lanes.values()].filter((lane) => isAt(node, lane));
     const short = served.filter((lane) => !lane.ended && isShort(lane));
-    const taken = await takeDue(database, clock.nowMs(), {
-      lease,
-      leaseMs,
-      endpoints: Math.max(0, MOST_LANES - lanes.size),
+    const taken = await takeDue(node, clock.nowMs(), {
+      ...{ lease, leaseMs, endpoints },
       rowsEach: ROWS_EACH,
       served: served.map((lane) => lane.endpoint),
       short: short.map((lane) => lane.endpoint),
@@ -112,6 +125,9 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
       for (const lane of lanes.values()) settle(lane);
     }
   }
+
+  const isAt = (node: Database, { endpoint }: Lane): boolean =>
+    database.nodes().length === 1 || database.near(endpoint.accountId) === node;
 
   function laneFor({ endpoint }: Taken): Lane {
     const name = laneName(endpoint);
@@ -169,7 +185,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   async function serve(lane: Lane, queued: QueuedDelivery): Promise<void> {
     lane.posting++;
     const news = await attemptSafely(lane, queued);
-    // In order means that the next one waits until this one is settled for good.
+    // In order means that the next one waits until this one is settled.
     const { fifo } = lane.endpoint;
     if (!fifo) lane.posting--;
     const isLast = lane.inHand.size === 1 && lane.queue.length === 0 && (lane.dry || lane.shut);

@@ -50,7 +50,7 @@ describe('a key with an end', () => {
     aheadMs = 3_601_000;
     expect(await statuses(key, '192.0.2.1')).toEqual([401, 401, 401, 401]);
     const { body } = await service.send(key, mail());
-    expect(body.detail).toContain('This API key ended at');
+    expect(body.detail).toContain('This API key expired at');
     aheadMs = 0;
   });
 

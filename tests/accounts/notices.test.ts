@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
-import { showUuid } from '../../src/ids.ts';
-import { deviceOf, noteSignIn } from '../../src/people/sign-in-places.ts';
+import { readUuid, showUuid } from '../../src/ids.ts';
+import { deviceOf, noteSignIn, prunePlaces } from '../../src/people/sign-in-places.ts';
 import { makeUser, openClient, openSignedIn, PASSWORD } from '../dashboard/dashboard-client.ts';
-import { captured } from '../support/captured.ts';
+import { captured, header } from '../support/captured.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -65,6 +65,22 @@ describe('a sign-in', () => {
     expect(await mailsTo(email, 'new-sign-in')).toHaveLength(2);
   });
 
+  it('to a login that lay unused for a year is told like any other', async () => {
+    const { id: userId, email } = await makeUser(service.database, { accountId });
+    const note = (client: string) =>
+      noteSignIn(service.database, userId, { client, userAgent: FIREFOX });
+    await note('192.0.2.1');
+    await note('192.0.2.2');
+    await until(async () => (await mailsTo(email, 'new-sign-in')).length === 1);
+    await service.database.query(
+      `UPDATE sign_in_places SET last_at = last_at - interval '1 year' WHERE user_id = $1`,
+      [readUuid('usr_', userId)],
+    );
+    await prunePlaces(service.database);
+    await note('203.0.113.66');
+    await until(async () => (await mailsTo(email, 'new-sign-in')).length === 2);
+  });
+
   it('two at once from the same new place are told, and lose nothing', async () => {
     const { id: userId, email } = await makeUser(service.database, { accountId });
     const note = (client: string) =>
@@ -98,6 +114,9 @@ describe('a new key', () => {
       });
       const { mail } = await captured(service.database, id!);
       expect(mail.subject).toBe('New API key: Warehouse');
+      // RFC 3834: no machine answers it; and mailbox providers count it for nobody's account.
+      expect(header(mail, 'Auto-Submitted')).toBe('auto-generated');
+      expect(header(mail, 'Feedback-ID')).toBeUndefined();
       expect(mail.text).toContain(key.prefix);
       expect(mail.text).toContain(developer.email);
       expect(mail.text).not.toContain(secret);

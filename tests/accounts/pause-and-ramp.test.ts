@@ -1,6 +1,7 @@
 // An account is paused when too much of its mail bounces or is complained about, and resumed by the operator; a new one ramps up.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, getAccount } from '../../src/accounts/accounts.ts';
+import { createKey } from '../../src/accounts/keys.ts';
 import {
   listPauses,
   type PauseLimits,
@@ -11,6 +12,7 @@ import { quotaOn } from '../../src/accounts/plans.ts';
 import { resumeAccount } from '../../src/accounts/suspension.ts';
 import { registerAccount } from '../../src/cli/account.ts';
 import { registerDoctor } from '../../src/cli/doctor.ts';
+import { systemClock } from '../../src/clock.ts';
 import { readUuid } from '../../src/ids.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { runInProcess } from '../support/command.ts';
@@ -72,11 +74,11 @@ describe('a pause', () => {
     await record(account, first!, 'bounced', 'transient', 5);
     // Exactly at the limit.
     expect(await look()).toEqual([]);
-    await record(account, first!, 'bounced', 'permanent', 1);
+    await record(account, first!, 'bounced', 'permanent', 5);
     expect(await look({ ...LIMITS, bouncePercent: undefined })).toEqual([]);
     expect(await look({ ...LIMITS, fewest: 41 })).toEqual([]);
     const reason =
-      'of 40 recipients within 24 hours 5 bounced for good, which is 12.5 %, and 10 % is the limit';
+      '5 of 40 recipients within 24 hours bounced permanently: 12.5 %, and the limit is 10 %';
     expect(await look()).toEqual([{ accountId: account.id, reason }]);
     expect(await look()).toEqual([]);
 
@@ -160,6 +162,37 @@ describe('a pause', () => {
     await resumeAccount(service.database, bad.id);
   });
 
+  it('is not brought about by one recipient who reports their copy again and again', async () => {
+    const account = await service.account();
+    const [first] = await sendTo(account, 40);
+    for (let n = 0; n < 30; n++) {
+      await record(account, first!, 'bounced', 'permanent', 1);
+      await record(account, first!, 'complained', '', 1);
+    }
+    expect(await look({ ...LIMITS, complaintPercent: 2.5 })).toEqual([]);
+    expect(await look({ ...LIMITS, complaintPercent: 2.4 })).toMatchObject([
+      { accountId: account.id, reason: expect.stringContaining('40 recipients') },
+    ]);
+  });
+
+  it('is neither brought about nor put off by what test keys send', async () => {
+    const account = await service.account();
+    const test = await createKey(service.database, systemClock, {
+      accountId: account.id,
+      scopes: ['email:send'],
+      limits: { sandboxOnly: true },
+    });
+    const testing = { ...account, key: test.key };
+    const [tried] = await sendTo(testing, 40);
+    await record(account, tried!, 'bounced', 'permanent', 5);
+    expect(await look()).toEqual([]);
+    const [sent] = await sendTo(account, 20);
+    await record(account, sent!, 'bounced', 'permanent', 3);
+    expect((await look()).map(({ reason }) => reason)).toEqual([
+      '3 of 20 recipients within 24 hours bounced permanently: 15.0 %, and the limit is 10 %',
+    ]);
+  });
+
   it('is looked for by the service itself where a limit is set', async () => {
     const account = await service.account();
     const [first] = await sendTo(account, 20);
@@ -217,14 +250,14 @@ describe('a ramp', () => {
     const refused = await service.send(account.key, mail({ to }));
     expect([refused.status, refused.body.detail]).toEqual([
       429,
-      'The daily quota of 2 recipients has 2 left (to, cc and bcc count). It starts anew at 00:00 UTC.',
+      'The daily quota of 2 recipients has 2 left (to, cc and bcc count). It resets at 00:00 UTC.',
     ]);
     const owner = await openSignedIn(service, { accountId: account.id });
     expect((await owner.api.account.get()).quota).toMatchObject({ limit: 2, left: 2 });
-    await set(`created_at = created_at - interval '1 day'`);
+    await set(`created_at = now() - interval '1 day'`);
     expect((await service.send(account.key, mail({ to }))).status).toBe(202);
     expect((await owner.api.account.get()).quota).toMatchObject({ limit: 4, left: 1 });
-    await set(`created_at = created_at - interval '4000 days'`);
+    await set(`created_at = now() - interval '4000 days'`);
     expect((await service.send(account.key, mail({ to }))).status).toBe(202);
     expect((await owner.api.account.get()).quota).toMatchObject({ limit: 50_000 });
   });

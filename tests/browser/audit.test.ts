@@ -33,7 +33,7 @@ describe.skipIf(!dashboard)('Audit', () => {
     const account = await service.account();
     const page = await open({ accountId: account.id, role: 'developer' });
     await page.goto('/audit');
-    await page.getByText(/takes the scope audit:read/).waitFor();
+    await page.getByText(/needs the scope audit:read/).waitFor();
     expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0);
   });
 });

@@ -27,8 +27,9 @@ describe.skipIf(!dashboard)('Branding', () => {
     await page.getByLabel('Brand name').fill('Nest & Co');
     await first.getByText('Nest & Co').first().waitFor();
     await order.getByText('Nest & Co').first().waitFor();
-    // However narrow, words stay whole.
+    // However little room there is, it is laid out as on a desktop.
     expect(await order.getByText('Confirmed', { exact: true }).evaluate(countLines)).toBe(1);
+    expect(await page.frames().at(-1)!.evaluate('innerWidth')).toBe(640);
   });
 
   it('warns of colours that are hard to read, and of what cannot be', async () => {
@@ -43,9 +44,12 @@ describe.skipIf(!dashboard)('Branding', () => {
       .nth(1)
       .waitFor({ state: 'detached' });
     await page.getByLabel('Privacy policy').fill('javascript:alert(1)');
+    // Said where it is wrong; the emails stay.
+    await page.getByText('must be an http or https address such as').waitFor();
     await page
-      .getByRole('alert')
-      .getByText(/privacy_policy_url/)
+      .frameLocator('iframe[title="welcome in your branding"]')
+      .getByText('Nest & Co')
+      .first()
       .waitFor();
     await page.getByLabel('Privacy policy').fill('https://example.com/privacy');
     await page
@@ -57,7 +61,19 @@ describe.skipIf(!dashboard)('Branding', () => {
 
   it('goes into every send once it is saved', async () => {
     const { service } = dashboard!;
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Save this branding?' });
+    await dialog
+      .getByRole('row', { name: /Brand name/ })
+      .getByText('Nest & Co')
+      .waitFor();
+    await dialog
+      .frameLocator('iframe[title="The email as it would be"]')
+      .getByText('Nest & Co')
+      .first()
+      .waitFor();
+    await look(page, 'branding-save');
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved as version 1').waitFor();
 
     const sent = await service.send(
@@ -68,7 +84,71 @@ describe.skipIf(!dashboard)('Branding', () => {
     expect(html).toContain('Nest &amp; Co');
     expect(html).toContain('#1d4ed8');
   });
+
+  it('has a logo that is uploaded, and carried by every email', async () => {
+    const { service } = dashboard!;
+    await page.getByLabel('Support page').fill('https://example.com/help');
+    const file = { name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') };
+    await page.locator('input[type=file]').setInputFiles(file);
+    await page.getByRole('alert').getByText('is not a PNG, JPEG, GIF or WebP image').waitFor();
+    await page.locator('input[type=file]').setInputFiles({ ...file, buffer: LOGO });
+    await page.getByText('Uploaded. New emails show this logo.').waitFor();
+    await page.getByRole('switch', { name: 'Every email carries the logo' }).click();
+    await page
+      .frameLocator('iframe[title="welcome in your branding"]')
+      .locator('img[src^="data:image/gif"]')
+      .waitFor();
+    await look(page, 'branding-logo');
+    // What was edited meanwhile is saved over the upload, which was a version of its own.
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved as version 3').waitFor();
+    const sent = await service.send(
+      account.key,
+      mail({ ...welcome, subject: '', html: '', text: '' }),
+    );
+    const { attachments } = (await captured(service.database, sent.body.id)).mail;
+    expect(attachments.map(({ mimeType }) => mimeType)).toEqual(['image/gif']);
+    expect(await page.getByLabel('Support page').inputValue()).toBe('https://example.com/help');
+  });
+
+  it('two people: what each changed stands together, or is chosen', {
+    timeout: 90_000,
+  }, async () => {
+    const { service, open } = dashboard!;
+    await page.getByLabel('Brand name').fill('Mine');
+    await page.getByLabel('Terms').fill('https://example.com/terms');
+    const other = await open({ accountId: account.id, role: 'owner' });
+    await other.goto('/branding');
+    await other.getByLabel('Brand name').fill('Theirs');
+    await other.getByLabel('Support email').fill('help@example.com');
+    await other.getByRole('button', { name: 'Save…' }).click();
+    await other.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await other.getByText('Saved as version 4').waitFor();
+
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    const conflict = page.getByRole('dialog', { name: 'Someone else changed the branding' });
+    await conflict.getByText('It changes Brand name, Support email').waitFor();
+    await look(page, 'branding-conflict');
+    await conflict.getByText('Take theirs').click();
+    await conflict.getByRole('button', { name: 'Merge into my changes' }).click();
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved as version 5').waitFor();
+    const [row] = await service.database.query<{ fields: object }>(
+      'SELECT fields FROM branding WHERE account_id = $1 ORDER BY version DESC LIMIT 1',
+      [account.id],
+    );
+    expect(row!.fields).toMatchObject({
+      brand_name: 'Theirs',
+      support_email: 'help@example.com',
+      terms_url: 'https://example.com/terms',
+    });
+  });
 });
+
+const LOGO = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
 /** As it is laid out. Runs in the page, of which these types know nothing. */
 function countLines(element: unknown): number {

@@ -1,5 +1,5 @@
 // A dashboard for a test file: the real service with the built pages, and a browser to walk them.
-// `look` takes screenshots in light and dark (.artifacts/screenshots) and lets axe-core judge the page.
+// `look` lets axe-core judge the page in light and dark, and takes screenshots where they are asked for (support/browser.ts).
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,15 +11,15 @@ import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { MemberRole } from '../../src/accounts/scopes.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
-import { announceSkip, openBrowser } from '../support/browser.ts';
+import { announceSkip, closeWindows, openBrowser, screenshot } from '../support/browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const screenshots = join(root, '.artifacts/screenshots');
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export { PASSWORD } from '../dashboard/dashboard-client.ts';
+export { screenshot } from '../support/browser.ts';
 
 export interface Dashboard {
   service: TestService;
@@ -44,7 +44,7 @@ export async function openDashboard(
     url: service.url,
     open: (user) => openPage(service, browser, user),
     async stop() {
-      await browser.close();
+      await closeWindows(browser);
       await service.stop();
     },
   };
@@ -61,7 +61,7 @@ async function openPage(
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(Number(process.env.BROWSER_TIMEOUT_MS ?? 60_000));
   if (user) {
     const [name, value] = (await openSignedIn(service, user)).cookie!.split('=') as [
       string,
@@ -88,13 +88,18 @@ function watchFaults(page: Page): void {
   });
 }
 
-/** Screenshots in light and dark; no serious finding of axe-core, nothing in the console. */
+/** Colours change in transitions of some 200 ms; axe-core would judge one in between. */
+const COLOURS_ARE_THERE = `Promise.all(document.getAnimations()
+  .filter((it) => it instanceof CSSTransition)
+  .map((it) => it.finished.catch(() => undefined))).then(() => undefined)`;
+
+/** In light and dark: a screenshot, no serious finding of axe-core, nothing in the console. */
 export async function look(page: Page, name: string): Promise<void> {
-  mkdirSync(screenshots, { recursive: true });
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
-    await page.screenshot({ path: join(screenshots, `${name}-${colorScheme}.png`) });
+    await page.evaluate(COLOURS_ARE_THERE);
+    await screenshot(page, `${name}-${colorScheme}`);
     // Of all the rules, colours alone can change the outcome of one.
     const rules = colorScheme === 'dark' ? { runOnly: ['color-contrast'] } : {};
     expect(await findings(page, rules), `${name}, ${colorScheme}`).toEqual([]);

@@ -5,7 +5,7 @@ import { mail } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { look, openDashboard } from './dashboard.ts';
 
-const dashboard = await openDashboard();
+const dashboard = await openDashboard({ SMTP_PORT: '0' });
 afterAll(() => dashboard?.stop());
 
 describe.skipIf(!dashboard)('API keys', () => {
@@ -28,6 +28,10 @@ describe.skipIf(!dashboard)('API keys', () => {
     await page.getByRole('button', { name: 'Create the key' }).click();
     secret = (await page.getByTestId('secret').textContent())!;
     await page.getByRole('button', { name: 'Copy API key' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(`${dashboard!.service.service.smtpPort} with STARTTLS`).waitFor();
+    await dialog.getByRole('button', { name: 'Copy the password' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
     await look(page, 'key-secret');
     await page.getByRole('button', { name: 'Done' }).click();
@@ -54,7 +58,7 @@ describe.skipIf(!dashboard)('API keys', () => {
     await page.getByRole('button', { name: 'Revoke Support agent' }).click();
     await page.getByRole('dialog').getByText('cannot be undone').waitFor();
     await page.getByRole('button', { name: 'Revoke the key' }).click();
-    await page.getByText('The key is refused from now on').waitFor();
+    await page.getByText('The key no longer works').waitFor();
     expect((await service.send(secret, mail())).status).toBe(401);
   });
 

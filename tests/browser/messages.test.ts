@@ -49,36 +49,50 @@ describe.skipIf(!dashboard)('Searching messages', () => {
     await look(page, 'messages-none');
   });
 
-  it('finds mails by subject and id', async () => {
+  it('finds mails by words of the subject and by id', async () => {
     await page.goto('/messages');
-    await page.locator('input[aria-label="Search by"]').click();
-    await page.getByRole('option', { name: 'Subject' }).click();
-    await page.getByRole('searchbox').fill('letter 5');
-    await page.getByText('11 messages, that is all').waitFor();
+    await page.getByRole('searchbox').fill('subject:letter 50');
+    await page.getByText('One message, that is all').waitFor();
     await page.getByRole('link', { name: /Letter 50/ }).click();
+    await page.getByRole('heading', { name: 'Letter 50' }).waitFor();
     const id = new URL(page.url()).pathname.split('/').at(-1)!;
-    await page.goto(`/messages?id=${id}`);
+    await page.goto('/messages');
+    await page.getByRole('searchbox').fill(id);
     await page.getByText('One message, that is all').waitFor();
     await page.getByText('Letter 50').waitFor();
   });
 
-  it('finds mails by when they were sent', async () => {
+  it('combines what is asked for, says what it does not understand, and keeps it in the address', async () => {
     await page.goto('/messages');
+    await page.getByRole('searchbox').fill('to:@example.net letter tag:rare from:@example.com');
+    await page.getByText('One message, that is all').waitFor();
     await page.locator('input[aria-label=Time]').click();
     await page.getByRole('option', { name: 'Last hour' }).click();
-    await page.locator('.message-line').nth(49).waitFor();
-    expect(new URL(page.url()).searchParams.get('from')).toMatch(/Z/);
-    await page.locator('input[aria-label=Time]').click();
-    await page.getByRole('option', { name: 'Between' }).click();
-    await page.getByLabel('From').fill('2020-01-01T00:00');
-    await page.getByLabel('Until').fill('2020-01-02T00:00');
-    await page.getByText('Nothing matches').waitFor();
-    await page.getByLabel('Until').fill('2099-01-01T00:00');
-    await page.locator('.message-line').nth(49).waitFor();
-    // The address holds the search, so it can be passed on.
     await page.reload();
-    expect(await page.getByLabel('Until').inputValue()).toBe('2099-01-01T00:00');
+    await page.getByText('Letter 7', { exact: true }).waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe(
+      'to:@example.net letter tag:rare from:@example.com after:1h',
+    );
+    await page.getByRole('searchbox').fill('after:2020-01-01 before:2020-01-02');
+    await page.getByText('Nothing matches').waitFor();
+    await page.getByRole('searchbox').fill('colour:red status:lost');
+    await page.getByText('You cannot search by colour:').waitFor();
+    await page.getByText('There is no status lost').waitFor();
+    await look(page, 'messages-fault');
+  });
+
+  it('searches are given a name and found again', async () => {
+    await page.getByRole('searchbox').fill('tag:rare');
+    await page.getByText('One message, that is all').waitFor();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save this search' }).click();
+    await page.getByLabel('Name').fill('The rare ones');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.goto('/messages');
     await page.locator('.message-line').nth(49).waitFor();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: /^The rare ones/ }).click();
+    await page.getByText('One message, that is all').waitFor();
   });
 });
 
@@ -105,10 +119,10 @@ describe.skipIf(!dashboard)('One message', () => {
     // Live: nobody reloads.
     await page.locator('[data-event=clicked]').waitFor();
     await page.locator('[data-event=bounced]').waitFor();
-    const frame = page.frameLocator('iframe[title="Mail: Your invoice"]');
+    const frame = page.frameLocator('iframe[title="Email: Your invoice"]');
     await frame.getByRole('heading', { name: 'Invoice' }).waitFor();
-    await page.getByText('Mobile').last().click();
-    await page.getByRole('button', { name: 'Dark mail program' }).click();
+    await page.getByText('Phone', { exact: true }).click();
+    await page.getByRole('button', { name: 'Dark mode' }).click();
     await look(page, 'message');
 
     await page.getByRole('tab', { name: 'Recipients' }).click();
@@ -132,5 +146,33 @@ describe.skipIf(!dashboard)('One message', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(sent.body.id));
     await page.getByText('Dashboard').waitFor();
+  });
+
+  it('to many: one header, what became of how many, and a table to look through', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'viewer' });
+    const to = Array.from({ length: 30 }, (_, n) =>
+      n % 3 === 0 ? `bounce+${n}@simulator.test` : `delivered+${n}@simulator.test`,
+    );
+    const sent = await service.send(account.key, mail({ to, subject: 'To many' }));
+    await page.goto(`/messages/${sent.body.id}`);
+    await page.getByText('30 recipients: 20 delivered, 10 bounced').waitFor();
+    await page.locator('[data-event=delivered]').getByText('20 delivered').waitFor();
+    await page.locator('[data-event=bounced]').getByText('10 bounced').waitFor();
+    const envelope = page.locator('.envelope');
+    expect(await envelope.innerText()).toMatch(/From\s+Acme <hello@example\.com>/);
+    await look(page, 'message-many');
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(2500);
+    await envelope.getByRole('link', { name: 'and 26 more' }).click();
+    await page.getByText('10 bounced', { exact: true }).last().click();
+    await page.getByRole('table').getByText('bounce+0@simulator.test').waitFor();
+    expect(await page.getByRole('table').locator('tbody tr').count()).toBe(10);
+    // The tab stands in the address.
+    expect(new URL(page.url()).searchParams.get('tab')).toBe('recipients');
+    await page.getByRole('tab', { name: 'Headers' }).click();
+    for (const name of ['Message-ID', 'MIME-Version', 'Date']) {
+      await page.getByRole('rowheader', { name, exact: true }).waitFor();
+    }
   });
 });

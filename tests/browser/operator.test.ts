@@ -14,15 +14,15 @@ describe.skipIf(!dashboard)('Operator', () => {
     await page.goto('/operator');
     await page.getByRole('button', { name: 'New account' }).click();
     await page.getByLabel('Name').fill('Beta');
-    await page.getByLabel("Owner's e-mail").fill('beta@example.org');
+    await page.getByLabel("Owner's email").fill('beta@example.org');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
-    await page.getByText('Its owner got the link by mail.').waitFor();
+    await page.getByText('The link was emailed to its owner.').waitFor();
     expect(await page.getByTestId('secret').count()).toBe(0);
     await page.getByRole('button', { name: 'Done' }).click();
 
     await page.getByRole('button', { name: 'Manage Beta' }).click();
     await page.getByRole('menuitem', { name: 'Plan, quota and rate' }).click();
-    await page.getByLabel('Recipients a day').fill('777');
+    await page.getByLabel('Recipients per day').fill('777');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('cell', { name: '777' }).waitFor();
 

@@ -11,7 +11,10 @@ describe.skipIf(!dashboard)('Sandbox', () => {
   it('shows what was captured and can be emptied', async () => {
     const { service, open } = dashboard!;
     const account = await service.account();
-    const sent = await service.send(account.key, mail({ subject: 'Caught' }));
+    const sent = await service.send(
+      account.key,
+      mail({ subject: 'Caught', text: 'Hello! Your code is 482 913.' }),
+    );
     await captured(service.database, sent.body.id);
     const page = await open({ accountId: account.id, role: 'developer' });
     await page.goto('/sandbox');
@@ -19,12 +22,13 @@ describe.skipIf(!dashboard)('Sandbox', () => {
     await look(page, 'sandbox');
     await page.getByRole('link', { name: /Caught/ }).click();
     await page.frameLocator('iframe').getByText('Hello!').waitFor();
+    await page.getByText('482913').waitFor();
     await look(page, 'sandbox-mail');
     await page.getByRole('tab', { name: 'Raw' }).click();
     await page.getByText('DKIM-Signature').or(page.getByText('Subject: Caught')).first().waitFor();
     await page.getByRole('link', { name: 'Sandbox' }).first().click();
     await page.getByRole('button', { name: 'Empty the inbox' }).click();
     await page.getByRole('button', { name: 'Empty it' }).click();
-    await page.getByText('Nothing was captured').waitFor();
+    await page.getByText('Nothing captured yet').waitFor();
   });
 });

@@ -1,4 +1,5 @@
 // Senders: a domain becomes verified when its records stand in DNS; an address when its link is followed.
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { showUuid } from '../../src/ids.ts';
@@ -9,6 +10,7 @@ import { look, openDashboard } from './dashboard.ts';
 const dns = await startDns();
 const dashboard = await openDashboard({
   DNS_SERVERS: dns.address,
+  BOUNCE_DOMAIN: 'bounces.example.net',
   SYSTEM_SENDER: 'Sandmartin <no-reply@service.example>',
 });
 afterAll(async () => {
@@ -59,7 +61,7 @@ describe.skipIf(!dashboard)('Senders', () => {
     await page.getByRole('button', { name: 'Remove mail.example.com' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Remove mail.example.com' }).click();
-    await page.getByLabel('Type mail.example.com to go on').fill('mail.example.com');
+    await page.getByLabel('Type mail.example.com to continue').fill('mail.example.com');
     await page.getByRole('button', { name: 'Remove the domain' }).click();
     await page.getByText('No domain yet').waitFor();
   });
@@ -69,7 +71,7 @@ describe.skipIf(!dashboard)('Senders', () => {
     await service.account({ identities: ['service.example'] });
     await page.getByRole('button', { name: 'Add an address' }).click();
     await page.getByRole('dialog').getByLabel('Address').fill('ada@example.org');
-    await page.getByRole('button', { name: 'Mail the link' }).click();
+    await page.getByRole('button', { name: 'Email the link' }).click();
     await page.getByRole('cell', { name: 'ada@example.org', exact: true }).waitFor();
     await page.getByText('Waiting for the link').waitFor();
 
@@ -89,5 +91,37 @@ describe.skipIf(!dashboard)('Senders', () => {
     await page.getByRole('button', { name: 'Remove ada@example.org' }).click();
     await page.getByRole('button', { name: 'Remove the address' }).click();
     await page.getByText('No single addresses').waitFor();
+  });
+});
+
+describe.skipIf(!dashboard)('Where the records go', { timeout: 90_000 }, () => {
+  it('names the provider, writes names as its form wants them, and sees by itself what was published', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account({ identities: [] });
+    dns.publish('NS', 'wizard.example', 'kim.ns.cloudflare.com');
+    const page = await open({ accountId: account.id, role: 'developer' });
+    await page.goto('/senders');
+    await page.getByRole('button', { name: 'Add a domain' }).click();
+    await page.getByRole('dialog').getByLabel('Domain').fill('mail.wizard.example');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('is at Cloudflare').waitFor();
+    const rows = page.getByRole('region', { name: 'DNS records' }).locator('tbody tr');
+    const ownership = rows.filter({ hasText: 'Ownership' });
+    await ownership.getByText('_sandmartin.mail', { exact: true }).waitFor();
+    await look(page, 'domain-wizard');
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Zone file' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toBe('mail.wizard.example.zone');
+    const zone = await readFile(await file.path(), 'utf8');
+    const value = await ownership.locator('code').nth(1).textContent();
+    expect(zone).toContain(`_sandmartin.mail.wizard.example.\t3600\tIN\tTXT\t"${value}"`);
+    // DKIM's RSA key is longer than a string of DNS may be.
+    expect(zone).toMatch(/"v=DKIM1; k=rsa; p=[^"]+" "[^"]+"/);
+    dns.publish('TXT', '_sandmartin.mail.wizard.example', value!);
+    // Nobody presses anything.
+    await page.getByText('Verified', { exact: true }).waitFor({ timeout: 30_000 });
+    await ownership.getByText('In place').waitFor();
   });
 });

@@ -1,11 +1,12 @@
 // What all pages share: the account switcher, the keyboard's way in, and a phone on which nothing stands beyond the edge.
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { captured } from '../support/captured.ts';
 import { mail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { findings, look, openDashboard } from './dashboard.ts';
+import { findings, look, openDashboard, screenshot } from './dashboard.ts';
 
 const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
 afterAll(() => dashboard?.stop());
@@ -85,7 +86,7 @@ describe.skipIf(!dashboard)('The frame of all pages', () => {
 describe.skipIf(!dashboard)('A phone', () => {
   let page: Page;
   let account: TestAccount;
-  const ids = { message: '', webhook: '', captured: '' };
+  const ids = { message: '', held: '', webhook: '', captured: '' };
 
   beforeAll(async () => {
     const { service, open } = dashboard!;
@@ -112,6 +113,12 @@ describe.skipIf(!dashboard)('A phone', () => {
       scopes: ['email:send', 'email:read'],
       rules: { no_bcc: true, templates_only: true, allowed_recipients: ['example.com'] },
     });
+    const { secret } = await client.api.keys.create({
+      name: 'Held',
+      scopes: ['email:send'],
+      rules: { approval: 'always' },
+    });
+    ids.held = (await service.send(secret, mail({ subject: 'Waits for a person' }))).body.id;
     await client.api.templates.clone({ slug: 'welcome' });
     await captured(service.database, sent.body.id);
     const { data: items } = await client.api.sandbox.list();
@@ -126,35 +133,78 @@ describe.skipIf(!dashboard)('A phone', () => {
     await page.addInitScript(WATCH_SHIFTS);
   });
 
-  const pages: [string, () => string][] = [
-    ['overview', () => '/'],
-    ['messages', () => '/messages'],
-    ['message', () => `/messages/${ids.message}`],
-    ['templates', () => '/templates'],
-    ['template', () => '/templates/welcome'],
-    ['editor', () => '/templates/welcome/edit'],
-    ['branding', () => '/branding'],
-    ['senders', () => '/senders'],
-    ['webhooks', () => '/webhooks'],
-    ['webhook', () => `/webhooks/${ids.webhook}`],
-    ['keys', () => '/keys'],
-    ['suppressions', () => '/suppressions'],
-    ['sandbox', () => '/sandbox'],
-    ['sandbox-mail', () => `/sandbox/${ids.captured}`],
-    ['team', () => '/team'],
-    ['account', () => '/account'],
-    ['profile', () => '/profile'],
-    ['operator', () => '/operator'],
+  /** Of every route of the table; those before the door are looked at in first-run.test.ts. */
+  const pages: [route: string, path?: () => string][] = [
+    ['/'],
+    ['/messages'],
+    ['/messages/$id', () => `/messages/${ids.message}`],
+    ['/approvals'],
+    ['/approvals/$id', () => `/approvals/${ids.held}`],
+    ['/templates'],
+    ['/templates/$slug', () => '/templates/welcome'],
+    ['/templates/$slug/edit', () => '/templates/welcome/edit'],
+    ['/branding'],
+    ['/senders'],
+    ['/webhooks'],
+    ['/webhooks/$id', () => `/webhooks/${ids.webhook}`],
+    ['/connect'],
+    ['/connect/reference'],
+    ['/keys'],
+    ['/audit'],
+    ['/streams'],
+    ['/suppressions'],
+    ['/sandbox'],
+    ['/sandbox/$id', () => `/sandbox/${ids.captured}`],
+    ['/team'],
+    ['/account'],
+    ['/profile'],
+    ['/operator'],
+    ['/operator/relays'],
   ];
 
-  it.each(pages)('holds %s: nothing beyond its edge, nothing that jumps', async (_, path) => {
-    await page.goto(path());
+  it('leaves out no page', () => {
+    const table = readFileSync('web/src/router.tsx', 'utf8').matchAll(/path: '(\/.*)'/g);
+    const beforeTheDoor = /^\/(sign-in|setup|invitation|forgot-password|new-password)$/;
+    const routes = [...table].map(([, route]) => route!).filter((it) => !beforeTheDoor.test(it));
+    expect(pages.map(([route]) => route)).toEqual(routes);
+  });
+
+  it.each(pages)('holds %s: nothing beyond its edge, nothing that jumps', async (route, path) => {
+    await page.goto(path?.() ?? route);
     await page.locator('h1').waitFor();
     await expect.poll(() => page.evaluate(STILL_LOADING), { timeout: 10_000 }).toBe(0);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     // What Web Vitals call good.
     expect(await page.evaluate('layoutShift')).toBeLessThan(0.1);
     expect(await findings(page)).toEqual([]);
+    await lookAtAllWidths(page, route);
+  });
+
+  const dialogs: [path: string, button: string][] = [
+    ['/senders', 'Add a domain'],
+    ['/senders', 'Add an address'],
+    ['/suppressions', 'Add addresses'],
+    ['/suppressions', 'Remove bounce@simulator.test'],
+    ['/team', 'Invite'],
+    ['/streams', 'New stream'],
+    ['/webhooks', 'Add an endpoint'],
+    ['/keys', 'Create a key'],
+    ['/templates/welcome', 'Test send'],
+    ['/templates/welcome', 'Clone'],
+    ['/operator', 'New account'],
+    ['/operator/relays', 'Add a relay'],
+  ];
+
+  it.each(dialogs)('holds the dialog of %s, %s', async (path, button) => {
+    await page.goto(path);
+    await page.getByRole('main').getByRole('button', { name: button, exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    expect(await findings(page)).toEqual([]);
+    await screenshot(page, `dialog-${button.replaceAll(/\W+/g, '-')}`);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
   });
 
   it('has the navigation behind a button', async () => {
@@ -168,6 +218,21 @@ describe.skipIf(!dashboard)('A phone', () => {
     }
   });
 });
+
+/** For people: a picture of the whole page at each width, in light and dark. */
+async function lookAtAllWidths(page: Page, route: string): Promise<void> {
+  if (process.env.SCREENSHOTS === undefined) return;
+  const name = route.replaceAll('/', '-').replaceAll('$', '');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [375, 768, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      await screenshot(page, `page${name}-${width}-${colorScheme}`, true);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 390, height: 844 });
+}
 
 /** Thumbnails load when they come in sight. */
 const STILL_LOADING = `document.querySelectorAll(

@@ -22,9 +22,9 @@ describe.skipIf(!dashboard)('Team', () => {
   it('invites somebody', async () => {
     await owner.goto('/team');
     await owner.getByRole('button', { name: 'Invite' }).click();
-    await owner.getByLabel('E-mail').fill('grace@example.org');
+    await owner.getByLabel('Email').fill('grace@example.org');
     await owner.getByRole('dialog').getByRole('button', { name: 'Invite' }).click();
-    await owner.getByText('A mail with the link went to grace@example.org').waitFor();
+    await owner.getByText('An email with the link went to grace@example.org').waitFor();
     ({ link } = await mailedInvitation(dashboard!.service.database, 'grace@example.org'));
     expect(await owner.content()).not.toContain(link);
     await look(owner, 'team-invited');
@@ -40,7 +40,7 @@ describe.skipIf(!dashboard)('Team', () => {
     await guest.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await guest.getByRole('button', { name: 'Join' }).click();
     // The invitation was no first mail of this account.
-    await guest.getByText('Waiting for your first mail').waitFor();
+    await guest.getByText('Waiting for your first email').waitFor();
   });
 
   it('changes their role', async () => {

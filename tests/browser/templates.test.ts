@@ -41,7 +41,7 @@ describe.skipIf(!dashboard)('Templates', () => {
     await look(page, 'template');
     // Without the browser's own emulation, which would reach into the frame by itself.
     await page.emulateMedia({ colorScheme: null });
-    await page.getByRole('button', { name: 'Dark mail program' }).click();
+    await page.getByRole('button', { name: 'Dark mode' }).click();
     const isDark = `matchMedia('(prefers-color-scheme: dark)').matches`;
     expect(await page.frames().at(-1)!.evaluate(isDark)).toBe(true);
     expect(await page.evaluate(isDark)).toBe(false);
@@ -73,7 +73,9 @@ describe.skipIf(!dashboard)('A template from nothing', () => {
 
   it('is sent once it is published', async () => {
     const { service } = dashboard!;
-    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    await page.getByText('No email has been sent from this template yet').waitFor();
+    await page.getByRole('button', { name: 'Publish version 1' }).click();
     await page.getByText('Version 1 is in use').waitFor();
 
     const sent = await service.send(account.key, {
@@ -116,15 +118,23 @@ describe.skipIf(!dashboard)('A clone', () => {
     await page.keyboard.press('Control+End');
     await page.keyboard.press('Enter');
     await page.keyboard.type('{% if ', { delay: 5 });
-    await page
-      .getByRole('alert')
-      .getByText(/HTML, line \d+, column \d+/)
-      .waitFor();
+    const fault = page.getByRole('alert', { name: 'The template has an error' });
+    await fault.getByText(/HTML, line \d+, column \d+/).waitFor();
     await page.locator('.cm-lint-marker-error').waitFor();
     await look(page, 'editor-fault');
-    expect(await page.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Publish…' }).isDisabled()).toBe(true);
     for (const key of ['End', 'Shift+Home', 'Delete']) await page.keyboard.press(key);
-    await page.getByRole('alert').waitFor({ state: 'hidden' });
+    await fault.waitFor({ state: 'hidden' });
+  });
+
+  it('shows what readers and receivers would hold against it', async () => {
+    const subject = page.getByLabel('Subject');
+    const before = await subject.inputValue();
+    await subject.fill('ACT NOW!!! FREE MONEY FOR {{ name }}!!!');
+    await page.getByText('The subject reads like spam').waitFor();
+    await look(page, 'editor-findings');
+    await subject.fill(before);
+    await page.getByText('The subject reads like spam').waitFor({ state: 'hidden' });
   });
 
   it('is published, tried on oneself, and used by the API', async () => {
@@ -134,7 +144,8 @@ describe.skipIf(!dashboard)('A clone', () => {
     await page.getByLabel('name', { exact: true }).fill('Zoë');
     await page.getByText('Hello Zoë, from us').waitFor();
     await look(page, 'editor');
-    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    await page.getByRole('button', { name: /Publish version \d/ }).click();
     await page.getByText(/Version \d is in use/).waitFor();
 
     await page.getByRole('button', { name: 'Test send' }).click();
@@ -149,7 +160,8 @@ describe.skipIf(!dashboard)('A clone', () => {
     expect(await page.getByLabel('name', { exact: true }).inputValue()).toBe('Zoë');
     await page.getByLabel('Subject').fill('Second thoughts, {{ name }}');
     await page.getByText('Second thoughts, Zoë').waitFor();
-    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    await page.getByRole('button', { name: /Publish (?:version \d|anyway)/ }).click();
     await expect.poll(sentSubject).toBe('Second thoughts, Bo');
 
     await page.getByRole('link', { name: 'Welcome' }).first().click();

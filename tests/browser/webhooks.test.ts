@@ -63,8 +63,8 @@ describe.skipIf(!dashboard)('Webhooks', () => {
     await drawer.getByText('no, not now').waitFor();
     await look(page, 'webhook-delivery');
     answers.status = 200;
-    await drawer.getByRole('button', { name: 'Retry now' }).click();
-    await drawer.getByText('Delivered').waitFor();
+    await drawer.getByRole('button', { name: 'Send now' }).click();
+    await drawer.getByText('Delivered', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: /Delivered.*answered 200 · 2 attempts/ }).waitFor();
     await fact(page, 'Waiting', '0').waitFor();
@@ -89,17 +89,17 @@ describe.skipIf(!dashboard)('An endpoint that works', () => {
   it('gets test events and replays what it had', async () => {
     await page.getByRole('button', { name: 'Send a test event' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByText('Taken with 200').waitFor();
+    await page.getByText('Accepted with 200').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: /Delivered/ }).waitFor();
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByRole('menuitem', { name: 'Replay events' }).click();
-    await page.getByLabel('Only those that were abandoned').click();
+    await page.getByLabel('Only abandoned events').click();
     await page.getByRole('button', { name: 'Count first' }).click();
     await page.getByText('One event would be posted').waitFor();
     await look(page, 'webhook-replay');
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
-    await page.getByText('One event is posted again').waitFor();
+    await page.getByText('One event is being posted again').waitFor();
     await dialog().waitFor({ state: 'detached' });
   });
 
@@ -124,10 +124,10 @@ describe.skipIf(!dashboard)('An endpoint that works', () => {
     expect(fresh).not.toBe(secret);
     await look(page, 'webhook-rotated');
     await page.keyboard.press('Escape');
-    await page.getByText('Old secret signs too').waitFor();
+    await page.getByText('Old secret also signs').waitFor();
     // Shown this once.
     await page.reload();
-    await page.getByText('Old secret signs too').waitFor();
+    await page.getByText('Old secret also signs').waitFor();
     expect(await page.content()).not.toContain(fresh);
   });
 

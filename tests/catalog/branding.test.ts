@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
-import { brandingContext, changeBranding, contrast } from '../../src/templates/branding.ts';
+import { brandingContext, changeBranding } from '../../src/templates/branding.ts';
 import { brandingFields, defaultBranding } from '../../src/templates/branding-fields.ts';
+import { contrast } from '../../src/templates/colours.ts';
 
 describe('setting branding', () => {
   it('starts with the documented defaults and nothing else', () => {
@@ -14,16 +15,21 @@ describe('setting branding', () => {
     });
   });
 
-  it('keeps all ten fields as they were written', () => {
+  it('keeps all fields as they were written', () => {
     const all = {
       brand_name: 'Alder & Finch',
-      logo_url: 'https://cdn.example/logo.png?v=2&s=1',
+      logo_url: `https://mail.example/logos/7/${'a1'.repeat(32)}.png`,
+      logo_dark_url: 'https://x.example/dark.png',
+      logo_inline: true,
       primary_color: '#2F5D50',
       accent_color: '#fb6',
       support_email: 'care@alderfinch.example',
       support_url: 'http://help.example/',
       footer_html: '<a href="https://x.example">Stop</a>',
       button_radius: 24,
+      layout: 'letter',
+      font: 'Inter, Arial',
+      background: '#fff8ee',
       privacy_policy_url: 'https://x.example/privacy',
       terms_url: 'https://x.example/terms',
     };
@@ -59,6 +65,14 @@ describe('setting branding', () => {
     ['brand_name', 'A\r\nBcc: b@x.example'],
     ['brand_name', 'x'.repeat(201)],
     ['footer_html', 7],
+    ['logo_dark_url', 'javascript:alert(1)'],
+    ['layout', 'poster'],
+    ['layout', 3],
+    ['font', 'Arial;background:url(x)'],
+    ['font', 'Inter, "Segoe UI"'],
+    ['font', 'Arial, '],
+    ['font', 'x'.repeat(201)],
+    ['background', 'white'],
     ['colour', '#000000'],
   ])('refuses %s = %j and names the field', (field, value) => {
     const attempt = () => changeBranding(defaultBranding, { [field]: value });
@@ -79,9 +93,14 @@ describe('derived colours', () => {
 
   it('reach WCAG AA for every brand colour, in light and in dark', () => {
     fc.assert(
-      fc.property(color, color, (primary_color, accent_color) => {
-        const context = brandingContext({ ...defaultBranding, primary_color, accent_color });
-        expect(contrast(context.button_text_color, primary_color)).toBeGreaterThanOrEqual(4.5);
+      fc.property(color, color, color, (primary_color, accent_color, background) => {
+        const set = { ...defaultBranding, primary_color, accent_color, background };
+        const context = brandingContext(set);
+        expect(contrast(context.button_text_color, context.button_color)).toBeGreaterThanOrEqual(
+          4.5,
+        );
+        for (const name of ['ground_ink_color', 'ground_text_color', 'ground_link_color'] as const)
+          expect(contrast(context[name], background)).toBeGreaterThanOrEqual(4.5);
         expect(contrast(context.accent_text_color, accent_color)).toBeGreaterThanOrEqual(4.5);
         for (const ground of ['#ffffff', '#f4f5f7']) {
           expect(contrast(context.link_color, ground)).toBeGreaterThanOrEqual(4.5);
@@ -100,5 +119,33 @@ describe('derived colours', () => {
     const context = brandingContext({ ...defaultBranding, primary_color: '#5B5BD6' });
     expect(context.link_color).toBe('#5B5BD6');
     expect(context.button_text_color).toBe('#ffffff');
+  });
+
+  it('put white on the default green, a shade darker, and keep a yellow as it is', () => {
+    const green = brandingContext(defaultBranding);
+    expect(green.primary_color).toBe('#00a071');
+    expect(green.button_text_color).toBe('#ffffff');
+    expect(contrast(green.button_color, '#ffffff')).toBeGreaterThanOrEqual(4.5);
+    const yellow = brandingContext({ ...defaultBranding, primary_color: '#ffd400' });
+    expect(yellow.button_color).toBe('#ffd400');
+    expect(yellow.button_text_color).toBe('#15181f');
+  });
+
+  it('suit the layout where no background is set', () => {
+    const ground = (layout: 'card' | 'letter') =>
+      brandingContext({ ...defaultBranding, layout }).ground_color;
+    expect([ground('card'), ground('letter')]).toEqual(['#f4f5f7', '#ffffff']);
+  });
+});
+
+describe('the name and the font', () => {
+  it('are the account’s name and the system’s font where none is set', () => {
+    const named = brandingContext(defaultBranding, { name: 'Kestrel Labs' });
+    expect(named.brand_name).toBe('Kestrel Labs');
+    expect(named.font_family).toMatch(/^-apple-system,.*,sans-serif$/);
+    const own = { ...defaultBranding, brand_name: 'Kestrel', font: 'Inter, Arial' };
+    expect(brandingContext(own, { name: 'Kestrel Labs' }).brand_name).toBe('Kestrel');
+    expect(brandingContext(own).font_family).toMatch(/^Inter,Arial,-apple-system,/);
+    expect(brandingContext({ ...own, font: 'serif' }).font_family).toMatch(/Georgia.*,serif$/);
   });
 });

@@ -13,9 +13,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
 import { brandingContext } from '../../src/templates/branding.ts';
-import { loadCatalog } from '../../src/templates/catalog.ts';
+import { loadCatalog, textsFor } from '../../src/templates/catalog.ts';
 import { categories } from '../../src/templates/categories.ts';
 import { compileMail, mailContext, renderMail } from '../../src/templates/mail-template.ts';
+import { languageFor } from '../../src/templates/translation.ts';
 import { valueAt } from '../../src/templates/variables.ts';
 import { catalog, catalogFolder, fullBranding, templates } from '../support/catalog.ts';
 
@@ -44,7 +45,9 @@ describe('the catalogue', () => {
       for (const { name, example, description, type } of variables) {
         expect(valueAt(sample, name), `${slug}: ${name}`).toEqual(example);
         expect(description, `${slug}: ${name}`).toMatch(/^[A-Z`].*\.$/s);
-        expect(Array.isArray(example) ? 'array' : typeof example, `${slug}: ${name}`).toBe(type);
+        const kind = Array.isArray(example) ? 'array' : typeof example;
+        expect(kind, `${slug}: ${name}`).toBe(type === 'url' ? 'string' : type);
+        expect(name.endsWith('_url'), `${slug}: ${name}`).toBe(type === 'url');
       }
       const declared = variables.map(({ name }) => name.split('.')[0]);
       expect(
@@ -84,14 +87,7 @@ describe('a faulty catalogue', () => {
   it('is told about all at once, each fault with its file', () => {
     rmSync(join(folder, 'account/welcome/sample.json'));
     rmSync(join(folder, 'macros.html'));
-    write(
-      'billing/invoice/template.html',
-      '{% extends "layout.html" %}\n{% block content %}{{ amount_due }',
-    );
     write('billing/receipt/meta.json', '{"name": "Receipt",');
-    changeMeta('orders/order-shipped/meta.json', (meta) =>
-      Object.assign(meta, { subject: '{{ order_number ' }),
-    );
     changeMeta('support/ticket-reply/meta.json', (meta) =>
       Object.assign(meta, { variables: [{ name: 'a b', required: 'yes' }] }),
     );
@@ -109,18 +105,31 @@ describe('a faulty catalogue', () => {
     for (const part of [
       'account/welcome/sample.json: ENOENT',
       'macros.html: ENOENT',
-      'billing/invoice: Template "invoice", line 2, column',
       'billing/receipt/meta.json: ',
-      'orders/order-shipped: Template "order-shipped", subject, line 1, column',
       'support/ticket-reply/meta.json: ✖',
       'team/file-shared/meta.json: ✖ Unrecognized key: "titel"',
-      'security/email-changed/sample.json: lacks required new_email, changed_at, revert_url',
+      'security/email-changed/sample.json: Template "email-changed" needs variables that are missing or empty: variables.new_email, variables.changed_at, variables.revert_url',
       'account/Not a slug: a slug is',
       'marketing: not a category',
       'bookings: ENOENT',
     ]) {
       expect(message).toContain(part);
     }
+  });
+
+  it('says where a template is no Jinja2, to whoever uses it', () => {
+    write(
+      'billing/invoice/template.html',
+      '{% extends "layout.html" %}\n{% block content %}{{ amount_due }',
+    );
+    changeMeta('orders/order-shipped/meta.json', (meta) =>
+      Object.assign(meta, { subject: '{{ order_number ' }),
+    );
+    const { templates } = loadCatalog(folder);
+    const compiled = (slug: string) => () => templates.get(slug)!.compiled;
+    expect(compiled('invoice')).toThrow('Template "invoice", line 2, column');
+    expect(compiled('order-shipped')).toThrow('Template "order-shipped", subject, line 1, column');
+    expect(compiled('welcome')()).toBe(templates.get('welcome')!.compiled);
   });
 
   it('may not hold two templates of one slug', () => {
@@ -132,7 +141,14 @@ describe('a faulty catalogue', () => {
 describe('a template of an account', () => {
   const compile = (html: string, subject = 'Hello') =>
     compileMail(catalog.environment, { slug: 'mine', subject, preheader: 'Soon', html });
-  const context = mailContext({ name: 'Ngozi <3' }, brandingContext(fullBranding));
+  const context = mailContext(
+    { name: 'Ngozi <3' },
+    brandingContext(fullBranding),
+    languageFor(textsFor(catalog, undefined, ['"welcome"']), {
+      wanted: undefined,
+      standard: undefined,
+    }),
+  );
 
   it('may extend the layout, import the macros and replace blocks', () => {
     const mail = renderMail(

@@ -44,6 +44,21 @@ describe('htmlToPlainText', () => {
     );
   });
 
+  it('gives every block a line of its own, as browsers do', () => {
+    expect(text('<h5>Five</h5><h6>Six</h6>a')).toBe('Five\n\nSix\n\na');
+    expect(text('a<section>b<article>c</article></section>d<address>e</address>f')).toBe(
+      'a\nb\nc\nd\ne\nf',
+    );
+    expect(text('<header>a</header><main>b</main><footer>c</footer>')).toBe('a\nb\nc');
+    expect(text('a<figure><img alt="b"><figcaption>c</figcaption></figure>d')).toBe(
+      'a\n\nb\nc\n\nd',
+    );
+    expect(text('<dl><dt>a<dd>b<dt>c<dd>d</dl>e')).toBe('a\n  b\nc\n  d\n\ne');
+    expect(text('<menu><li>a<li>b</menu>')).toBe('- a\n- b');
+    expect(text('<table><caption>a</caption><tr><td>b<td>c</table>')).toBe('a\nb | c');
+    expect(text('<tr><td><section>a</section></td><td>b</td></tr>')).toBe('a\nb');
+  });
+
   it('marks quotations on every line', () => {
     expect(text('<p>He said:</p><blockquote>One<br><br>Two</blockquote><p>So.</p>')).toBe(
       'He said:\n\n> One\n>\n> Two\n\nSo.',

@@ -10,6 +10,7 @@ import { missingVariables } from '../../src/templates/variables.ts';
 import {
   bareBranding,
   fullBranding,
+  layouts,
   render,
   requiredOnly,
   templates,
@@ -23,6 +24,17 @@ describe.each(templates.map((template) => [template.slug, template] as const))(
   '%s',
   (slug, template) => {
     const full = render(template, fullBranding);
+
+    it('is whole and small in every layout', () => {
+      for (const branding of layouts) {
+        const { html, text } = render(template, branding);
+        expect(Buffer.byteLength(html), branding.layout).toBeLessThan(60_000);
+        expect(html, branding.layout).not.toMatch(remnants);
+        expect(text, branding.layout).toBe(full.text);
+        const bare = render(template, { ...bareBranding, layout: branding.layout });
+        expect(bare.html, branding.layout).not.toMatch(remnants);
+      }
+    });
 
     it('renders with its sample as the golden files say', async () => {
       await expect(full.html).toMatchFileSnapshot(`../fixtures/catalog/${slug}.html`);
@@ -53,10 +65,15 @@ describe.each(templates.map((template) => [template.slug, template] as const))(
     });
 
     it('shows every branding value that is set', () => {
-      const escaped = (value: string | number) => String(value).replaceAll('&', '&amp;');
+      const escaped = (value: string | number | boolean) => String(value).replaceAll('&', '&amp;');
       for (const field of brandingFields) {
         const value = fullBranding[field]!;
-        if (field === 'footer_html') expect(full.html).toContain(value);
+        // How the logo comes, not what is shown.
+        if (field === 'logo_inline') continue;
+        // How it all looks: the test of the layouts.
+        if (field === 'layout') continue;
+        if (field === 'font') expect(full.html).toContain('font-family:Avenir Next,Verdana,');
+        else if (field === 'footer_html') expect(full.html).toContain(value);
         else if (field === 'button_radius') expect(full.html).toContain(`border-radius:${value}px`);
         else expect(full.html, field).toContain(escaped(value));
       }
@@ -74,7 +91,8 @@ describe.each(templates.map((template) => [template.slug, template] as const))(
         delete branding[field];
         const { html } = render(template, branding);
         expect(html, field).not.toMatch(remnants);
-        if (field === 'logo_url') expect(html).not.toContain('<img');
+        if (field === 'logo_url') expect(html).not.toContain('/logo.png');
+        if (field === 'logo_dark_url') expect(html).not.toMatch(/logo-dark/);
         if (field === 'privacy_policy_url') expect(html).not.toContain('Privacy Policy');
         if (field === 'terms_url') expect(html).not.toContain('/terms?v=2');
         if (field === 'support_email') expect(html).not.toMatch(/mailto:|Write to[^<]*</);
@@ -82,7 +100,7 @@ describe.each(templates.map((template) => [template.slug, template] as const))(
       }
       const { html } = render(template, bareBranding);
       expect(html).not.toMatch(remnants);
-      expect(html).not.toMatch(/<img|Need help|Privacy Policy|>Terms/);
+      expect(html).not.toMatch(/<img[^>]*logo|Need help|Privacy Policy|>Terms/);
     });
 
     it('escapes what senders give', () => {

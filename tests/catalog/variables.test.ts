@@ -39,7 +39,7 @@ describe('variableSchema', () => {
     expect(variableSchema.parse({ name: 'event.name', required: true })).toEqual({
       name: 'event.name',
       required: true,
-      type: 'string',
+      type: 'any',
       description: '',
     });
   });

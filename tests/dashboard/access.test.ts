@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Access, type Api, ROUTES, type RouteName } from '../../src/dashboard/contract.ts';
+import { listSessions } from '../../src/people/sessions.ts';
 import { mail, startTestService, type TestService } from '../support/service.ts';
 import { type DashboardClient, openClient, openSignedIn } from './dashboard-client.ts';
 
@@ -29,6 +30,9 @@ const writes = (name: RouteName): boolean => ROUTES[name].method !== 'GET';
 const isMembers = (name: RouteName): boolean =>
   ['viewer', 'developer', 'owner'].includes(accessOf(name));
 
+const passkey = { id: 'eA', clientData: 'eA', authenticatorData: 'eA', signature: 'eA' };
+const { signature: _, ...newPasskey } = passkey;
+
 /** A body that each route takes, so that nothing but the question at hand refuses it. */
 const BODIES: {
   [Name in RouteName as Api[Name] extends { body: unknown } ? Name : never]: unknown;
@@ -42,6 +46,12 @@ const BODIES: {
   askForReset: { email: 'nobody@example.com' },
   showReset: { token: 'x' },
   resetPassword: { token: 'x', password: 'x' },
+  signInWithCode: { ticket: 'x', code: 'x' },
+  signInWithPasskey: { answer: passkey },
+  prove: { password: 'wrong' },
+  confirmApp: { code: 'x' },
+  addPasskey: { name: 'x', answer: newPasskey },
+  requireFactor: { required: true },
 };
 
 const bodyOf = (name: RouteName): unknown => (BODIES as Record<string, unknown>)[name];
@@ -55,8 +65,12 @@ type Things = { [Name in WithParams]: Record<string, string> };
 async function makeThings(): Promise<Things> {
   const sent = await service.send(theirs.key, mail());
   const message = { id: sent.body.id as string };
+  const { userId } = await openSignedIn(service, { accountId: theirs.id });
+  const [session] = await listSessions(service.database, userId);
   return {
     liveMessage: message,
+    endOwnSession: { id: session!.id },
+    removePasskey: { id: 'eA' },
   };
 }
 
@@ -123,7 +137,11 @@ describe('a role that is too small', () => {
     const forAll = names.filter((name) => writes(name) && accessOf(name) === 'viewer');
     expect(forAll).toEqual([]);
     const own = names.filter((name) => accessOf(name) === 'user');
-    expect(own.sort()).toEqual(['changePassword', 'signOut', 'signOutOthers', 'switchAccount']);
+    expect(own.sort()).toEqual([
+      ...['addPasskey', 'askProof', 'changePassword', 'confirmApp', 'endOwnSession', 'getFactors'],
+      ...['listSessions', 'makeRecoveryCodes', 'prove', 'removeApp', 'removePasskey', 'signOut'],
+      ...['signOutOthers', 'startApp', 'startPasskey', 'switchAccount'],
+    ]);
   });
 
   it('viewers read everything', async () => {
@@ -181,4 +199,34 @@ it('a revoked key is refused at once', async () => {
   const { id } = data.find(({ name }) => name === 'to be revoked')!;
   await us.api.keys.revoke({ id });
   expect((await service.get(key, '/v1/messages/msg_0')).status).toBe(401);
+});
+
+describe('a page that is about another account than the session, since another tab switched', () => {
+  it('reads and writes nothing, by operations and streams; without a word about it all is as before', async () => {
+    const person = await openSignedIn(service, { accountId: ours.id });
+    const ask = (method: string, path: string, account?: string) =>
+      fetch(service.url + path, {
+        method,
+        headers: {
+          'x-sm-dashboard': '1',
+          origin: service.url,
+          cookie: person.cookie!,
+          ...(account && { 'x-sm-account': account }),
+        },
+      }).then(async (answer) => {
+        const { status } = answer;
+        await answer.body?.cancel();
+        return status;
+      });
+    const other = String(theirs.id);
+    const own = String(ours.id);
+    expect(await ask('GET', '/v1/suppressions', other)).toBe(409);
+    expect(await ask('PUT', '/v1/suppressions/ada@example.net', other)).toBe(409);
+    expect(await ask('GET', `/dashboard/api/live?account=${other}`)).toBe(409);
+    expect(await ask('GET', '/v1/suppressions', own)).toBe(200);
+    expect(await ask('GET', '/v1/suppressions')).toBe(200);
+    expect(await ask('GET', `/dashboard/api/live?account=${own}`)).toBe(200);
+    // About oneself it does not matter.
+    expect(await ask('GET', '/dashboard/api/factors', other)).toBe(200);
+  });
 });

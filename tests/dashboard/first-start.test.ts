@@ -1,11 +1,12 @@
 // The first start and the command `user`: who can sign in before anybody was invited.
+import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { registerUser } from '../../src/cli/user.ts';
 import { openWelcome } from '../../src/cli/welcome.ts';
 import { readConfig } from '../../src/config.ts';
 import { runInProcess } from '../support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startProcess } from '../support/process.ts';
+import { launchProcess, startProcess } from '../support/process.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openClient } from './dashboard-client.ts';
@@ -51,6 +52,33 @@ describe('the first start', () => {
     } finally {
       await service.end('SIGTERM');
     }
+  }, 60_000);
+
+  it('that is stopped while it makes the demo account ends in good order', async () => {
+    let meanwhile!: () => void;
+    const others = test.database.transaction(async (client) => {
+      await client.query('SELECT pg_advisory_xact_lock(7263003)');
+      await client.query(`INSERT INTO accounts (name, plan) VALUES ('Made meanwhile', 'paid')`);
+      await new Promise<void>((resolve) => {
+        meanwhile = resolve;
+      });
+    });
+    const { child, url, output } = await launchProcess({ DATABASE_URL: test.url });
+    const ended = once(child, 'close');
+    await until(async () => {
+      const waiting = await test.database.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()`,
+      );
+      return waiting.length > 0;
+    });
+    child.kill('SIGTERM');
+    // It has heard the signal when it answers what was asked later, or answers nothing any more.
+    for (let times = 0; times < 2; times++) await fetch(`${url}/healthz`).catch(() => undefined);
+    meanwhile();
+    await others;
+    expect(await ended).toEqual([0, null]);
+    expect(output()).not.toMatch(/error|after calling end/i);
+    expect(output()).toContain('Sandmartin is running');
   }, 60_000);
 
   it('makes one demo account, also when several processes start at once, and never again', async () => {

@@ -3,10 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import type { MessageDetails } from '../../src/client/operations.ts';
 import { systemClock } from '../../src/clock.ts';
-import { bytesToUuid, newIdBytes, readUuid } from '../../src/ids.ts';
+import { bytesToUuid, idTimeMs, newIdBytes, readUuid, uuidToBytes } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { searchMessages } from '../../src/messages/search.ts';
-import { indexFinishedDays, listIndexedDays } from '../../src/messages/search-index.ts';
+import {
+  indexFinishedDays,
+  indexGrowingDay,
+  listIndexedRanges,
+} from '../../src/messages/search-index.ts';
+import { readHead } from '../../src/sending/stored-head.ts';
 import { dropOldPartitions, makePartitions } from '../../src/store/partitions.ts';
 import { catalog } from '../support/catalog.ts';
 import { mail, startTestService, type TestService } from '../support/service.ts';
@@ -163,9 +168,14 @@ describe('searching days that are over', () => {
     return found.messages;
   }
 
+  /** Days since 1970 that are indexed as a whole, one after the other. */
+  const indexed = async () =>
+    (await listIndexedRanges(service.database)).map(({ from, until }) =>
+      [from, until].map((uuid) => idTimeMs(uuidToBytes(uuid)) / DAY_MS),
+    );
+
   it('they are indexed, today and the days to come are not', async () => {
-    const days = await listIndexedDays(service.database);
-    expect([...days].sort()).toEqual([today - 5, today - 4, today - 3, today - 2, today - 1]);
+    expect(await indexed()).toEqual([[today - 5, today]]);
   });
 
   it('a recipient is found over all days', async () => {
@@ -209,16 +219,77 @@ describe('searching days that are over', () => {
   it('the index is used, not every row', async () => {
     const plan = await service.database.query<{ 'QUERY PLAN': string }>(
       `EXPLAIN SELECT * FROM messages WHERE account_id = ${other.id}
-         AND message_tokens(account_id, recipients, tags) @> ARRAY[hashtext('${other.id} user42@day${today - 4}.example')]`,
+         AND message_words(account_id, from_email, recipients, tags, template, stream, subject)
+             @> ARRAY[hashtext('${other.id} to user42@day${today - 4}.example')]`,
     );
-    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/_search/);
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/_words/);
   });
+
+  it('domains, senders and words are found, together too', async () => {
+    const at = `@day${today - 2}.example`;
+    expect(await searchAll({ recipient: at, words: 'hello 77' })).toHaveLength(1);
+    expect(await searchAll({ recipient: at, words: '77', from: 'A@example.com' })).toHaveLength(1);
+    expect(await searchAll({ from: '@example.com', words: 'HELLO, 5999!' })).toHaveLength(4);
+    // Words are whole: not those that 599 begins.
+    expect(await searchAll({ words: '599' })).toHaveLength(4);
+    expect(await searchAll({ words: 'hello', tag: 'rare', recipient: at })).toHaveLength(2);
+    expect(await searchAll({ from: '@other.example', words: 'hello' })).toEqual([]);
+  });
+
+  it('a wish of hundreds of words is refused, not held against every subject', async () => {
+    const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n}`).join(' ');
+    expect(await searchAll({ words: words(16) })).toEqual([]);
+    await expect(searchAll({ words: words(17) })).rejects.toThrow('at most 16 words');
+  });
+
+  it('today is indexed slice by slice, and a search goes through slices and what is newer', async () => {
+    const database = service.database;
+    const log = createLog('silent');
+    const add = async (from: number, count: number, atMs: number) => {
+      const ids = Array.from({ length: count }, (_, n) => bytesToUuid(newIdBytes(atMs + n)));
+      await database.query(
+        `INSERT INTO messages (account_id, id, status, from_email, recipients, subject, door)
+         SELECT $1, id, 'sent', 'a@example.com', ARRAY['t' || $3 + n || '@today.example'], 'Today ' || n, 'rest'
+         FROM unnest($2::uuid[]) WITH ORDINALITY AS t (id, n)`,
+        [other.id, ids, from],
+      );
+      // The count of rows comes from statistics, which are told a moment later.
+      await database.query('ANALYZE messages');
+    };
+    const nowMs = (today + 1) * DAY_MS - 60_000;
+    await add(0, 20_500, today * DAY_MS);
+    await until(async () => {
+      await indexGrowingDay({ database, log, nowMs: today * DAY_MS + 100_000 });
+      return (await listIndexedRanges(database)).length === 2;
+    });
+    // Too few for another slice.
+    await add(20_500, 100, today * DAY_MS + 200_000);
+    await indexGrowingDay({ database, log, nowMs });
+    expect(await listIndexedRanges(database)).toHaveLength(2);
+    await add(20_600, 20_100, today * DAY_MS + 300_000);
+    await until(async () => {
+      await indexGrowingDay({ database, log, nowMs: today * DAY_MS + 400_000 });
+      return (await listIndexedRanges(database)).length === 3;
+    });
+    await add(40_700, 6000, today * DAY_MS + 500_000);
+    for (const wanted of [1, 20_500, 20_501, 20_700, 40_700, 40_701, 46_700]) {
+      const found = await searchAll({ recipient: `t${wanted}@today.example` });
+      expect(found.map(({ recipients }) => recipients)).toEqual([[`t${wanted}@today.example`]]);
+    }
+    // One that comes late is in its slice all the same.
+    await add(90_000, 1, today * DAY_MS + 50_000);
+    expect(await searchAll({ recipient: 't90001@today.example' })).toHaveLength(1);
+
+    // When the day is over, one index takes the place of its slices.
+    await indexFinishedDays({ database, log, nowMs: (today + 1) * DAY_MS + 3_600_000 });
+    expect(await indexed()).toEqual([[today - 5, today + 1]]);
+    expect(await searchAll({ recipient: 't20700@today.example' })).toHaveLength(1);
+  }, 120_000);
 
   it('a day that is dropped takes its index along', async () => {
     const retention = { retentionDays: 2, contentRetentionDays: 2 };
     await dropOldPartitions(service.database, Date.now(), retention);
-    const days = await listIndexedDays(service.database);
-    expect([...days].sort()).toEqual([today - 2, today - 1]);
+    expect(await indexed()).toEqual([[today - 2, today + 1]]);
   });
 });
 
@@ -323,6 +394,19 @@ describe('one message', () => {
     expect(two.content).toEqual(one.content);
     expect(two.details).toMatchObject({ door: 'dashboard', key: null, subject: 'Twice' });
     expect(two.details.recipients).toEqual(one.details.recipients);
+  });
+
+  it('what is about security stays so when it is sent again: nobody waits for it, its links stay', async () => {
+    const id = await send({
+      ...{ template: 'new-device-login', subject: '', html: '', text: '' },
+      variables: catalog.templates.get('new-device-login')!.sample,
+    });
+    const again = await client.api.messages.sendAgain({ sm_mail_id: id });
+    const rows = await service.database.query<{ head: string }>(
+      `SELECT convert_from(head, 'UTF8') AS head FROM contents WHERE message_id = ANY ($1)`,
+      [[id, again.id].map((it) => readUuid('msg_', it))],
+    );
+    expect(rows.map(({ head }) => readHead(Buffer.from(head)).keepLinks)).toEqual([true, true]);
   });
 
   it('past its days there is no content to show or send', async () => {

@@ -1,7 +1,7 @@
 // The frame for mails in a real browser: it shows what is posted to it, again and again, and nothing of the mail runs.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { announceSkip, openBrowser } from '../support/browser.ts';
+import { announceSkip, closeWindows, openBrowser } from '../support/browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -32,7 +32,7 @@ const SET_UP_FRAME = `new Promise((resolve) => {
 })`;
 
 afterAll(async () => {
-  await browser?.close();
+  if (browser !== undefined) await closeWindows(browser);
   await service?.stop();
 });
 

@@ -1,7 +1,7 @@
 // Turns at a relay: accounts alternate whatever each has in hand, classes go in order, and nothing begins that may not.
 import { expect, it } from 'vitest';
 import { createTurns, type StillWanted, type Turns } from '../../src/delivery/turns.ts';
-import type { MailClass } from '../../src/queue/lanes.ts';
+import type { ClaimedMessage } from '../../src/queue/due.ts';
 import { until } from '../support/until.ts';
 
 /** A relay with one session that takes a mail whenever the test says so. */
@@ -14,7 +14,7 @@ function oneSession(turns: Turns) {
     hand: (
       name: string,
       accountId: number,
-      mailClass: MailClass = 'normal',
+      mailClass: ClaimedMessage['class'] = 'normal',
       mayBegin = () => true,
     ) =>
       turns.take({ accountId, class: mailClass }, mayBegin, (stillWanted) => {
@@ -37,6 +37,16 @@ it('an account with one mail is soon next, behind another with many', async () =
   for (let n = 0; n < 21; n++) await session.takeNext();
   expect(await Promise.all(all)).toHaveLength(21);
   expect(session.begun.indexOf('b')).toBeLessThan(4);
+});
+
+it('an account that has no turn waits for nobody, however many turns others have', async () => {
+  const session = oneSession(createTurns(2));
+  const all = Array.from({ length: 5 }, (_, n) => session.hand(`a${n}`, 1));
+  all.push(...[2, 3].flatMap((account) => ['x', 'y'].map((n) => session.hand(n, account))));
+  await until(() => session.offered.length === 4);
+  expect(session.offered.map(({ name }) => name)).toEqual(['a0', 'a1', 'x', 'x']);
+  for (let n = 0; n < all.length; n++) await session.takeNext();
+  expect(await Promise.all(all)).toHaveLength(9);
 });
 
 it('within an account urgent goes first, and the others get their turns', async () => {

@@ -130,7 +130,7 @@ describe('an address', () => {
 
   it.each([
     ['SYSTEM_SENDER is not set', { RELAY_URL: 'smtp://127.0.0.1:2' }],
-    ['no verified identity', { SYSTEM_SENDER: 'a@nowhere.example' }],
+    ['not a verified identity', { SYSTEM_SENDER: 'a@nowhere.example' }],
   ])('is added and told why there is no mail: %s', async (why, env) => {
     const { stdout, code } = await run(['identity', 'add', 'eve@home.example', ...of()], env);
     expect(code).toBe(0);

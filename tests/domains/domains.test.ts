@@ -6,7 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { createDns } from '../../src/accounts/dns.ts';
 import { openDomainKey } from '../../src/accounts/domain-keys.ts';
-import { addDomain, checkDomain, type Domain, recheckDomains } from '../../src/accounts/domains.ts';
+import {
+  addDomain,
+  checkDomain,
+  type Domain,
+  proveReturnPath,
+  recheckDomains,
+} from '../../src/accounts/domains.ts';
 import { getIdentity, removeIdentity } from '../../src/accounts/identities.ts';
 import { openSecret } from '../../src/secrets.ts';
 import type { Vault } from '../../src/store/vault.ts';
@@ -37,6 +43,9 @@ const deps = () => ({
   bounceDomain,
   vault,
   dns: createDns([dns.address]),
+  // The sandbox brings every report: nothing has to be probed (tests/relays/return-path.test.ts).
+  probeReturnPath: ({ accountId, domain }: { accountId: number; domain: string }) =>
+    proveReturnPath(service.database, accountId, domain),
 });
 const add = (domain: string, verified = false) => addDomain(deps(), account.id, domain, verified);
 const check = (domain: string) => checkDomain(deps(), account.id, domain);
@@ -123,9 +132,94 @@ describe('checking', () => {
     expect(noteOf('ownership')).toMatchObject({ seen: ['sandmartin-verification=other'] });
     expect(noteOf('dkim-rsa')?.note).toContain('another key, or a part of ours');
     expect(noteOf('spf')?.note).toBe(
-      'a domain has one SPF record: add include:bounces.test to the one that is there',
+      'a domain has one SPF record: change the one that is there to v=spf1 include:_spf.other.example include:bounces.test -all',
     );
     expect(noteOf('return-path')).toMatchObject({ ok: false, seen: ['elsewhere.example'] });
+  });
+
+  it('two SPF records are a PermError, and the one that replaces them is told', async () => {
+    await add('twice.example');
+    dns.publish('TXT', 'twice.example', 'v=spf1 include:bounces.test ~all');
+    dns.publish('TXT', 'twice.example', 'v=spf1 ip4:192.0.2.1 include:_spf.other.example -all');
+    const found = (await check('twice.example')).findings!.find(
+      ({ purpose }) => purpose === 'spf',
+    )!;
+    expect(found).toMatchObject({ ok: false });
+    expect(found.note).toContain('PermError');
+    const merged = found.expected;
+    expect(merged.split(' ').sort()).toEqual(
+      [
+        ...['v=spf1', 'include:bounces.test', 'ip4:192.0.2.1', 'include:_spf.other.example'],
+        merged.endsWith(' ~all') ? '~all' : '-all',
+      ].sort(),
+    );
+    dns.zone.delete('TXT twice.example');
+    dns.publish('TXT', 'twice.example', merged);
+    dns.publish('TXT', '_spf.other.example', 'v=spf1 ip4:192.0.2.2 -all');
+    const again = (await check('twice.example')).findings!.find(({ purpose }) => purpose === 'spf');
+    expect(again).toMatchObject({ ok: true, note: null });
+  });
+
+  it.each([
+    // Receivers look no further than `all`.
+    ['v=spf1 mx -all include:bounces.test', 'v=spf1 mx include:bounces.test -all'],
+    ['v=spf1 redirect=_spf.x.example -all', 'v=spf1 include:bounces.test -all'],
+    ['v=spf1 redirect=_spf.x.example', 'v=spf1 include:bounces.test redirect=_spf.x.example'],
+    ['v=spf1 mx ?all exp=why.x.example', 'v=spf1 mx include:bounces.test ?all exp=why.x.example'],
+    ['v=spf1', 'v=spf1 include:bounces.test ~all'],
+  ])('SPF: instead of %s, %s is told, and is right', async (there, told) => {
+    await add('spf.example');
+    dns.zone.set('TXT _spf.x.example', ['v=spf1 ip4:192.0.2.2 -all']);
+    const spf = async (text: string) => {
+      dns.zone.delete('TXT spf.example');
+      dns.publish('TXT', 'spf.example', text);
+      return (await check('spf.example')).findings!.find(({ purpose }) => purpose === 'spf')!;
+    };
+    expect(await spf(there)).toMatchObject({ ok: false, expected: told });
+    expect(await spf(told)).toMatchObject({ ok: true, note: null });
+  });
+
+  it.each<[string, Record<string, string[]>, string]>([
+    [
+      'v=spf1 include:bounces.test include:gone.example -all',
+      {},
+      'include:gone.example leads to no usable SPF record',
+    ],
+    [
+      'v=spf1 include:bounces.test ?include:two.example -all',
+      { 'two.example': ['v=spf1 -all', 'v=spf1 mx -all'] },
+      'include:two.example leads to no usable SPF record',
+    ],
+    [`v=spf1 include:bounces.test${' a:h.example'.repeat(10)} -all`, {}, 'at most ten names'],
+    [
+      'v=spf1 include:bounces.test redirect=round.example',
+      { 'round.example': ['v=spf1 include:round.example ~all'] },
+      'at most ten names',
+    ],
+  ])('SPF that receivers ignore: %s', async (record, others, said) => {
+    await add('ignored.example');
+    for (const [name, values] of Object.entries(others)) dns.zone.set(`TXT ${name}`, values);
+    dns.zone.set('TXT ignored.example', [record]);
+    const { findings } = await check('ignored.example');
+    const found = findings!.find(({ purpose }) => purpose === 'spf')!;
+    expect(found.ok).toBe(false);
+    expect(found.note).toContain(said);
+    expect(found.note).toContain('PermError');
+  });
+
+  it('SPF that needs ten lookups, no more, is right', async () => {
+    await add('ten.example');
+    dns.zone.set('TXT nine.example', [`v=spf1${' mx:h.example'.repeat(8)} ip4:192.0.2.1 -all a`]);
+    dns.zone.set('TXT ten.example', ['v=spf1 include:bounces.test include:nine.example -all']);
+    const { findings } = await check('ten.example');
+    expect(findings!.find(({ purpose }) => purpose === 'spf')).toMatchObject({ ok: true });
+  });
+
+  it('SPF with a plus before our name, which means the same, is right', async () => {
+    await add('plus.example');
+    dns.publish('TXT', 'plus.example', 'v=spf1 +mx +include:bounces.test -all');
+    const { findings } = await check('plus.example');
+    expect(findings!.find(({ purpose }) => purpose === 'spf')).toMatchObject({ ok: true });
   });
 
   it('takes keys in other wording, SPF with more in it, and any DMARC policy', async () => {
@@ -141,6 +235,7 @@ describe('checking', () => {
       'worded.example',
       'v=spf1 ip4:192.0.2.1 include:Bounces.Test include:x.example -all',
     );
+    dns.publish('TXT', 'x.example', 'v=spf1 ip4:192.0.2.3 -all');
     dns.publish('TXT', '_dmarc.worded.example', 'v=DMARC1; p=reject; rua=mailto:d@worded.example');
     expect(faults(await check('worded.example'))).toEqual([]);
   });

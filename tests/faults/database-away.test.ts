@@ -59,7 +59,7 @@ function gaps(said: Line[]): number[] {
 it('says each fault about once a second, without a stack, and recovers', async () => {
   expect((await send()).status).toBe(202);
   await database.stop();
-  const POLLED = ['could not ask for changed accounts', 'could not ask how the relay is'];
+  const POLLED = ['could not ask for changed accounts', 'could not read the state of the relay'];
   await until(
     () => POLLED.every((text) => lines().filter(({ msg }) => msg === text).length >= 4),
     30_000,

@@ -74,7 +74,10 @@ it('100 mails: only those in the middle of DATA are doubled', async () => {
   // The others have sent all of them. Now the frozen one gets its answers, and wakes.
   for (const answer of inTheMiddle) answer();
   frozen.child.kill('SIGCONT');
-  await until(() => frozen.output().includes('the lease on mails in hand was lost'), 30_000);
+  await until(
+    () => frozen.output().includes('the lease on emails being handed over was lost'),
+    30_000,
+  );
   await until(() => sink.mails.length >= MAILS + CONNECTIONS, 30_000);
   expect(await frozen.end('SIGTERM')).toBe(0);
 

@@ -66,7 +66,9 @@ it('while the relay hangs: what was not begun is ready again before the process 
   await Promise.all(Array.from({ length: 10 }, () => sendTo(api.url, account.key)));
   await until(async () => relay.came() === 2 && (await states())['in hand'] === 10, 30_000);
   const ended = worker.end('SIGTERM');
-  await until(async () => (await states()).ready === 8, 4_000);
+  await until(async () => (await states()).ready === 8);
+  // At once, and not when it has waited for the two.
+  expect(worker.child.exitCode).toBe(null);
   expect(await ended).toBe(0);
   // The two in the middle of it: nobody knows, so they wait for their next attempt. No lease is left.
   expect(await states()).toEqual({ ready: 8, waiting: 2 });

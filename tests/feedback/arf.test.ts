@@ -48,6 +48,15 @@ describe('RFC 5965', () => {
     );
   });
 
+  it.each(['message/rfc822', 'text/rfc822', 'text/rfc822-headers'])(
+    'reads the mail that comes with it as %s',
+    (type) => {
+      const raw = fixture('lab-abuse').toString('latin1').replace('message/rfc822', type);
+      const { original } = parseReport(Buffer.from(raw, 'latin1'));
+      expect(original.messageId).toBe('c021cc49-6ffe-9308-f1df-a255f80550fe@bounces.test');
+    },
+  );
+
   it('names everybody the report names', () => {
     const raw = fixture('lab-abuse')
       .toString('latin1')

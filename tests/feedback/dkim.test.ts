@@ -106,6 +106,13 @@ describe('a signature', () => {
       'does not cover the structure',
       (raw) => raw.replace(/(?<=[; ]h=[^;]*)\bContent-Type\b/i, 'date'),
     ],
+    [
+      'is on a head with a line that is no field',
+      (raw) => raw.replace('\r\n\r\n', '\r\nx\r\n\r\n'),
+    ],
+    ['is on a head with a bare CR', (raw) => raw.replace('\r\n\r\n', '\r\n\rx: y\r\n\r\n')],
+    ['is on a head with a bare LF', (raw) => raw.replace('\r\n\r\n', '\nx: y\r\n\r\n')],
+    ['is on a head without an end', (raw) => raw.slice(0, raw.indexOf('\r\n\r\n') + 2)],
     ['names a tag twice', (raw) => raw.replace('v=1;', 'v=1; d=fbl.example;')],
     ['is of a domain below', (raw) => raw.replace(`d=${DOMAIN}`, `d=a.${DOMAIN}`)],
     ['stands beside two senders', (raw) => raw.replace('To:', `From: <a@${DOMAIN}>\r\nTo:`)],

@@ -187,6 +187,6 @@ describe('families of texts', () => {
     ],
   };
   it.each(Object.entries(readers))('%s', (_, [pieces, read]) => {
-    expectLinearFor(pieces, read, { timeMs: 1500 });
+    expectLinearFor(pieces, read, { searchMs: 500 });
   });
 });

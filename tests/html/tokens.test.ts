@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import { describe, expect, it } from 'vitest';
 import { Tokens } from '../../src/html/tokens.ts';
+import { LONGER } from '../support/longer.ts';
 
 const ATTRIBUTES = ['href', 'alt', 'style', 'data-text'];
 
@@ -128,7 +129,7 @@ describe('any text', () => {
         const html = pieces.join('');
         expect(ours(html)).toEqual(browsers(html));
       }),
-      { numRuns: 30_000, interruptAfterTimeLimit: 10_000 },
+      { numRuns: 30_000 * LONGER, interruptAfterTimeLimit: 3_000 * LONGER },
     );
   });
 });

@@ -5,6 +5,7 @@ import { type DefaultTreeAdapterTypes as Browser, parse } from 'parse5';
 import { describe, expect, it } from 'vitest';
 import { htmlToPlainText } from '../../src/html/plain-text.ts';
 import { type Element, parseHtml } from '../../src/html/tree.ts';
+import { LONGER } from '../support/longer.ts';
 
 /** What plain text makes something of. */
 const told = new Set('p div table tr td th li ul ol h1 h2 h3 blockquote pre a'.split(' '));
@@ -138,7 +139,7 @@ describe('generated pages', () => {
         const html = `<!doctype html><body>${body}</body>`;
         expect(ours(html)).toEqual(browsers(html));
       }),
-      { numRuns: 3_000, interruptAfterTimeLimit: 10_000 },
+      { numRuns: 3_000 * LONGER, interruptAfterTimeLimit: 3_000 * LONGER },
     );
   });
 
@@ -148,7 +149,7 @@ describe('generated pages', () => {
         const html = `<!doctype html><body><div><ul><li><b>${before}<table><tr><td>${end}in</table>${after}</ul></div></body>`;
         expect(ours(html)).toEqual(browsers(html));
       }),
-      { numRuns: 1_000, interruptAfterTimeLimit: 5_000 },
+      { numRuns: 1_000 * LONGER, interruptAfterTimeLimit: 2_000 * LONGER },
     );
   });
 });

@@ -107,7 +107,8 @@ const types = async (id: string) =>
 const suppressed = async (by = account) =>
   (
     await database.database.query<{ address: string }>(
-      'SELECT address FROM suppressions WHERE account_id = $1 ORDER BY 1',
+      `SELECT address FROM suppressions WHERE account_id = $1
+       UNION SELECT address FROM unsubscribes WHERE account_id = $1 ORDER BY 1`,
       [by.id],
     )
   ).map((row) => row.address);
@@ -118,7 +119,8 @@ describe('who is let in', () => {
     const [local, token] = from.split('@')[0]!.split('+');
     const forged = `${token!.slice(0, -1)}${token!.endsWith('a') ? 'b' : 'a'}`;
     for (const to of [
-      `postmaster@${BOUNCES}`,
+      'postmaster@elsewhere.test',
+      `hostmaster@${BOUNCES}`,
       `bounce@${BOUNCES}`,
       `bounce+@${BOUNCES}`,
       `${local}+${forged}@${BOUNCES}`,
@@ -360,6 +362,35 @@ describe('a complaint', () => {
     expect(await suppressed(other)).toEqual(sent.to);
   });
 
+  it('counts at abuse@ as well, and what else people write there is kept for people', async () => {
+    const sent = await send();
+    expect(
+      await deliver(
+        `Abuse@${BOUNCES}`,
+        complaint(sent, (raw) => raw),
+      ),
+    ).toMatch(/^250 /);
+    expect(await timeline(sent.id)).toMatchObject({ status: 'complained' });
+
+    const bystander = await send(['bystander@example.net']);
+    const forged = without('X-SM-Token', 'X-SM-Message-Id', 'Return-Path');
+    for (const [to, raw] of [
+      [`postmaster@${BOUNCES}`, 'Subject: to the postmaster\r\n\r\nYour MX is down.'],
+      [`ABUSE@${BOUNCES}`, 'Subject: to abuse\r\n\r\nI get mail that I do not want.'],
+      [`abuse@${BOUNCES}`, dsn(bystander, {})],
+    ] as const) {
+      expect(await deliver(to, raw)).toMatch(/^250 /);
+    }
+    const forPeople = await listKept(database.database, { limit: 100, forPeople: true });
+    expect(forPeople.map(({ why }) => why)).toEqual(['for-people', 'for-people', 'for-people']);
+    expect(forPeople.map(({ subject }) => subject)).toContain('to the postmaster');
+    // What looks like a bounce there speaks about nobody, and neither does a complaint without a token.
+    const bare = complaint(bystander, (raw) => forged(raw).replace(/^Original-Mail-From:.*$/m, ''));
+    expect(await deliver(`abuse@${BOUNCES}`, bare)).toMatch(/^250 /);
+    expect(await types(bystander.id)).toEqual(['sent']);
+    expect(await suppressed()).not.toContain('bystander@example.net');
+  });
+
   it('with a forged header is nobody’s', async () => {
     const sent = await send(['forged@example.net']);
     const forged = complaint(sent, (raw) =>
@@ -395,7 +426,9 @@ describe('a complaint', () => {
     const story = await timeline(sent.id, other);
     expect(story.events.map((event: { type: string }) => event.type)).toEqual(events);
     expect(await suppressed(other)).toEqual(suppresses ? sent.to : []);
-    const kept = (await listKept(database.database, 100)).filter((it) => it.messageId === sent.id);
+    const kept = (await listKept(database.database, { limit: 100 })).filter(
+      (it) => it.messageId === sent.id,
+    );
     expect(kept.map((it) => it.feedbackType)).toEqual(keeps ? [type] : []);
   });
 });
@@ -411,7 +444,9 @@ describe('everything else', () => {
       expect(await deliver(sent.from, traced)).toMatch(/^250 /);
     }
     expect(await types(sent.id)).toEqual(['sent']);
-    const kept = (await listKept(database.database, 100)).filter((it) => it.messageId === sent.id);
+    const kept = (await listKept(database.database, { limit: 100 })).filter(
+      (it) => it.messageId === sent.id,
+    );
     expect(kept).toMatchObject([
       {
         kind: 'auto-reply',
@@ -440,7 +475,8 @@ describe('everything else', () => {
   it('goes after seven days', async () => {
     const sent = await send();
     await deliver(sent.from, vacation('v2'));
-    const ids = async () => (await listKept(database.database, 1000)).map((it) => it.messageId);
+    const ids = async () =>
+      (await listKept(database.database, { limit: 1000 })).map((it) => it.messageId);
     expect(await ids()).toContain(sent.id);
     await database.database.query(
       `UPDATE feedback_mails SET received_at = now() - interval '6 days 23 hours'`,
@@ -449,6 +485,13 @@ describe('everything else', () => {
     expect(await ids()).toContain(sent.id);
     await database.database.query(
       `UPDATE feedback_mails SET received_at = now() - interval '7 days 1 minute'`,
+    );
+    await pruneKept(database.database);
+    // What people wrote stays for a month.
+    const forPeople = await listKept(database.database, { limit: 1000, forPeople: true });
+    expect(await ids()).toEqual(forPeople.map((it) => it.messageId));
+    await database.database.query(
+      `UPDATE feedback_mails SET received_at = now() - interval '30 days 1 minute'`,
     );
     await pruneKept(database.database);
     expect(await ids()).toEqual([]);

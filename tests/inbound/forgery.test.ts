@@ -103,7 +103,7 @@ const suppressed = async () =>
     (row) => row.address,
   );
 const keptFor = async (subject: string): Promise<KeptMail[]> =>
-  (await listKept(database.database, 1000)).filter((it) => it.subject === subject);
+  (await listKept(database.database, { limit: 1000 })).filter((it) => it.subject === subject);
 
 const failed = (copy: Copy, address: string) =>
   composeDsn({
@@ -135,7 +135,7 @@ function complaint(about: { id?: string; to: string }, subject = `about ${about.
     date: new Date(),
   })
     .toString()
-    .replace('Subject: Complaint about a mail', `Subject: ${subject}`);
+    .replace('Subject: Complaint about an email', `Subject: ${subject}`);
 }
 
 describe('a complaint without a token', () => {
@@ -335,6 +335,23 @@ describe('a reporter the operator trusts', () => {
     expect((await keptFor(subject)).map((it) => it.why)).toEqual([
       expect.stringMatching(/^(untrusted|no-news)$/),
     ]);
+  });
+
+  it('by DKIM is not believed about bounces, which servers sign whoever makes them send one', async () => {
+    const [copy] = await send([person()]);
+    const { id, to } = copy!;
+    const original = Buffer.from(
+      `From: hello@example.com\r\nTo: ${to}\r\nX-SM-Message-Id: ${id}\r\n\r\n`,
+    );
+    const subject = `a bounce of ${id}`;
+    const bounce = failed({ ...copy!, raw: original }, to).toString();
+    const raw = await signed(bounce.replace(/^Subject: .*/m, `Subject: ${subject}`));
+    expect(await deliver(COMPLAINTS, raw, believing)).toMatch(/^250 /);
+    expect(await told(id)).toEqual([]);
+    expect(await keptFor(subject)).toMatchObject([{ why: 'untrusted' }]);
+    // The relay in the house still may.
+    await deliver(COMPLAINTS, raw, neighbourly);
+    expect(await told(id)).toEqual([['bounced', to]]);
   });
 
   it('is asked to come again while DNS is away', async () => {

@@ -6,7 +6,7 @@ import { openReportRecorder, type ReportRecorder } from '../../src/feedback/reco
 import { makeReport } from '../../src/feedback/report.ts';
 import { readId } from '../../src/ids.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { removeSuppression } from '../../src/suppressions/suppressions.ts';
+import { removeSuppression } from '../../src/suppressions/listing.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
@@ -108,7 +108,7 @@ describe('a doubtful address', () => {
   it('starts anew when somebody takes it off the list', async () => {
     const address = somebody();
     for (const on of [0, 1, 2]) await report(address, on);
-    await removeSuppression(service.database, account.id, address);
+    await removeSuppression(service.database, account.id, address, { origin: 'api' });
     expect(await report(address, 3)).toBe(false);
     expect(await isSuppressed(address)).toBe(false);
   });

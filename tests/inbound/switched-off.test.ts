@@ -71,7 +71,7 @@ describe('a suspended account', () => {
     expect(opened.headers.get('content-type')).toBe('image/gif');
     expect((await fetch(unsubscribe!, { method: 'POST' })).status).toBe(200);
     const rows = await service.database.query(
-      `SELECT FROM suppressions WHERE account_id = $1 AND reason = 'unsubscribe'`,
+      `SELECT FROM unsubscribes WHERE account_id = $1 AND stream = 'transactional'`,
       [account.id],
     );
     expect(rows).toHaveLength(1);
@@ -130,7 +130,7 @@ describe('an operator', () => {
   it('switches off a host and the names below it, for everybody', async () => {
     const one = await sendTracked(await service.account());
     const two = await sendTracked(await service.account());
-    await link('disable', '--host', 'Evil.Example');
+    await link('disable', '--host', 'Evil.Example.');
     await untilStatus(one.evil, 410);
     await untilStatus(two.evil, 410);
     expect((await visit(one.shop)).status).toBe(302);
@@ -141,9 +141,9 @@ describe('an operator', () => {
   it.each([
     [['disable'], 'Give a message'],
     [['disable', 'msg_x', '--host', 'a.example'], 'Give a message'],
-    [['disable', 'nonsense'], 'no message id'],
+    [['disable', 'nonsense'], 'not a message id'],
     [['disable', 'msg_01M7HPT4FG4PMXVJD4EMG60KQ8'], 'There is no message'],
-    [['disable', '--host', 'https://a.example/'], 'no host name'],
+    [['disable', '--host', 'https://a.example/'], 'not a host name'],
     [['disable', '--host', 'a.example', '--url', 'https://a.example/'], '--url goes with'],
     [['enable', 'msg_01M7HPT4FG4PMXVJD4EMG60KQ8'], 'Nothing like that'],
   ])('is told what is wrong with %j', async (args, said) => {

@@ -2,6 +2,7 @@
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
+import { readUuid } from '../../src/ids.ts';
 import { cloneTemplate } from '../../src/templates/account-templates.ts';
 import { catalogFolder, loadCatalog } from '../../src/templates/catalog.ts';
 import { captured, hrefs, pixelOf } from '../support/captured.ts';
@@ -94,6 +95,40 @@ describe('templates', () => {
     for (const link of await linksOf('our-reset', other, 'password-reset')) {
       expect(link).not.toContain('/c/');
     }
+  });
+});
+
+describe('two people on one network', () => {
+  it('with the same program stay apart: each opens and clicks for themselves', async () => {
+    const people = ['ada@example.net', 'bob@example.net'];
+    const id = await send({ to: people });
+    const copies = await until(async () => {
+      const rows = await service.database.query<{ recipients: string[]; raw: Buffer }>(
+        'SELECT recipients, raw FROM sandbox_mails WHERE account_id = $1 AND message_id = $2',
+        [account.id, readUuid('msg_', id)],
+      );
+      return rows.length === 2 ? rows : undefined;
+    });
+    for (const { raw } of copies) {
+      const { html } = await PostalMime.parse(raw);
+      await visit(pixelOf(html)!);
+      await visit(hrefs(html)[0]!);
+    }
+    const seen = await until(async () => {
+      const rows = await service.database.query<{ kind: string; recipients: string[] }>(
+        `SELECT kind::text, recipients FROM events
+         WHERE account_id = $1 AND message_id = $2 AND kind IN ('opened', 'clicked')
+         ORDER BY kind::text, recipients`,
+        [account.id, readUuid('msg_', id)],
+      );
+      return rows.length >= 4 ? rows : undefined;
+    });
+    expect(seen).toEqual([
+      { kind: 'clicked', recipients: ['ada@example.net'] },
+      { kind: 'clicked', recipients: ['bob@example.net'] },
+      { kind: 'opened', recipients: ['ada@example.net'] },
+      { kind: 'opened', recipients: ['bob@example.net'] },
+    ]);
   });
 });
 

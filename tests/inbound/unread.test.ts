@@ -26,7 +26,7 @@ beforeAll(async () => {
   const { database } = test;
   const file = new URL('./hostile-reader.js', import.meta.url);
   const metrics = createMetrics();
-  pool = openPool<ServiceJobs>({ file, threads: 2, log, metrics, deadlineMs: 200, memoryMb: 32 });
+  pool = openPool<ServiceJobs>({ file, threads: 2, log, metrics, deadlineMs: 2000, memoryMb: 32 });
   // As main.ts builds it, but for the reader.
   listener = await startFeedbackListener(
     {
@@ -75,7 +75,7 @@ it.each([
   const raw = `Subject: ${subject}\r\nMessage-ID: <${subject}@x.example>\r\n\r\nhello`;
   expect(await deliver(raw)).toMatch(/^250 /);
   expect(await deliver(`Subject: after ${subject}\r\n\r\nhello after ${subject}`)).toMatch(/^250 /);
-  const kept = await listKept(test.database, 100);
+  const kept = await listKept(test.database, { limit: 100 });
   expect(kept.find((it) => it.subject === subject)).toMatchObject({ kind: 'other', why });
   expect(kept.find((it) => it.subject === `after ${subject}`)).toMatchObject({ why: 'no-news' });
 });
@@ -83,5 +83,7 @@ it.each([
 it('while nobody can read it is to come again', async () => {
   await pool.close();
   expect(await deliver('Subject: late\r\n\r\nhello')).toMatch(/^451 /);
-  expect((await listKept(test.database, 100)).some((it) => it.subject === 'late')).toBe(false);
+  expect((await listKept(test.database, { limit: 100 })).some((it) => it.subject === 'late')).toBe(
+    false,
+  );
 });

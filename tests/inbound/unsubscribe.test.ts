@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { listCaptured } from '../../src/sandbox/inbox.ts';
-import { listSuppressions } from '../../src/suppressions/suppressions.ts';
+import { listSuppressions } from '../../src/suppressions/listing.ts';
 import { captured, header } from '../support/captured.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -1,8 +1,15 @@
 // The command line as operators and scripts use it: against a running service with the embedded database, and without one.
+// What a command says is asked in this process; that it works as one is seen by `serve`, `doctor` and the first of its kind.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerAccount } from '../../src/cli/account.ts';
+import { registerIdentity } from '../../src/cli/identity.ts';
+import { registerKey } from '../../src/cli/key.ts';
+import { registerMessage } from '../../src/cli/message.ts';
+import { registerSandbox } from '../../src/cli/sandbox.ts';
+import { runInProcess } from '../support/command.ts';
 import { runCommand, type ServiceProcess, startProcess } from '../support/process.ts';
 import { mail, request } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -19,8 +26,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const COMMANDS = [
+  ...[registerAccount, registerIdentity, registerKey, registerMessage, registerSandbox],
+];
+const run = (args: string[]) =>
+  runInProcess((program) => COMMANDS.map((register) => register(program)), args, env);
+
 async function json(...args: string[]) {
-  const result = await runCommand([...args, '--json'], env);
+  const result = await run([...args, '--json']);
   expect(result.stderr).toBe('');
   expect(result.code).toBe(0);
   return JSON.parse(result.stdout);
@@ -51,16 +64,10 @@ it('the first start prints a key and two commands that work as they are', async 
 }, 60_000);
 
 it('account, identity, key: from nothing to a mail and its story', async () => {
-  const account = await json(
-    'account',
-    'create',
-    '--name',
-    'Acme',
-    '--plan',
-    'paid',
-    '--rate',
-    '50',
-  );
+  const wish = ['--name', 'Acme', '--plan', 'paid', '--rate', '50'];
+  const made = await runCommand(['account', 'create', ...wish, '--json'], env);
+  expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' });
+  const account = JSON.parse(made.stdout);
   expect(account).toMatchObject({ id: expect.any(Number), plan: 'paid', rate_per_second: 50 });
   const id = String(account.id);
   await json('identity', 'add', 'Acme.Example', '--account', id);
@@ -122,17 +129,19 @@ describe('faults are said in one sentence, with exit code 1', () => {
     [['account', 'create', '--name', ' ', '--plan', 'paid'], /--name/],
     [['account', 'set', '1', '--rate', '2000000000'], /--rate.*1000000/],
     [['account', 'set', '1', '--daily-quota', '99999999999'], /--daily-quota/],
-    [['serve'], /already in use/],
-  ])(
-    '%j',
-    async (args, words) => {
-      const result = await runCommand(args, { ...env, PORT: '0', FEEDBACK_PORT: '0' });
-      expect(result.stderr).toMatch(words);
-      expect(result.stderr).not.toContain('at ');
-      expect(result.code).toBe(1);
-    },
-    60_000,
-  );
+  ])('%j', async (args, words) => {
+    const result = await run(args);
+    expect(result.stderr).toMatch(words);
+    expect(result.stderr).not.toContain('at ');
+    expect(result.code).toBe(1);
+  });
+
+  it('serve on a folder that is in use', async () => {
+    const result = await runCommand(['serve'], { ...env, PORT: '0', FEEDBACK_PORT: '0' });
+    expect(result.stderr).toMatch(/already in use/);
+    expect(result.stderr).not.toContain('at ');
+    expect(result.code).toBe(1);
+  }, 60_000);
 
   it.each([
     [{ DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, /ECONNREFUSED.*DATABASE_URL/],

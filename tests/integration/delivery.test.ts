@@ -134,6 +134,25 @@ it('4xx until a day has passed: bounced as expired', async () => {
   expect((await read(id)).status).toBeUndefined();
 });
 
+it('the day begins when a scheduled email was to go out, not when it was accepted', async () => {
+  await start({ onMail: () => Promise.reject(smtpError(451, 'try later')) });
+  await send();
+  await until(async () => (await due()).length > 0);
+  const old = firstUuidAt(Date.now() - 24 * 3_600_000 - 60_000);
+  for (const [table, column] of [
+    ['messages', 'id'],
+    ['contents', 'message_id'],
+    ['due_messages', 'message_id'],
+  ]) {
+    await service!.database.query(`UPDATE ${table} SET ${column} = $1`, [old]);
+  }
+  await service!.database.query(`UPDATE messages SET scheduled_at = now() - interval '1 hour'`);
+  const [before] = await due();
+  await hurry();
+  await until(async () => (await due()).some(({ attempts }) => attempts > before!.attempts));
+  expect(await service!.database.query('SELECT FROM events')).toEqual([]);
+});
+
 it('a suppressed recipient is not handed over', async () => {
   await start();
   await service!.database.query(

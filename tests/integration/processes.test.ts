@@ -15,7 +15,8 @@ let processes: ServiceProcess[] = [];
 beforeAll(async () => {
   test = await createTestDatabase({ empty: true });
   sink = await startSink();
-  const env = { DATABASE_URL: test.url, RELAY_URL: sink.url };
+  // The relay shares this process with the clients. Where it is silent for a second, sends would be refused as promised.
+  const env = { DATABASE_URL: test.url, RELAY_URL: sink.url, RELAY_DOWN: 'queue' };
   // All at once on an empty database: migrations and partitions must be safe.
   processes = await Promise.all([
     startProcess({ ...env, ROLES: 'api' }),

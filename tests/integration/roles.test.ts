@@ -1,10 +1,17 @@
 // Split roles, each a process of its own: each tells its health, doctor knows which runs, and a rotated secret ends them.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { registerDoctor } from '../../src/cli/doctor.ts';
+import { systemClock } from '../../src/clock.ts';
+import { addUser, prepareUser } from '../../src/people/users.ts';
+import { putStream } from '../../src/streams/streams.ts';
+import { runInProcess } from '../support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort, runCommand, type ServiceProcess, startProcess } from '../support/process.ts';
+import { makeAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const FIRST = 'the first secret of these processes';
+const PASSWORD = 'a horse that reads its battery';
 const SECOND = 'the second secret of these processes';
 
 let test: TestDatabase;
@@ -37,7 +44,7 @@ async function doctor(
   secretKey = FIRST,
 ): Promise<{ code: number | null; of: Map<string, Finding> }> {
   const env = { DATABASE_URL: test.url, SECRET_KEY: secretKey, PORT: '0', FEEDBACK_PORT: '0' };
-  const { code, stdout } = await runCommand(['doctor', '--json'], env);
+  const { code, stdout } = await runInProcess(registerDoctor, ['doctor', '--json'], env);
   const findings = JSON.parse(stdout) as Finding[];
   return { code, of: new Map(findings.map((finding) => [finding.check, finding])) };
 }
@@ -74,7 +81,10 @@ describe('roles of their own', () => {
     await start('api');
     const delivery = await start('delivery');
     const well = await doctor();
-    expect(well.of.get('role delivery')).toMatchObject({ ok: true, detail: 'One process runs.' });
+    expect(well.of.get('role delivery')).toMatchObject({
+      ok: true,
+      detail: 'One process is running.',
+    });
     expect(well.of.get('role webhooks')).toMatchObject({ ok: true });
 
     await delivery.end('SIGKILL');
@@ -83,9 +93,43 @@ describe('roles of their own', () => {
     expect(ill.code).toBe(1);
     expect(ill.of.get('role delivery')).toMatchObject({ ok: false });
     expect(ill.of.get('role delivery')?.detail).toMatch(
-      /^Last seen 3 min ago on host .+: no process with the role delivery is running; accepted mail waits\./,
+      /^Last seen 3 min ago on host .+: no process with the role delivery is running; accepted email waits\./,
     );
     expect(ill.of.get('role api')).toMatchObject({ ok: true });
+  }, 120_000);
+
+  it('doctor compares BASE_URL with the address at which people open the dashboard', async () => {
+    const api = await start('api');
+    const well = await doctor();
+    expect(well.of.get('address')).toMatchObject({ ok: true });
+    expect(well.of.has('streams')).toBe(false);
+    // What is broadcast must have a way out, and that needs an address that recipients reach.
+    const { id } = await makeAccount(test.database);
+    await putStream(test.database, id, 'news', { kind: 'broadcast' });
+    expect((await doctor()).of.get('streams')).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('One stream sends broadcasts, and BASE_URL is unset'),
+    });
+    const owner = await prepareUser({
+      ...{ email: 'owner@example.com', name: 'Owner', password: PASSWORD },
+      operator: true,
+    });
+    await addUser(test.database, systemClock, owner);
+    const { host } = new URL(api.url);
+    const signIn = await fetch(`${api.url}/dashboard/api/session`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-sm-dashboard': '1',
+        origin: `https://${host}`,
+      },
+      body: JSON.stringify({ email: owner.email, password: PASSWORD }),
+    });
+    expect(signIn.status).toBe(200);
+    await until(async () => (await doctor()).of.get('address')?.ok === false, 30_000);
+    expect((await doctor()).of.get('address')?.detail).toContain(
+      `people open the dashboard at https://${host}`,
+    );
   }, 120_000);
 
   it('a stop in good order of all is no fault; of one among others it is', async () => {

@@ -70,7 +70,7 @@ it('of 43 mails claimed together, three are bad: 40 go out, each bad one says wh
   await until(() => good.every(handedOver));
   expect(await until(() => setAside(unreadable))).toContain('The stored head is damaged');
   expect(await until(() => setAside(newer))).toContain('form 99');
-  expect(await until(() => setAside(unmakeable))).toContain('The mail could not be made');
+  expect(await until(() => setAside(unmakeable))).toContain('The email could not be composed');
   expect(sink.mails).toHaveLength(40);
 });
 
@@ -82,7 +82,7 @@ it('is visible in doctor, metrics, the list and the message, and can be released
   const findings = JSON.parse(doctor.stdout) as { check: string; ok: boolean; detail: string }[];
   expect(findings.find((it) => it.check === 'quarantine')).toMatchObject({
     ok: false,
-    detail: expect.stringContaining('3 mails are set aside'),
+    detail: expect.stringContaining('3 emails are set aside'),
   });
   const metrics = await (await fetch(`${api.url}/metrics`)).text();
   expect(metrics).toMatch(/^sandmartin_quarantine 3$/m);

@@ -1,22 +1,12 @@
 // Child process of attacks.test.ts: runs every attack and prints one JSON line each, with the time it took and the process's memory.
-import { readFileSync } from 'node:fs';
 import { Environment, TemplateError } from '../../src/jinja/index.ts';
-import { ceilingMs } from '../support/growth.ts';
+import { openTestClock } from '../support/blocked.ts';
 import { type Attack, attacks } from './attacks.ts';
 
 const collect = (globalThis as { gc?: () => void }).gc!;
 
-/**
- * What this thread worked, in milliseconds: neither the clock, which also counts what a busy machine gave to others, nor the
- * whole process, which has threads for compiling and collecting. Where the system does not tell, the clock has to do.
- */
-function workedMs(): number {
-  try {
-    return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6;
-  } catch {
-    return performance.now();
-  }
-}
+/** Neither the clock, which counts what a busy machine gave to others, nor the whole process, which has threads for compiling. */
+const { workedMs } = openTestClock();
 
 /** Warmed up as a server is; the first render of a process pays for compiling the engine itself. */
 const environment = new Environment();
@@ -70,7 +60,7 @@ for (let round = 0, pending = attacks; round < 6; round++) {
       grownMb: Math.max(now.grownMb, before?.grownMb ?? now.grownMb),
     });
   }
-  pending = pending.filter((attack) => found.get(attack)!.ms > ceilingMs(90));
+  pending = pending.filter((attack) => found.get(attack)!.ms > 90);
 }
 for (const [{ name }, outcome] of found) {
   process.stdout.write(`${JSON.stringify({ name, ...outcome })}\n`);

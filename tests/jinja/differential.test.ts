@@ -1,14 +1,16 @@
-// 2,500 fresh random templates, rendered by `sandmartin jinja --batch` and by real Jinja2: the answers must be the same.
-// Another seed every run, printed; JINJA_SEED=… repeats one, JINJA_TEMPLATES=… changes how many.
+// Fresh random templates, rendered by `sandmartin jinja --batch` and by real Jinja2: the answers must be the same.
+// The same in every `npm test`; `npm run test:search` draws another seed, printed; JINJA_SEED=… repeats one, JINJA_TEMPLATES=…
+// changes how many.
 import { spawn, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { draw, LONGER } from '../support/longer.ts';
 import { CONTEXT } from './expression-generator.ts';
 import { Generator } from './generator.ts';
 
-const seed = Number(process.env.JINJA_SEED ?? Date.now() % 1_000_000_000);
-const count = Number(process.env.JINJA_TEMPLATES ?? 2_500);
+const seed = Number(process.env.JINJA_SEED ?? draw(1_000_000_000));
+const count = Number(process.env.JINJA_TEMPLATES ?? 800 * LONGER);
 const skipped = reasonToSkip();
 if (skipped !== null) console.log(`differential test skipped: ${skipped}`);
 
@@ -132,9 +134,9 @@ it.skipIf(skipped !== null)(
     const lines = jobs.map((job) => lineOf(job, job.options));
     const unhurried = jobs.map((job) => lineOf(job, { ...job.options, time_ms: UNHURRIED_MS }));
     const oracle = fileURLToPath(new URL('oracle.py', import.meta.url));
-    const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+    const cli = fileURLToPath(new URL('../../bin/sandmartin.js', import.meta.url));
     const [ours, theirs] = await Promise.all([
-      answersOf(process.execPath, ['--import', 'tsx', cli, 'jinja', '--batch'], unhurried.join('')),
+      answersOf(process.execPath, [cli, 'jinja', '--batch'], unhurried.join('')),
       answersOfSeveral(availableParallelism(), 'python3', ['-W', 'ignore', oracle], lines),
     ]);
     expect(ours.length).toBe(count);

@@ -1,9 +1,10 @@
 // Large mails: each leaves the connection to the relay as it found it, and arrives as it was written.
+import PostalMime, { type Email } from 'postal-mime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Mailbox, parseMailbox } from '../../src/addresses.ts';
 import { assemble, assembleLarge, type CopyOrder } from '../../src/mail/assembling.ts';
 import { hashBody } from '../../src/mail/dkim.ts';
-import { captured } from '../support/captured.ts';
+import { captured, header } from '../support/captured.ts';
 import { mail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -30,30 +31,70 @@ it('fifteen of them leave no listeners behind', async () => {
   expect(warnings).toEqual([]);
 });
 
+// An odd length before each character of three bytes, so that pieces end within some.
+const html = `<p>${'a注文😀'.repeat(150_000)}</p><a href="https://example.com/end">x</a>`;
+const bytes = Buffer.from(Array.from({ length: 1_300_000 }, (_, n) => (n * 7 + (n >> 8)) % 256));
+const attachment = {
+  filename: 'a.bin',
+  content_type: 'application/octet-stream',
+  content_base64: bytes.toString('base64'),
+};
+const dots = '.\n..\n'.repeat(1000);
+
 it('one that is stored, loaded and made in pieces arrives as it was written, tracked and signed as others', async () => {
   const { key, id } = await service.account();
-  // An odd length before each character of three bytes, so that pieces end within some.
-  const html = `<p>${'a注文😀'.repeat(150_000)}</p><a href="https://example.com/end">x</a>`;
-  const bytes = Buffer.from(Array.from({ length: 1_300_000 }, (_, n) => (n * 7 + (n >> 8)) % 256));
-  const attachment = {
-    filename: 'a.bin',
-    content_type: 'application/octet-stream',
-    content_base64: bytes.toString('base64'),
-  };
-  const dots = '.\n..\n'.repeat(1000);
   const { body } = await service.send(key, mail({ html, text: dots, attachments: [attachment] }));
   const { mail: got } = await captured(service.database, body.id);
-  expect(got.text!.trimEnd()).toBe(dots.trimEnd());
-  const [start, end] = got.html!.split('<a href="');
-  expect(start).toBe(html.split('<a href="')[0]);
-  expect(end).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/c\/[^"]+">x<\/a><img src="[^"]+\/o\//);
-  expect(Buffer.from(got.attachments[0]!.content as ArrayBuffer).equals(bytes)).toBe(true);
+  expectAsWritten(got);
   const source = await service.database.query(
     'SELECT 1 FROM contents WHERE account_id = $1 AND octet_length(html) > 1000000',
     [id],
   );
   expect(source).toHaveLength(1);
 });
+
+function expectAsWritten(got: Email): void {
+  expect(got.text!.trimEnd()).toBe(dots.trimEnd());
+  const [start, end] = got.html!.split('<a href="');
+  expect(start).toBe(html.split('<a href="')[0]);
+  expect(end).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/c\/[^"]+">x<\/a><img src="[^"]+\/o\//);
+  expect(Buffer.from(got.attachments[0]!.content as ArrayBuffer).equals(bytes)).toBe(true);
+}
+
+it('one to several arrives as it was written at each, and differs in their own tokens only', async () => {
+  const { key } = await service.account();
+  const people = ['one@example.net', 'two@example.net', 'three@example.net'];
+  const [one, two, three] = people;
+  const { body } = await service.send(
+    key,
+    mail({ to: [one], cc: [two], bcc: [three], html, text: dots, attachments: [attachment] }),
+  );
+  const copies = await until(async () => {
+    const rows = await service.database.query<{ recipients: string[]; raw: Buffer }>(
+      'SELECT recipients, raw FROM sandbox_mails WHERE envelope_id = $1 ORDER BY id',
+      [body.id],
+    );
+    return rows.length === people.length ? rows : undefined;
+  }, 30_000);
+  expect(copies.map(({ recipients }) => recipients)).toEqual(people.map((it) => [it]));
+  const tokens: string[] = [];
+  const rest: string[] = [];
+  for (const { raw } of copies) {
+    const got = await PostalMime.parse(raw);
+    expectAsWritten(got);
+    const own = [
+      header(got, 'x-sm-token')!,
+      ...[...got.html!.matchAll(/\/[co]\/([\w-]+)"/g)].map((match) => match[1]!),
+    ];
+    tokens.push(...own);
+    const others = got.headers.filter(({ key }) => key !== 'dkim-signature');
+    let shown = `${JSON.stringify(others)}\n${got.html}`;
+    for (const token of own) shown = shown.replaceAll(token, 'its own');
+    rest.push(shown);
+  }
+  expect(new Set(tokens).size).toBe(3 * people.length);
+  expect(new Set(rest).size).toBe(1);
+}, 60_000);
 
 it('assembled in a thread is the same as assembled here', () => {
   const mailbox = (address: string) => parseMailbox(address) as Mailbox;
@@ -83,6 +124,6 @@ it('assembled in a thread is the same as assembled here', () => {
   // As postMessage hands it over.
   const there = assembleLarge(structuredClone(order) as CopyOrder);
   expect(there.head).toBe(here.head);
-  expect(Buffer.from(there.body).toString()).toBe(Buffer.concat(here.body).toString());
+  expect(Buffer.concat(there.body).toString()).toBe(Buffer.concat(here.body).toString());
   expect(there.bodyHash).toBe(hashBody(here.body));
 });

@@ -65,6 +65,15 @@ describe.each(Object.keys(CLIENTS))('%s', (name) => {
         'get_template',
         'send_email',
         'get_email_status',
+        'get_account',
+        'send_batch',
+        'preview_email',
+        'explain_delivery',
+        'wait_for_event',
+        'reschedule_email',
+        'cancel_email',
+        'search_messages',
+        'lint_email',
       ]);
       expect(client.getInstructions()).toContain('Choosing a template');
 
@@ -77,9 +86,9 @@ describe.each(Object.keys(CLIENTS))('%s', (name) => {
       const sent = await call(client, 'send_email', {
         ...{ from_email: 'Acme <hello@example.com>', to: ['ada@example.net'] },
         ...{ template: 'password-reset', variables: template.sample },
-        ...{ idempotency_key: `${name} ${address}` },
+        ...{ idempotency_key: `${name} ${address}`, subject: `${name} ${address}` },
       });
-      expect(sent).toEqual({ id: expect.stringMatching(/^msg_/), status: 'queued' });
+      expect(sent).toEqual({ id: expect.stringMatching(/^msg_/), status: 'queued', sandbox: true });
       const story = await until(async () => {
         const read = await call(client, 'get_email_status', { sm_mail_id: sent.id });
         return read.status === 'delivered' ? read : undefined;

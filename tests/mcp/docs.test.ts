@@ -69,7 +69,7 @@ it('every tool is named', async () => {
 it('the options of "key create" are there', async () => {
   const command = blocks('sh').find((block) => block.includes('key create'))!;
   const { output } = await run(process.execPath, [
-    ...['--import', 'tsx', join(import.meta.dirname, '../../src/cli/main.ts')],
+    join(import.meta.dirname, '../../bin/sandmartin.js'),
     ...['key', 'create', '--help'],
   ]);
   for (const [option] of command.matchAll(/--[a-z-]+/g)) expect(output).toContain(option);

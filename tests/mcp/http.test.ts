@@ -97,7 +97,8 @@ describe.each(ERAS)('answers in the %s era', (era) => {
     const answer = await post(url, key, { ...sent, headers: { ...sent.headers, accept } });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(answer.body.result.tools).toHaveLength(4);
+    const names = answer.body.result.tools.map(({ name }: { name: string }) => name);
+    expect(names).toContain('send_email');
   });
   it('are not there for who accepts only something else', async () => {
     const sent = rpc(era, 'tools/list');
@@ -117,11 +118,12 @@ describe('bodies', () => {
     const answer = await post(url, key, { headers, body: '{"jsonrpc":' });
     expect(answer).toMatchObject({ status: 400, body: { error: { code: -32700 } } });
   });
-  it('over 25 MB are refused as in REST', async () => {
+  it('over 25 MB are refused in the words of the protocol', async () => {
     const { headers } = rpc('legacy', 'tools/call');
     const answer = await post(url, key, { headers, body: `"${'x'.repeat(26_214_400)}"` });
     expect(answer.status).toBe(400);
-    expect(answer.body.detail).toMatch(/25 MB/);
+    expect(answer.body.error).toMatchObject({ code: -32600 });
+    expect(answer.body.error.message).toMatch(/25 MB/);
   });
   it('under it carry large attachments', async () => {
     const sent = rpc('modern', 'tools/call', {
@@ -173,7 +175,7 @@ it.each(['2025-06-18', '2025-11-25'])('initialize agrees on %s', async (protocol
     protocolVersion,
     serverInfo: { name: 'sandmartin' },
     capabilities: { tools: {} },
-    instructions: expect.stringContaining('untrusted_fields'),
+    instructions: expect.stringContaining('Untrusted text'),
   });
 });
 

@@ -1,4 +1,5 @@
 // MCP by hand for the tests: one POST, in either era of the protocol.
+import { unfenced } from '../../src/mcp/fence.ts';
 import { type Answer, request, type TestService } from '../support/service.ts';
 
 export type Era = 'modern' | 'legacy';
@@ -54,6 +55,9 @@ export interface ToolAnswer {
   isError: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: what a result holds is what the tests are about
   content: any;
+  /** As it came, with the marks around what strangers wrote. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  fenced: any;
 }
 
 /** Calls a tool and checks what holds for every result: the text is the structured content, or the error. */
@@ -75,7 +79,8 @@ export async function callTool(
   if (isError ? structuredContent !== undefined : !same(structuredContent, text)) {
     throw new Error('structured content and text differ');
   }
-  return { isError, content: text };
+  const { untrusted: _, ...plain } = unfenced(text) as Record<string, unknown>;
+  return { isError, content: plain, fenced: text };
 }
 
 const same = (one: unknown, other: unknown): boolean =>

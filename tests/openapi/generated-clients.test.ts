@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';
-import { missing, ROOT, runNode, runTool, TOOL_MODULES } from './tools.ts';
+import { compile, missing, ROOT, runNode, runTool, TOOL_MODULES } from './tools.ts';
 
 const DOCUMENT = join(ROOT, 'openapi.json');
 
@@ -61,7 +61,7 @@ describe.skipIf(missing)('clients made by', () => {
     writeFileSync(join(made, 'main.ts'), main);
     writeFileSync(join(made, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(made, 'tsconfig.json'), JSON.stringify({ compilerOptions: STRICT }));
-    await runTool('tsc', ['-p', made]);
+    await compile(made);
     const { key } = await service.account();
     const env = { ...process.env, BASE_URL: service.url, API_KEY: key };
     return JSON.parse(await runNode(['main.js'], made, env));

@@ -1,6 +1,9 @@
 // The account, its team, and for operators all accounts: what owners set, what operators set, and who is kept out.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isOperators } from '../../src/accounts/scopes.ts';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
+import { OPERATIONS } from '../../src/operations/all.ts';
+import { BY_OPERATORS } from '../../src/operations/audit.ts';
 import { openClient, openSignedIn, PASSWORD, statusOf } from '../dashboard/dashboard-client.ts';
 import { mailedInvitation } from '../support/invitation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -38,7 +41,14 @@ it('the account shows its plan and what is held back, and changes its switches',
 });
 
 it('a program of the account invites, and the audit says so', async () => {
-  const { key } = await service.account({ scopes: ['email:send', 'email:read', 'admin'] });
+  // Approving is not part of `admin`, and whoever may not do it cannot have others do it.
+  const admin = await service.account({ scopes: ['email:send', 'email:read', 'admin'] });
+  const invitation = { email: 'zoe@people.example', role: 'developer' } as const;
+  const without = new Sandmartin({ baseUrl: service.url, apiKey: admin.key, retries: 0 });
+  expect(await statusOf(without.team.invite(invitation))).toBe(403);
+
+  const scopes = ['email:send', 'email:read', 'admin', 'approvals:write'] as const;
+  const { key } = await service.account({ scopes });
   const api = new Sandmartin({ baseUrl: service.url, apiKey: key, retries: 0 });
   const invited = await api.team.invite({ email: 'Zoe@People.example', role: 'viewer' });
   expect(invited).toMatchObject({ email: 'zoe@people.example', invited_by: 'Test' });
@@ -155,4 +165,31 @@ describe('an operator', () => {
     });
     expect(await tools.text()).not.toMatch(/_accounts|quarantine|service_state/);
   });
+});
+
+it('an account does not learn who of the operators changed it', async () => {
+  const { id: accountId, key } = await service.account({ scopes: ['admin'] });
+  const operator = await openSignedIn(service, {
+    accountId: (await service.account()).id,
+    operator: true,
+  });
+  await operator.api.accounts.update({ id: accountId, daily_quota: 777 });
+  const { body } = await service.get(key, '/v1/audit');
+  expect(body.data[0]).toMatchObject({
+    action: 'update_operated_account',
+    actor: { kind: 'person', id: null, name: 'operator' },
+  });
+  expect(JSON.stringify(body)).not.toContain(operator.email);
+  const member = await openSignedIn(service, { accountId, operator: true });
+  expect((await member.api.audit.list()).data[0]!.actor.name).toBe(operator.email);
+});
+
+it('every change that only operators make is one of theirs in the audit', () => {
+  const changing = OPERATIONS.filter(
+    ({ scope, effect }) => isOperators(scope) && effect !== 'reads',
+  );
+  expect(changing.length).toBeGreaterThan(3);
+  expect(changing.filter(({ name }) => !BY_OPERATORS.has(name)).map(({ name }) => name)).toEqual(
+    [],
+  );
 });

@@ -1,10 +1,12 @@
 // A refusal says what helps on in the words of the door that tells it; features only name it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/hints.ts';
 import { registerWebhook } from '../../src/cli/webhook.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
+import { PAGES } from '../../src/operations/hints.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { callTool } from '../mcp/support.ts';
 import { runInProcess } from '../support/command.ts';
@@ -18,7 +20,8 @@ const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
 describe('features', () => {
   it('name no command: a browser or an agent may show what they say', () => {
     const naming = sources.filter(
-      ({ file, text }) => !file.startsWith('cli') && text.includes('npx sandmartin'),
+      // What runs at a terminal: commands, and tests that use sandmartin/testing.
+      ({ file, text }) => !/^(cli|testing)\b/.test(file) && text.includes('npx sandmartin'),
     );
     expect(naming.map(({ file }) => file)).toEqual([]);
   });
@@ -30,6 +33,37 @@ describe('features', () => {
     );
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => !known.includes(name!))).toEqual([]);
+  });
+});
+
+describe('doors', () => {
+  it('name only pages that the navigation has', () => {
+    const navigation = readFileSync(join(SRC, '../web/src/shell/navigation.tsx'), 'utf8');
+    const labels = [...navigation.matchAll(/label: '([^']+)'/g)].map(([, label]) => label);
+    expect(labels.length).toBeGreaterThan(5);
+    expect(Object.values(PAGES).filter((page) => !labels.includes(page))).toEqual([]);
+    const resources = OPERATIONS.map(({ client }) => client.split('.')[0]!);
+    expect(Object.keys(PAGES).filter((name) => !resources.includes(name))).toEqual([]);
+  });
+
+  it('name only commands that there are', async () => {
+    const program = new Command();
+    for (const group of new Set(Object.values(COMMANDS).map((words) => words.split(' ')[0]!))) {
+      for (const file of [group, `${group}-list`]) {
+        if (!sources.some((source) => source.file === join('cli', `${file}.ts`))) continue;
+        const exported = Object.entries(await import(`../../src/cli/${file}.ts`));
+        for (const [name, register] of exported) {
+          const parent = program.commands.find((one) => one.name() === group);
+          if (name.startsWith('register')) {
+            (register as (at: Command) => unknown)(file === group ? program : parent!);
+          }
+        }
+      }
+    }
+    const known = program.commands.flatMap((group) =>
+      group.commands.map((command) => `${group.name()} ${command.name()}`),
+    );
+    expect(Object.values(COMMANDS).filter((command) => !known.includes(command))).toEqual([]);
   });
 });
 

@@ -34,30 +34,30 @@ it('a refusal is counted once at every door, and says detail and code', async ()
   const { id: accountId, key } = await service.account({ scopes: ['email:send', 'admin'] });
   const person = await openSignedIn(service, { accountId });
   const wrong = { from_email: 7 };
-  const invalid = 'sandmartin_requests_refused_total{code="invalid"}';
+  const refused = (code: string, door: string) =>
+    `sandmartin_requests_refused_total{code="${code}",door="${door}"}`;
   const fault = { path: 'from_email', message: 'from_email must be a string' };
 
   expect(
-    await rise(invalid, async () => {
+    await rise(refused('invalid', 'rest'), async () => {
       const { body } = await service.send(key, mail(wrong));
       expect(body).toMatchObject({ code: 'invalid', faults: [fault] });
     }),
   ).toBe(1);
   expect(
-    await rise(invalid, async () => {
+    await rise(refused('invalid', 'mcp'), async () => {
       const { content } = await callTool(service, key, 'send_email', mail(wrong));
       expect(content).toMatchObject({ status: 400, code: 'invalid', faults: [fault] });
     }),
   ).toBe(1);
   expect(
-    await rise(invalid, async () => {
+    await rise(refused('invalid', 'dashboard'), async () => {
       const { body } = await person.try('signIn', { body: { email: 7, password: 'x' } });
       expect(body).toMatchObject({ code: 'invalid', faults: [{ path: 'email' }] });
     }),
   ).toBe(1);
-  const forbidden = 'sandmartin_requests_refused_total{code="forbidden"}';
   expect(
-    await rise(forbidden, async () => {
+    await rise(refused('forbidden', 'inbound'), async () => {
       const { status, body } = await request(`${service.url}/inbound/ses`, { method: 'POST' });
       expect({ status, body }).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     }),
@@ -67,14 +67,15 @@ it('a refusal is counted once at every door, and says detail and code', async ()
 it('an accepted send is counted once at every door', async () => {
   const { id: accountId, key } = await service.account();
   const owner = await openSignedIn(service, { accountId });
-  const accepted = 'sandmartin_sends_accepted_total';
-  expect(await rise(accepted, () => service.send(key, mail()))).toBe(1);
-  expect(await rise(accepted, () => callTool(service, key, 'send_email', mail()))).toBe(1);
+  const accepted = (door: string) => `sandmartin_sends_accepted_total{door="${door}"}`;
+  expect(await rise(accepted('rest'), () => service.send(key, mail()))).toBe(1);
+  const call = () => callTool(service, key, 'send_email', mail());
+  expect(await rise(accepted('mcp'), call)).toBe(1);
   // By a person, and by the service itself.
   const test = { slug: 'password-reset', to: 'ada@example.net' };
   const send = async () => await owner.api.templates.testSend(test);
-  expect(await rise(accepted, send)).toBe(1);
-  const before = await counted(accepted);
+  expect(await rise(accepted('dashboard'), send)).toBe(1);
+  const before = await counted(accepted('system'));
   await openClient(service.url).call('askForReset', { body: { email: owner.email } });
-  await until(async () => (await counted(accepted)) === before + 1);
+  await until(async () => (await counted(accepted('system'))) === before + 1);
 });

@@ -80,11 +80,13 @@ describe('by command', () => {
     const [from, to] = [await open(), await open()];
     await from.api.suppressions.add({ addresses: ['a@example.net', 'b@example.net'] });
     const { stdout } = await run(['export', '--account', `${from.id}`]);
-    expect(stdout).toMatch(/^address,reason,message_id,created_at\na@example\.net,manual,,.*\nb@/);
+    expect(stdout).toMatch(
+      /^address,reason,message_id,created_at,stream\na@example\.net,manual,,.*\nb@/,
+    );
     const file = join(mkdtempSync(join(tmpdir(), 'sm-suppressions-')), 'list.csv');
     writeFileSync(file, stdout);
     const done = await run(['import', file, '--account', `${to.id}`, '--reason', 'bounce']);
-    expect(done.stdout).toBe('2 were added; 0 were there already.\n');
+    expect(done.stdout).toBe('2 were added; 0 were already there.\n');
     expect((await to.api.suppressions.list()).data.map(({ reason }) => reason)).toEqual([
       'bounce',
       'bounce',

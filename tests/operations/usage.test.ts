@@ -76,7 +76,7 @@ describe('alerts', () => {
     await service.database.query('DELETE FROM message_hours');
     expect(await kinds(api)).toEqual([
       ['bounce-rate', 'warning'],
-      ['complaint-rate', 'warning'],
+      ['complaint-rate', 'critical'],
     ]);
   });
 

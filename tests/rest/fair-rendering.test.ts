@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const VARIABLES = { name: 'Ada', product_name: 'Acme', action_url: 'https://example.com/' };
+const VARIABLES = { name: 'Ada', action_url: 'https://example.com/' };
 const ORDINARY = fromTemplate('welcome', VARIABLES);
 /** Runs until the engine stops it, and is answered with 400. */
 const SLOW = fromTemplate('welcome', VARIABLES, {

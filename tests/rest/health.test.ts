@@ -1,10 +1,17 @@
 // Who sees /metrics: on loopback everybody on the machine, elsewhere nobody without a token or a port of its own.
+import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { answerHealth } from '../../src/rest/health.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+
+/** By which proxies tell for whom they ask. */
+const FORWARDED = [
+  ...['X-Forwarded-For', 'Forwarded', 'Via', 'X-Real-IP', 'X-Forwarded-Proto', 'X-Forwarded-Host'],
+  ...['X-Client-IP', 'CF-Connecting-IP', 'True-Client-IP', 'Fastly-Client-IP', 'X-Original-Host'],
+];
 
 const services: TestService[] = [];
 afterAll(async () => {
@@ -30,10 +37,29 @@ describe('/metrics on loopback', () => {
   });
 
   it('is not open to who comes through a proxy', async () => {
-    for (const name of ['X-Forwarded-For', 'Forwarded']) {
+    for (const name of FORWARDED) {
       const answer = await fetch(`${url}/metrics`, { headers: { [name]: 'for=192.0.2.1' } });
-      expect(answer.status).toBe(403);
+      expect([name, answer.status]).toEqual([name, 403]);
     }
+  });
+
+  // A proxy that keeps the name it was asked for, and a page whose own name was made to mean this machine.
+  it.each([
+    ['127.0.0.1', 200],
+    ['localhost:8025', 200],
+    ['LOCALHOST', 200],
+    ['[::1]:8025', 200],
+    ['mail.example.com', 403],
+    ['127.0.0.1.evil.example', 403],
+    ['localhost.evil.example:80', 403],
+  ])('asked for as %s → %i', async (host, status) => {
+    const answered = await new Promise((resolve, reject) => {
+      get(`${url}/metrics`, { headers: { host } }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      }).on('error', reject);
+    });
+    expect(answered).toBe(status);
   });
 });
 
@@ -63,7 +89,9 @@ describe('/metrics on the network', () => {
   it('is open on a port of its own, beside the public one', async () => {
     const { url, service } = await start({ HOST: '0.0.0.0', METRICS_PORT: '0' });
     expect((await fetch(`${url}/metrics`)).status).toBe(403);
-    const own = await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`);
+    const own = await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`, {
+      headers: { via: '1.1 scraper' },
+    });
     expect(own.status).toBe(200);
     expect(await own.text()).toContain('sandmartin_sends_accepted_total');
   });

@@ -262,7 +262,7 @@ describe('rotation', () => {
     const before = await sealedState();
     await expect(rotate(SECOND)).rejects.toThrow(/OLD_SECRET_KEY/);
     await expect(rotate(SECOND, THIRD)).rejects.toThrow(/old secret is not the one/);
-    await expect(rotate(FIRST, FIRST)).rejects.toThrow(/in force already/);
+    await expect(rotate(FIRST, FIRST)).rejects.toThrow(/already the one in force/);
     expect(await sealedState()).toEqual(before);
   });
 

@@ -90,7 +90,7 @@ it('a key that was sealed anew under a running process is no fault of the mail',
   const started = await start(FIRST);
   const account = await started.account({ identities: [] });
   await addDomain({ database, bounceDomain, vault }, account.id, 'signed.example', true);
-  const senders = openSenders({ database, vault, bounceDomain });
+  const senders = openSenders({ database, vault, bounceDomain, operatorDomain: undefined });
   await database.query('UPDATE domains SET rsa_private = ed25519_private');
   const ask = () => senders.of({ id: account.id, version: 1 }, 'signed.example');
   await expect(ask()).rejects.toThrow(/The DKIM key of signed.example .*with this SECRET_KEY/);

@@ -66,34 +66,59 @@ const tree = (raw: string) =>
 
 describe('the tree', () => {
   const text = 'Hello';
-  const cases = [true, false].flatMap((hasText) =>
-    [true, false].flatMap((hasImage) =>
-      [true, false].map((hasFile) => ({ hasText, hasImage, hasFile })),
-    ),
+  const either = [true, false];
+  const cases = either
+    .flatMap((hasText) => either.map((hasHtml) => ({ hasText, hasHtml })))
+    .flatMap((has) => either.map((hasImage) => ({ ...has, hasImage })))
+    .flatMap((has) => either.map((hasFile) => ({ ...has, hasFile })))
+    .flatMap((has) => either.map((hasInvite) => ({ ...has, hasInvite })))
+    // A mail has a body, and an image stands in HTML.
+    .filter((has) => (has.hasText || has.hasHtml) && (has.hasHtml || !has.hasImage));
+  it.each(cases)(
+    'text $hasText, html $hasHtml, image $hasImage, file $hasFile, invite $hasInvite',
+    async (has) => {
+      const { raw, read } = await arrived({
+        html: has.hasHtml ? (has.hasImage ? SHOWN : '<p>Hello</p>') : undefined,
+        text: has.hasText ? text : undefined,
+        attachments: [
+          ...(has.hasFile ? [file] : []),
+          ...(has.hasInvite ? [invitation] : []),
+          ...(has.hasImage ? [image] : []),
+        ],
+      });
+      const html = has.hasImage ? ['multipart/related', 'text/html', 'image/png'] : ['text/html'];
+      const forms = [
+        ...(has.hasText ? [['text/plain']] : []),
+        ...(has.hasHtml ? [html] : []),
+        ...(has.hasInvite ? [['text/calendar']] : []),
+      ];
+      const bodies = forms.length > 1 ? ['multipart/alternative', ...forms.flat()] : forms.flat();
+      expect(tree(raw)).toEqual(
+        has.hasFile ? ['multipart/mixed', ...bodies, 'application/pdf'] : bodies,
+      );
+      if (has.hasHtml) expect(read.html).toContain(has.hasImage ? 'cid:logo' : 'Hello');
+      expect(read.text?.trim()).toBe(has.hasText ? text : undefined);
+      // The invitation is a form of the mail, so it has no name.
+      const parts = read.attachments.filter((it) => it.mimeType !== 'text/calendar');
+      expect(parts.map((it) => [it.filename, it.disposition, it.contentId])).toEqual([
+        ...(has.hasImage ? [['logo.png', 'inline', '<logo>']] : []),
+        ...(has.hasFile ? [['a.pdf', 'attachment', undefined]] : []),
+      ]);
+      for (const it of parts) {
+        const bytes = Buffer.from(it.content as ArrayBuffer);
+        expect(bytes.equals(it.filename === 'a.pdf' ? Buffer.from('%PDF-1.7') : PNG)).toBe(true);
+      }
+      const invites = read.attachments.filter((it) => it.mimeType === 'text/calendar');
+      expect(invites.map((it) => it.method)).toEqual(has.hasInvite ? ['REQUEST'] : []);
+      for (const { content } of invites) {
+        const words =
+          typeof content === 'string' ? content : Buffer.from(content as ArrayBuffer).toString();
+        expect(words.trim().split(/\r?\n/)).toEqual(
+          Buffer.from(invitation.content_base64, 'base64').toString().trim().split('\r\n'),
+        );
+      }
+    },
   );
-  it.each(cases)('text $hasText, image $hasImage, file $hasFile', async (has) => {
-    const { raw, read } = await arrived({
-      html: has.hasImage ? SHOWN : '<p>Hello</p>',
-      text: has.hasText ? text : undefined,
-      attachments: [...(has.hasFile ? [file] : []), ...(has.hasImage ? [image] : [])],
-    });
-    const html = has.hasImage ? ['multipart/related', 'text/html', 'image/png'] : ['text/html'];
-    const bodies = has.hasText ? ['multipart/alternative', 'text/plain', ...html] : html;
-    expect(tree(raw)).toEqual(
-      has.hasFile ? ['multipart/mixed', ...bodies, 'application/pdf'] : bodies,
-    );
-    expect(read.html).toContain(has.hasImage ? 'cid:logo' : 'Hello');
-    expect(read.text?.trim()).toBe(has.hasText ? text : undefined);
-    const parts = read.attachments.map((it) => [it.filename, it.disposition, it.contentId]);
-    expect(parts).toEqual([
-      ...(has.hasImage ? [['logo.png', 'inline', '<logo>']] : []),
-      ...(has.hasFile ? [['a.pdf', 'attachment', undefined]] : []),
-    ]);
-    for (const it of read.attachments) {
-      const bytes = Buffer.from(it.content as ArrayBuffer);
-      expect(bytes.equals(it.filename === 'a.pdf' ? Buffer.from('%PDF-1.7') : PNG)).toBe(true);
-    }
-  });
 
   it('two images, one of them in a style, and a file that is shown', async () => {
     const { raw, read } = await arrived({

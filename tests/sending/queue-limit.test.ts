@@ -44,7 +44,7 @@ it('a full queue is said by name to callers, /readyz, /metrics and doctor; a rep
   const findings: { check: string }[] = JSON.parse(stdout);
   expect(findings.find(({ check }) => check === 'queue')).toMatchObject({
     ok: false,
-    detail: expect.stringContaining('3 mails wait'),
+    detail: expect.stringContaining('3 emails are waiting'),
   });
 
   await service.database.query('DELETE FROM due_messages');
@@ -81,3 +81,25 @@ it('sizes are written as people write them', () => {
     expect(() => read(wrong)).toThrow('QUEUE_LIMIT_BYTES: must be a size such as 10GB');
   }
 });
+
+it('what is scheduled may take half of the room: the emails of next month do not keep out those of today', async () => {
+  const service = await startFilling({ QUEUE_LIMIT: '6' });
+  const { key } = await service.account();
+  const scheduled = mail({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString() });
+  const first = await service.send(key, scheduled, { 'idempotency-key': 'first' });
+  for (let n = 0; n < 2; n++) expect((await service.send(key, scheduled)).status).toBe(202);
+
+  const refused = await service.send(key, scheduled);
+  expect(refused.status).toBe(503);
+  expect(refused.body.detail).toContain('Too many emails are scheduled');
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  const repeated = await service.send(key, scheduled, { 'idempotency-key': 'first' });
+  expect(repeated.body).toEqual(first.body);
+
+  // What came in lately may count twice until the next look.
+  await until(async () => (await service.send(key, mail())).status === 202);
+  expect((await service.send(key, scheduled)).status).toBe(503);
+
+  await service.database.query(`DELETE FROM due_messages WHERE state = 'waiting'`);
+  await until(async () => (await service.send(key, scheduled)).status === 202);
+}, 60_000);

@@ -64,19 +64,43 @@ describe('every form that was ever written is read', () => {
     ],
   };
 
+  const cameWhole: StoredHead = {
+    ...meant,
+    attachments: [
+      {
+        ...{ filename: 'a.pdf', contentType: 'application/pdf', size: 3 },
+        place: { at: 99, length: 4, encoding: 'base64' },
+      },
+    ],
+    mime: {
+      fields: 'Content-Type: multipart/mixed; boundary=a\r\n',
+      text: { at: 7, length: 5 },
+      html: null,
+      sevenBit: true,
+    },
+  };
+
   it.each(heads)('form $form', ({ form, written }) => {
-    expect(readHead(Buffer.from(written))).toEqual(form < 4 ? meant : withImage);
+    const said = form < 4 ? meant : form === 4 ? withImage : cameWhole;
+    expect(readHead(Buffer.from(written))).toEqual(said);
   });
 
   it('and what is written now is the newest among them', () => {
-    expect(writeHead(withImage)).toBe(heads.at(-1)!.written);
+    expect(writeHead(cameWhole)).toBe(heads.at(-1)!.written);
     // Processes of the version before can read whatever needs no more than they know.
-    expect(writeHead(meant)).toBe(heads.at(-2)!.written);
+    expect(writeHead(withImage)).toBe(heads.at(-2)!.written);
+    expect(writeHead(meant)).toBe(heads.at(-3)!.written);
+  });
+
+  it('with what its template was filled with', () => {
+    const variables = { name: 'Bo', __proto__x: [1, null], nested: { deep: 'ö"' } };
+    const written = writeHead(meant, JSON.stringify(variables));
+    expect(readHead(Buffer.from(written))).toEqual({ ...meant, variables });
   });
 
   it('a newer form, and damage, are told in a sentence', () => {
-    expect(() => readHead(Buffer.from('{"v":5,"from":"a@b.example","to":[]}'))).toThrow(
-      'form 5, which this version of Sandmartin does not know',
+    expect(() => readHead(Buffer.from('{"v":6,"from":"a@b.example","to":[]}'))).toThrow(
+      'form 6, which this version of Sandmartin does not know',
     );
     expect(() => readHead(Buffer.from('{"v":3'))).toThrow('The stored head is damaged');
     expect(() => readHead(Buffer.from('{}'))).toThrow('The stored head is damaged');

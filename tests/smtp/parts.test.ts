@@ -51,11 +51,11 @@ describe('replies', () => {
   });
 
   it.each([
-    ['HTTP/1.1 400 Bad Request\r\n', 'no SMTP reply'],
-    ['25 short\r\n', 'no SMTP reply'],
-    ['250_x\r\n', 'no SMTP reply'],
-    ['\r\n', 'no SMTP reply'],
-    ['999 x\r\n', 'no SMTP reply'],
+    ['HTTP/1.1 400 Bad Request\r\n', 'not an SMTP reply'],
+    ['25 short\r\n', 'not an SMTP reply'],
+    ['250_x\r\n', 'not an SMTP reply'],
+    ['\r\n', 'not an SMTP reply'],
+    ['999 x\r\n', 'not an SMTP reply'],
     ['250-a\r\n251 b\r\n', 'changed the code'],
     ['2'.repeat(5000), 'a line of over 4096'],
     [`250 ${'x'.repeat(5000)}\r\n`, 'a line of over 4096'],

@@ -131,7 +131,7 @@ describe('STARTTLS and login', () => {
   it('accepts a certificate that the system trusts and that fits the name, and no other name', async () => {
     const { port } = await start();
     const script = `
-      const { createRelay } = await import(${JSON.stringify(new URL('../../src/smtp/relay.ts', import.meta.url).href)});
+      const { createRelay } = await import(${JSON.stringify(new URL('../../dist/smtp/relay.js', import.meta.url).href)});
       const answers = [];
       for (const host of ['localhost', '127.0.0.1', '127.0.0.2']) {
         const relay = createRelay({ url: 'smtp://' + host + ':${port}?tls=required', name: 'client.example' });
@@ -143,7 +143,7 @@ describe('STARTTLS and login', () => {
     const child = await new Promise<{ stdout: string; stderr: string }>((resolve) => {
       execFile(
         process.execPath,
-        ['--import', 'tsx', '--input-type=module', '-e', script],
+        ['--input-type=module', '-e', script],
         { env: { ...process.env, NODE_EXTRA_CA_CERTS: fixture('localhost-cert.pem') } },
         (_error, stdout, stderr) => resolve({ stdout, stderr }),
       );

@@ -1,8 +1,9 @@
 // The SMTP client against relays that behave, misbehave and break, each played line by line.
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRelay, type Envelope, type Relay, type RelayConfig } from '../../src/smtp/relay.ts';
 import { DEFAULT_TIMEOUTS, openSession } from '../../src/smtp/session.ts';
 import { type Peer, type ScriptedSmtp, scriptedSmtp } from '../support/scripted-smtp.ts';
+import { until } from '../support/until.ts';
 
 const SHORT = {
   connectMs: 200,
@@ -472,6 +473,46 @@ it('gives up on a relay that takes no data', async () => {
   });
 });
 
+describe('half a minute of silence while another relay could take the mail', () => {
+  // Silence is counted in beats: these are made here, and everything else goes by the clock.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+  afterEach(() => void vi.useRealTimers());
+  const LARGE = [Buffer.alloc(30_000_000, 'line\r\n')];
+  const PATIENT = { ...SHORT, blockMs: 60_000, finalMs: 60_000 };
+
+  /** `begun`: what was sent of the mail when the silence began. */
+  async function silence(chunks: Buffer[], begun: RegExp, timeouts = PATIENT) {
+    let isSilent = false;
+    const relay = relayTo(
+      await server(async (peer) => {
+        await peer.greet('PIPELINING');
+        for (const command of [/^MAIL/, /^RCPT/, /^DATA/]) await peer.expect(command);
+        peer.send('250 ok', '250 ok', '354 go');
+        await peer.expect(begun);
+        peer.socket.pause();
+        isSilent = true;
+        await peer.gone.catch(() => undefined);
+      }),
+      { hasOther: () => true, timeouts },
+    );
+    const handed = relay.hand(envelope(), chunks);
+    await until(() => isSilent);
+    vi.advanceTimersByTime(31_000);
+    return handed;
+  }
+
+  it('inside its content ends it: the relay cannot have it, so the other may', async () => {
+    const handOver = await silence(LARGE, /^line$/);
+    expect(handOver).toMatchObject({ connection: 'lost', unconfirmed: false });
+    expect(results(handOver)).toEqual(['deferred']);
+  });
+
+  it('after its end leaves it where it is: nobody knows', async () => {
+    const timeouts = { ...PATIENT, finalMs: 200 };
+    expect(results(await silence(MAIL, /^Subject: hi$/, timeouts))).toEqual(['unknown']);
+  });
+});
+
 it('says what is wrong when nobody listens', async () => {
   const target = await scriptedSmtp(async () => {});
   await target.close();
@@ -611,6 +652,55 @@ describe('connections', () => {
     const relay = relayTo(target, { maxConnections: 5, timeouts: DEFAULT_TIMEOUTS });
     const all = await Promise.all(Array.from({ length: 20 }, () => relay.hand(envelope(), MAIL)));
     expect(all.flatMap(results)).toEqual(Array(20).fill('accepted'));
+  });
+});
+
+describe('places', () => {
+  /** A relay that notes who begins and answers the content once it is told to. */
+  async function slowRelay() {
+    const begun: string[] = [];
+    let answer = () => {};
+    const told = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const target = await server(async (peer) => {
+      await peer.greet('PIPELINING');
+      while (!/^QUIT/.test(await peer.line())) {
+        const recipient = await peer.expect(/^RCPT/);
+        await peer.expect(/^DATA/);
+        begun.push(/<(.*?)@/.exec(recipient)![1]!);
+        peer.send('250 ok', '250 ok', '354 go');
+        await peer.data();
+        if (!recipient.includes('first')) await told;
+        peer.send('250 ok');
+      }
+    });
+    const relay = relayTo(target, { maxConnections: 8, timeouts: DEFAULT_TIMEOUTS });
+    const hand = (lane: number, name: string) =>
+      relay.hand(envelope(`${name}@c.example`), MAIL, { lane });
+    return { begun, answer, hand };
+  }
+  const twelve = [...'abcdefghijkl'];
+
+  it('are never all with one lane where there are others: a newcomer begins at once', async () => {
+    const { begun, answer, hand } = await slowRelay();
+    await Promise.all([hand(1, 'first'), hand(2, 'first')]);
+    const many = twelve.map((name) => hand(1, name));
+    await until(() => begun.length >= 2 + 7);
+    const newcomers = ['new', 'second'].map((name) => hand(2, name));
+    await until(() => begun.includes('new'));
+    expect(begun.indexOf('new')).toBe(2 + 7);
+    answer();
+    const all = await Promise.all([...many, ...newcomers]);
+    expect(all.flatMap(results)).toEqual(Array(14).fill('accepted'));
+  });
+
+  it('are all with the one lane that there is', async () => {
+    const { begun, answer, hand } = await slowRelay();
+    const many = twelve.map((name) => hand(1, name));
+    await until(() => begun.length >= 8);
+    answer();
+    expect((await Promise.all(many)).flatMap(results)).toEqual(Array(12).fill('accepted'));
   });
 });
 

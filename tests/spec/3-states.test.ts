@@ -1,7 +1,7 @@
 // Section 3: states and transitions. Whatever order events arrive in, status is the highest rank seen and never goes down.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_KINDS, type EventKindName } from '../../src/events/kinds.ts';
-import { type NewEvent, RECORD_EVENTS_SQL, recordEventsValues } from '../../src/events/record.ts';
+import { type NewEvent, recordEvents } from '../../src/events/record.ts';
 import { readId } from '../../src/ids.ts';
 import { STATUSES } from '../../src/messages/status.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -20,21 +20,19 @@ async function queued(): Promise<string> {
 }
 
 async function record(id: string, kind: EventKindName, identity?: string) {
-  return await service.database.query(
-    RECORD_EVENTS_SQL,
-    recordEventsValues(
-      [
-        {
-          accountId: account.id,
-          messageId: readId('msg_', id)!,
-          kind,
-          recipients: ['ada@example.net'],
-          detail: {},
-          ...(identity === undefined ? {} : { identity }),
-        } as unknown as NewEvent,
-      ],
-      Date.now(),
-    ),
+  return await recordEvents(
+    service.database,
+    [
+      {
+        accountId: account.id,
+        messageId: readId('msg_', id)!,
+        kind,
+        recipients: ['ada@example.net'],
+        detail: {},
+        ...(identity === undefined ? {} : { identity }),
+      } as unknown as NewEvent,
+    ],
+    Date.now(),
   );
 }
 

@@ -190,7 +190,7 @@ describe('Idempotency-Key', () => {
     const headers = { 'idempotency-key': key() };
     const first = await send({ subject: 'old' }, headers);
     await service.database.query(
-      `UPDATE idempotency_keys SET created_at = created_at - interval '25 hours' WHERE key = $1`,
+      `UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE key = $1`,
       [headers['idempotency-key']],
     );
     const later = await send({ subject: 'new' }, headers);

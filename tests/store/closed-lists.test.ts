@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { UNKNOWN_OUTCOMES } from '../../src/accounts/accounts.ts';
 import { PLANS } from '../../src/accounts/plans.ts';
 import { MEMBER_ROLES } from '../../src/accounts/scopes.ts';
-import { EVENT_KINDS } from '../../src/events/kinds.ts';
+import { EVENT_KINDS, SUBSCRIPTION } from '../../src/events/kinds.ts';
 import { DELIVERY_STATES } from '../../src/webhooks/delivery-state.ts';
 import { DISABLED_REASONS } from '../../src/webhooks/health.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -20,7 +20,7 @@ it.each<[table: string, column: string, list: readonly string[]]>([
   ['accounts', 'unknown_outcome', UNKNOWN_OUTCOMES],
   ['members', 'role', MEMBER_ROLES],
   ['invitations', 'role', MEMBER_ROLES],
-  ['events', 'kind', Object.keys(EVENT_KINDS)],
+  ['events', 'kind', [...Object.keys(EVENT_KINDS), SUBSCRIPTION.hook]],
   ['webhook_deliveries', 'state', DELIVERY_STATES],
   ['webhook_endpoints', 'disabled_reason', Object.keys(DISABLED_REASONS)],
 ])('%s.%s takes what the code knows, and nothing else', async (table, column, list) => {

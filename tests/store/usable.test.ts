@@ -9,7 +9,7 @@ const name = `test_${randomBytes(8).toString('hex')}`;
 let server: Database;
 
 beforeAll(() => {
-  server = openDatabase(inject('serverUrl'), { connections: 1, onIdleError: () => undefined });
+  server = openDatabase(inject('serverUrls')[0]!, { connections: 1, onIdleError: () => undefined });
 });
 afterAll(async () => {
   for (const kind of ['latin1', 'locked']) {
@@ -26,7 +26,9 @@ it('one in LATIN1', async () => {
   await server.query(
     `CREATE DATABASE ${name}_latin1 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
   );
-  const { code, stdout, stderr } = await serve(databaseUrl(inject('serverUrl'), `${name}_latin1`));
+  const { code, stdout, stderr } = await serve(
+    databaseUrl(inject('serverUrls')[0]!, `${name}_latin1`),
+  );
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^The database "test_\w+_latin1" is in LATIN1.*ENCODING 'UTF8'.*\n$/);
 });
@@ -34,7 +36,7 @@ it('one in LATIN1', async () => {
 it('one in which the user may create nothing', async () => {
   await server.query(`CREATE DATABASE ${name}_locked`);
   await server.query(`CREATE ROLE ${name}_guest LOGIN PASSWORD 'guest'`);
-  const url = new URL(databaseUrl(inject('serverUrl'), `${name}_locked`));
+  const url = new URL(databaseUrl(inject('serverUrls')[0]!, `${name}_locked`));
   url.username = `${name}_guest`;
   url.password = 'guest';
   const { code, stderr } = await serve(url.href);

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { htmlToPlainText } from '../../src/html/plain-text.ts';
 import { brandingContext } from '../../src/templates/branding.ts';
 import { type Branding, defaultBranding } from '../../src/templates/branding-fields.ts';
-import { loadCatalog, type SystemTemplate } from '../../src/templates/catalog.ts';
+import { loadCatalog, type SystemTemplate, systemLanguage } from '../../src/templates/catalog.ts';
+import { LAYOUTS } from '../../src/templates/layouts.ts';
 import { mailContext, renderMail } from '../../src/templates/mail-template.ts';
 
 export const catalogFolder = fileURLToPath(new URL('../../catalog', import.meta.url));
@@ -13,6 +14,7 @@ export const templates = [...catalog.templates.values()];
 export const fullBranding: Branding = {
   brand_name: 'Alder & Finch',
   logo_url: 'https://cdn.alderfinch.example/logo.png?v=3&size=2x',
+  logo_dark_url: 'https://cdn.alderfinch.example/logo-dark.png?v=3&size=2x',
   primary_color: '#2F5D50',
   accent_color: '#f2b56b',
   support_email: 'care@alderfinch.example',
@@ -20,9 +22,15 @@ export const fullBranding: Branding = {
   footer_html:
     'Alder &amp; Finch Ltd, 3 Orchard Yard, Bath BA1 2QR<br><a href="https://alderfinch.example/preferences">Email preferences</a>',
   button_radius: 11,
+  layout: 'card',
+  font: 'Avenir Next, Verdana',
+  background: '#eef1ec',
   privacy_policy_url: 'https://alderfinch.example/privacy',
   terms_url: 'https://alderfinch.example/terms?v=2&c=uk',
 };
+
+/** The same in every layout. */
+export const layouts = LAYOUTS.map((layout) => ({ ...fullBranding, layout }));
 
 export const bareBranding: Branding = defaultBranding;
 
@@ -30,8 +38,13 @@ export function render(
   template: SystemTemplate,
   branding: Branding,
   variables: Record<string, unknown> = template.sample,
+  locale?: string,
 ): { subject: string; html: string; text: string } {
-  const context = mailContext(variables, brandingContext(branding));
+  const context = mailContext(
+    variables,
+    brandingContext(branding),
+    systemLanguage(catalog, template, locale),
+  );
   const { subject, html } = renderMail(template.compiled, context);
   return { subject, html, text: htmlToPlainText(html) };
 }

@@ -1,6 +1,8 @@
 // A database of its own for a test file, cloned from the migrated template in a few milliseconds.
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
+import { createLog } from '../../src/log.ts';
+import { withPlaces } from '../../src/store/places.ts';
 import { type Database, openDatabase } from '../../src/store/pool.ts';
 import { databaseUrl, TEMPLATE } from './global-setup.ts';
 
@@ -11,19 +13,36 @@ export interface TestDatabase {
 }
 
 export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
-  const serverUrl = inject('serverUrl');
+  const urls = inject('serverUrls');
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const server = openDatabase(serverUrl, { connections: 1, onIdleError: () => undefined });
-  await server.query(`CREATE DATABASE ${name}${options.empty ? '' : ` TEMPLATE ${TEMPLATE}`}`);
-  const url = databaseUrl(serverUrl, name);
-  const database = openDatabase(url, { connections: 8, onIdleError: () => undefined });
+  const servers = urls.map((url) =>
+    openDatabase(url, { connections: 1, onIdleError: () => undefined }),
+  );
+  const copied = options.empty ? '' : ` TEMPLATE ${TEMPLATE}`;
+  await Promise.all(servers.map((server) => server.query(`CREATE DATABASE ${name}${copied}`)));
+  const url = databaseUrl(urls[0]!, name);
+  const plain = openDatabase(url, { connections: 8, onIdleError: () => undefined });
+  const database =
+    urls.length === 1
+      ? plain
+      : await withPlaces({
+          database: plain,
+          openNode: ({ host, port }) => {
+            const at = new URL(url);
+            at.host = `${host}:${port}`;
+            return openDatabase(at.href, { connections: 4, onIdleError: () => undefined });
+          },
+          log: createLog('silent'),
+        });
   return {
     url,
     database,
     async drop() {
       await database.close();
-      await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      await server.close();
+      for (const server of servers) {
+        await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+        await server.close();
+      }
     },
   };
 }

@@ -3,7 +3,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-const TYPES = { 1: 'A', 5: 'CNAME', 16: 'TXT', 28: 'AAAA' } as const;
+const TYPES = { 1: 'A', 2: 'NS', 5: 'CNAME', 16: 'TXT', 28: 'AAAA' } as const;
 type RecordType = (typeof TYPES)[keyof typeof TYPES];
 
 /** The values of a name at this moment; undefined for NXDOMAIN, 'silent' for no answer at all. */
@@ -95,6 +95,7 @@ const DATA: Record<RecordType, (value: string) => Buffer> = {
   A: (ip) => Buffer.from(ip.split('.').map(Number)),
   AAAA: ipv6Bytes,
   CNAME: labels,
+  NS: labels,
   TXT: strings,
 };
 

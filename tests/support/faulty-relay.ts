@@ -1,7 +1,10 @@
 // A relay that takes mail until a test gives it a fault, and again when that is over. It keeps its port and counts who knocks.
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** `silent`: connections stand and nobody says anything. `hangs at …`: it greets, and goes silent within a mail. */
+/**
+ * `silent`: connections stand and nobody says anything. `… at MAIL`: it greets, and goes silent,
+ * hangs up or says 421 when that command comes.
+ */
 export type RelayFault =
   | 'refuses'
   | 'closes'
@@ -10,8 +13,9 @@ export type RelayFault =
   | 'silent'
   | 'breaks TLS'
   | 'refuses the login'
-  | 'hangs at MAIL'
+  | `${'hangs' | 'cuts' | 'says 421'} at ${'MAIL' | 'RCPT' | 'DATA'}`
   | 'defers the recipient'
+  | 'cuts in the mail'
   | 'cuts after the mail'
   | 'hangs after the mail';
 
@@ -50,6 +54,8 @@ export interface FaultyRelayOptions {
   hangs?: (mail: { recipient: string; connection: number }) => boolean;
   /** Waits before each greeting. */
   greetingMs?: () => number;
+  /** Waits before it confirms an email. */
+  answersAfterMs?: number;
 }
 
 /** Faults in which the relay as it was is gone: sessions that stood are cut. */
@@ -110,6 +116,7 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
 
   function converse(socket: Socket, connection: number): void {
     let rest = '';
+    let searched = 0;
     let inMail = false;
     let mute = false;
     let id = '';
@@ -119,8 +126,11 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
     socket.on('data', (chunk) => {
       sockets.set(socket, undefined);
       rest += chunk.toString('latin1');
+      if (inMail && fault === 'cuts in the mail') socket.destroy();
       while (!mute && fault !== 'silent') {
-        const end = rest.indexOf(inMail ? '\r\n.\r\n' : '\r\n');
+        const end = rest.indexOf(inMail ? '\r\n.\r\n' : '\r\n', searched);
+        // A large mail is not searched again and again from its start.
+        searched = end < 0 ? Math.max(0, rest.length - 4) : 0;
         if (end < 0) return;
         const text = rest.slice(0, end);
         rest = rest.slice(end + (inMail ? 5 : 2));
@@ -139,7 +149,9 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
       if (!answered) return;
       taken.push(id);
       sockets.set(socket, arrival);
-      socket.write('250 2.0.0 Ok: queued as FAULTY1234\r\n');
+      const confirm = () => socket.write('250 2.0.0 Ok: queued as FAULTY1234\r\n');
+      if (options.answersAfterMs === undefined) confirm();
+      else setTimeout(confirm, options.answersAfterMs);
     }
     function answer(command: string): void {
       const verb = command.slice(0, 4).toUpperCase();
@@ -154,7 +166,9 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
             .toString()
             .split('\0')[1] ?? '';
         socket.write(fault === 'refuses the login' ? '535 5.7.8 wrong\r\n' : '235 ok\r\n');
-      } else if (verb === 'MAIL' && fault === 'hangs at MAIL') mute = true;
+      } else if (fault === `hangs at ${verb}`) mute = true;
+      else if (fault === `cuts at ${verb}`) socket.destroy();
+      else if (fault === `says 421 at ${verb}`) socket.end('421 4.3.2 going down\r\n');
       else if (verb === 'RCPT' && fault === 'defers the recipient') {
         recipient = '';
         socket.write('451 4.2.1 greylisted, come again\r\n');

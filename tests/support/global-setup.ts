@@ -1,6 +1,7 @@
-// Once per test run: a real PostgreSQL (embedded, or TEST_DATABASE_URL) with a migrated template database to clone from.
+// Once per test run: a real PostgreSQL (embedded, or TEST_DATABASE_URL) with a migrated template database to clone from. With
+// TEST_CITUS=1 it is a Citus of three servers, and the template is distributed: any suite runs on it (npm run test:citus).
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -8,33 +9,65 @@ import { openEmbedded } from '../../src/store/embedded/open.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
 import { openDatabase } from '../../src/store/pool.ts';
+import { createCitusDatabase, startCluster } from './citus.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    serverUrl: string;
+    /** The first is the one that is asked; on Citus those of the nodes come behind it. */
+    serverUrls: string[];
   }
 }
 
 export const TEMPLATE = 'sandmartin_test_template';
 
+/** Nobody reads it after a crash: what only serves that is left out. Tests about crashes have servers of their own. */
+const SHORT_LIVED = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '4GB',
+  autovacuum: 'off',
+};
+
 export default async function setup(project: TestProject) {
   buildWhenStale();
+  if (process.env.TEST_CITUS !== undefined) return await onCluster(project);
   const folder = mkdtempSync(join(tmpdir(), 'sandmartin-test-'));
   const embedded =
     process.env.TEST_DATABASE_URL === undefined
       ? await openEmbedded(folder, {
           as: 'owner',
           log: () => undefined,
-          settings: { max_connections: '300' },
+          settings: { max_connections: '300', ...SHORT_LIVED },
         })
       : undefined;
   const serverUrl = process.env.TEST_DATABASE_URL ?? embedded!.url;
   await makeTemplate(serverUrl);
-  project.provide('serverUrl', serverUrl);
+  project.provide('serverUrls', [serverUrl]);
   return async () => {
     await embedded?.stop();
     rmSync(folder, { recursive: true, force: true });
   };
+}
+
+async function onCluster(project: TestProject) {
+  const cluster = await startCluster();
+  const { database } = await createCitusDatabase(cluster, TEMPLATE);
+  await database.close();
+  const urls = [cluster.coordinator, ...cluster.nodes].map(({ url }) => url);
+  for (const url of urls) {
+    const server = openDatabase(url, { connections: 1, onIdleError: () => undefined });
+    // Citus' own connections would stand in the way of copies.
+    await server.query(`ALTER DATABASE ${TEMPLATE} ALLOW_CONNECTIONS false`);
+    await server.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1',
+      [TEMPLATE],
+    );
+    await server.close();
+  }
+  project.provide('serverUrls', urls);
+  return () => cluster.stop();
 }
 
 /** Tests that start processes run what was built; after a change of a source that is made anew. */
@@ -47,15 +80,8 @@ export function buildWhenStale(): void {
     ),
   );
   if (existsSync(built) && statSync(built).mtimeMs > newest) return;
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
-    cwd: root,
-    stdio: 'inherit',
-  });
-  for (const folder of ['migrations', 'functions']) {
-    rmSync(join(root, 'dist/store', folder), { recursive: true, force: true });
-    cpSync(join(root, 'src/store', folder), join(root, 'dist/store', folder), { recursive: true });
-  }
+  const compile = [join(root, 'scripts/compile.js'), '--noCheck'];
+  execFileSync(process.execPath, compile, { stdio: 'inherit' });
 }
 
 async function makeTemplate(serverUrl: string): Promise<void> {

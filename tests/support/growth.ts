@@ -1,7 +1,7 @@
 // A meter of growth: fails when the time of some work grows faster than its input. For every parser of strangers' text;
 // generated texts come from repeatedText(), the family in which super-linear readers are nearly always found.
-import { availableParallelism, loadavg } from 'node:os';
 import fc from 'fast-check';
+import { draw, LONGER } from './longer.ts';
 
 export interface GrowthOptions {
   /** Sizes to measure; each is four times the one before. The work ends at the first that takes `enoughMs`. */
@@ -80,15 +80,6 @@ export function bestMs(run: () => unknown, enoughMs = ENOUGH_MS, runs = 5): numb
   return best;
 }
 
-/**
- * A ceiling in milliseconds, for a machine that has more to do than it has cores: even processor time stretches there, for caches
- * and the halves of a core are shared.
- */
-export function ceilingMs(ms: number): number {
-  const busy = (loadavg()[0] ?? 0) / availableParallelism();
-  return ms * Math.min(4, Math.max(1, busy));
-}
-
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -111,17 +102,18 @@ export function repeatedText(pieces: readonly string[]): fc.Arbitrary<Family> {
 export const ofSize = ({ before, repeated, after }: Family, size: number): string =>
   before + repeated.repeat(Math.max(1, Math.ceil(size / Math.max(1, repeated.length)))) + after;
 
-/** Many families against one reader, for as long as `timeMs` allows; a failing one is shown with its figures. */
+/** Many families against one reader, for as long as `searchMs` allows; a failing one is shown with its figures. */
 export function expectLinearFor(
   pieces: readonly string[],
   read: (text: string) => unknown,
   {
-    timeMs = 8_000,
+    searchMs = 1_000,
     within = [],
     ...options
-  }: GrowthOptions & { timeMs?: number; within?: readonly string[] } = {},
+  }: GrowthOptions & { searchMs?: number; within?: readonly string[] } = {},
 ): void {
   const { enoughMs = ENOUGH_MS, ratio = RATIO } = options;
+  const timeMs = searchMs * LONGER;
   const check = (family: Family, to: number): void => {
     const make = (size: number) => ofSize(family, size);
     // One run of each size is enough to let most pass, so that thousands can be tried; the rest is looked at with care.
@@ -131,25 +123,20 @@ export function expectLinearFor(
   const started = performance.now();
   // Each piece by itself comes first, and larger: some arrays turn slow only beyond 16,000 elements.
   for (const repeated of pieces) check({ before: '', repeated, after: 'x' }, 256_000);
-  // Then each inside every part of the format, in another order every time.
+  // Then each inside every part of the format.
   const pairs = within.flatMap((before) => pieces.map((repeated) => ({ before, repeated })));
   for (const pair of shuffled(pairs)) {
     if (performance.now() - started > timeMs) break;
     check({ ...pair, after: 'x' }, 16_000);
   }
-  fc.assert(
-    fc.property(repeatedText(pieces), (family) => check(family, 64_000)),
-    {
-      numRuns: 10_000,
-      interruptAfterTimeLimit: Math.max(1_000, timeMs - (performance.now() - started)),
-      markInterruptAsFailure: false,
-      endOnFailure: true,
-      includeErrorInReport: true,
-    },
-  );
+  const any = fc.property(repeatedText(pieces), (family) => check(family, 64_000));
+  // A few at least: fast-check's own time limit fails a test that a busy machine lets try none.
+  do fc.assert(any, { numRuns: 20, endOnFailure: true, includeErrorInReport: true });
+  while (LONGER > 1 && performance.now() - started < timeMs);
 }
 
+/** Far apart at least: in `npm test` there is time for some of them only, and always the same. */
 function shuffled<T>(items: T[]): T[] {
-  const keyed = items.map((item) => [Math.random(), item] as const);
+  const keyed = items.map((item, at) => [draw(2 ** 31) || (at * 7919) % 1009, item] as const);
   return keyed.sort(([a], [b]) => a - b).map(([, item]) => item);
 }

@@ -114,7 +114,7 @@ interface InstanceOptions {
   smtpd: string[];
 }
 
-async function startInstance(folder: string, options: InstanceOptions) {
+export async function startInstance(folder: string, options: InstanceOptions) {
   mkdirSync(folder);
   for (const part of ['queue', 'data']) mkdirSync(join(folder, part));
   chownSync(join(folder, 'data'), postfixId('-u'), postfixId('-g'));

@@ -19,11 +19,29 @@ export interface ServiceProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
-/** Starts `sandmartin serve` and waits until it says that it runs. */
-export async function startProcess(env: Record<string, string>): Promise<ServiceProcess> {
+/** Starts `sandmartin serve` and waits until it says that it runs. `root`: where the program lies. */
+export async function startProcess(
+  env: Record<string, string>,
+  root = ROOT,
+): Promise<ServiceProcess> {
+  const launched = await launchProcess(env, root);
+  const { child, output } = launched;
+  const ended = once(child, 'exit');
+  while (!output().includes('Sandmartin is running')) {
+    if (child.exitCode !== null) throw new Error(`it did not start:\n${output()}`);
+    await Promise.race([once(child.stdout!, 'data'), ended]);
+  }
+  return launched;
+}
+
+/** The same without waiting. */
+export async function launchProcess(
+  env: Record<string, string>,
+  root = ROOT,
+): Promise<ServiceProcess> {
   const port = env.PORT ?? String(await freePort());
-  const child = spawn(process.execPath, [...COMMAND, 'serve'], {
-    cwd: ROOT,
+  const child = spawn(process.execPath, [join(root, 'bin/sandmartin.js'), 'serve'], {
+    cwd: root,
     env: { ...ENV, LOG_LEVEL: 'warn', FEEDBACK_PORT: '0', PORT: port, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -35,10 +53,6 @@ export async function startProcess(env: Record<string, string>): Promise<Service
     output += chunk;
   });
   const ended = once(child, 'exit');
-  while (!output.includes('Sandmartin is running')) {
-    if (child.exitCode !== null) throw new Error(`it did not start:\n${output}`);
-    await Promise.race([once(child.stdout!, 'data'), ended]);
-  }
   return {
     url: `http://127.0.0.1:${port}`,
     child,

@@ -18,7 +18,7 @@ export interface SmtpSink {
 }
 
 export async function startSink(
-  options: Pick<SMTPServerOptions, 'onRcptTo' | 'onMailFrom'> & {
+  options: Pick<SMTPServerOptions, 'onRcptTo' | 'onMailFrom' | 'hideDSN'> & {
     /** Called when a mail is complete; a rejection is answered with its responseCode. */
     onMail?: (mail: TakenMail) => Promise<void> | void;
     port?: number;

@@ -1,11 +1,15 @@
 // Waiting for conditions: tests never sleep for a time, they ask until it is so.
 
+/** Soon at first, then less and less often: asking costs a service and a database work that other tests are waiting for. */
+const SHORTEST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 50;
+
 /** Asks until the answer is truthy (or the check stops throwing); fails with the last answer after `withinMs`. */
 export async function until<Value>(
   check: () => Promise<Value> | Value,
-  withinMs = 15_000,
+  withinMs = 60_000,
 ): Promise<Exclude<NonNullable<Value>, false>> {
-  const deadline = performance.now() + withinMs;
+  const started = performance.now();
   for (;;) {
     let last: unknown;
     try {
@@ -15,11 +19,13 @@ export async function until<Value>(
     } catch (error) {
       last = error;
     }
-    if (performance.now() > deadline) {
+    const waitedMs = performance.now() - started;
+    if (waitedMs > withinMs) {
       throw last instanceof Error
         ? last
         : new Error(`waited ${withinMs} ms; last: ${String(last)}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waitedMs / 10));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

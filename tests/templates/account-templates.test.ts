@@ -65,7 +65,7 @@ describe('a clone', () => {
     });
   });
 
-  it('of a template that is not there names the nearest', async () => {
+  it('of a template that does not exist names the nearest', async () => {
     await expect(cloneTemplate(deps, account, 'shipped-order')).rejects.toMatchObject({
       code: 'not-found',
       detail: expect.stringContaining('order-shipped'),
@@ -88,11 +88,48 @@ describe('an edit', () => {
       name: 'Our receipt',
     });
     expect(version).toBe(2);
-    expect(template).toMatchObject({ publishedVersion: 1, newestVersion: 2, name: 'Our receipt' });
+    expect(template).toMatchObject({ publishedVersion: 1, newestVersion: 2 });
     const draft = await readTemplateVersion(test.database, account, 'receipt', 2);
     expect(draft.subject).toBe('Thanks, {{ name }}');
     expect(draft.html).toBe(catalog.templates.get('receipt')!.html);
     expect(draft).toMatchObject({ basedOn: 1, clonedFrom: null, publishedAt: null });
+  });
+
+  it('renames nothing that is in use before it is published, and a way back takes its name back', async () => {
+    const nameOf = async () => {
+      const { name, description } = (await findAccountTemplate(test.database, account, 'renamed'))!;
+      return [name, description];
+    };
+    const put = (name: string, description: string) =>
+      putTemplate(deps, account, 'renamed', { subject: 'x', html: 'x', name, description });
+    await put('First', 'one');
+    // Nothing is in use yet: it is called what its newest draft says.
+    await put('Second', 'two');
+    expect(await nameOf()).toEqual(['Second', 'two']);
+    await publishTemplate(deps, account, 'renamed');
+    await put('Third', 'three');
+    expect(await nameOf()).toEqual(['Second', 'two']);
+    const draft = await readTemplateVersion(test.database, account, 'renamed', 3);
+    expect(draft).toMatchObject({ name: 'Third', description: 'three' });
+    expect((await put('Third', 'three')).version).toBe(3);
+    await publishTemplate(deps, account, 'renamed');
+    expect(await nameOf()).toEqual(['Third', 'three']);
+    await rollBackTemplate(test.database, account, 'renamed');
+    expect(await nameOf()).toEqual(['Second', 'two']);
+    // A change starts from the newest version, whatever is in use.
+    const { draft: next } = await putTemplate(deps, account, 'renamed', { subject: 'y' });
+    expect(next).toMatchObject({ name: 'Third', description: 'three' });
+  });
+
+  it('of a version from before versions had names keeps the template’s', async () => {
+    await putTemplate(deps, account, 'older', { subject: 'x', html: 'x', name: 'Old' });
+    await test.database.query(
+      `UPDATE account_template_versions SET name = NULL, description = NULL
+       WHERE account_id = $1 AND slug = 'older'`,
+      [account],
+    );
+    expect((await publishTemplate(deps, account, 'older')).name).toBe('Old');
+    expect((await putTemplate(deps, account, 'older', { subject: 'y' })).draft.name).toBe('Old');
   });
 
   it('can start from an older version', async () => {
@@ -117,7 +154,7 @@ describe('an edit', () => {
     const { version } = await putTemplate(deps, account, 'receipt', { variables });
     const draft = await readTemplateVersion(test.database, account, 'receipt', version);
     expect(draft.variables).toEqual([
-      { name: 'buyer.name', required: true, type: 'string', description: '' },
+      { name: 'buyer.name', required: true, type: 'any', description: '' },
     ]);
   });
 
@@ -164,7 +201,7 @@ describe('made from nothing', () => {
       html: page('Fresh'),
     });
     expect(template).toMatchObject({ publishedVersion: null, newestVersion: 1, name: 'fresh' });
-    const published = await publishTemplate(test.database, account, 'fresh');
+    const published = await publishTemplate({ database: test.database, catalog }, account, 'fresh');
     expect(published.publishedVersion).toBe(1);
   });
 
@@ -172,7 +209,7 @@ describe('made from nothing', () => {
     ['slug', 'Not A Slug', {}, /slug must be/],
     ['slug that is a file', 'layout.html', {}, /slug must be/],
     ['category', 'x', { category: 'spam' }, /category: must be one of/],
-    ['html', 'x', { html: 7 }, /html: must be a text/],
+    ['html', 'x', { html: 7 }, /html: must be a string/],
     ['NUL', 'x', { html: 'a\u0000b' }, /html: must not contain/],
     ['variables', 'x', { variables: [{ name: '1x', required: true }] }, /variables\[0\]\.name: /],
     ['branding', 'x', { variables: [{ name: 'branding.logo', required: true }] }, /every render/],
@@ -198,7 +235,13 @@ describe('bad syntax', () => {
   /** As the operation does it, in a transaction of its own; `making` compiles. */
   const update = (slug: string, change: Record<string, unknown>, making = makeHere(catalog)) =>
     perform(
-      { ...deps, making, clock: systemClock, directory: { forget: () => {} } } as never,
+      {
+        ...deps,
+        making,
+        clock: systemClock,
+        directory: { forget: () => {} },
+        lint: async () => [],
+      } as never,
       templateOperations.find(({ name }) => name === 'update_template')! as Operation,
       { accountId: account, scopes: new Set(['templates:write']), keyId: null } as never,
       { slug, ...change },
@@ -277,7 +320,14 @@ describe('publishing and rolling back', () => {
       await putTemplate(deps, account, 'refund-issued', { subject });
     }
     const publish = async (version?: number) =>
-      (await publishTemplate(test.database, account, 'refund-issued', version)).publishedVersion;
+      (
+        await publishTemplate(
+          { database: test.database, catalog },
+          account,
+          'refund-issued',
+          version,
+        )
+      ).publishedVersion;
     const rollBack = async () =>
       (await rollBackTemplate(test.database, account, 'refund-issued')).publishedVersion;
     expect(await publish(2)).toBe(2);
@@ -311,7 +361,10 @@ describe('publishing and rolling back', () => {
   it('publishing brings an archived template back', async () => {
     await cloneTemplate(deps, account, 'file-shared');
     expect((await archiveTemplate(test.database, account, 'file-shared')).archived).toBe(true);
-    expect((await publishTemplate(test.database, account, 'file-shared')).archived).toBe(false);
+    expect(
+      (await publishTemplate({ database: test.database, catalog }, account, 'file-shared'))
+        .archived,
+    ).toBe(false);
   });
 });
 
@@ -322,7 +375,7 @@ describe('another account', () => {
     expect(await findAccountTemplate(test.database, other, 'secret-invoice')).toBeUndefined();
     for (const attempt of [
       () => readTemplateVersion(test.database, other, 'secret-invoice', 1),
-      () => publishTemplate(test.database, other, 'secret-invoice'),
+      () => publishTemplate({ database: test.database, catalog }, other, 'secret-invoice'),
       () => rollBackTemplate(test.database, other, 'secret-invoice'),
       () => archiveTemplate(test.database, other, 'secret-invoice'),
       () => cloneTemplate(deps, other, 'secret-invoice'),
@@ -350,7 +403,7 @@ it('every change of what sends use raises the account’s version', async () => 
   await cloneTemplate(deps, other, 'card-expiring');
   seen.push(await versionOf(other));
   await putTemplate(deps, other, 'card-expiring', { subject: 'x' });
-  await publishTemplate(test.database, other, 'card-expiring');
+  await publishTemplate({ database: test.database, catalog }, other, 'card-expiring');
   seen.push(await versionOf(other));
   await rollBackTemplate(test.database, other, 'card-expiring');
   seen.push(await versionOf(other));

@@ -128,7 +128,7 @@ describe('template', () => {
     expect(await json('template', 'show', 'welcome', ...own)).toMatchObject({
       state: 'published',
       version: 2,
-      variables: [{ name: 'name', required: true, type: 'string', description: '' }],
+      variables: [{ name: 'name', required: true, type: 'any', description: '' }],
     });
     expect(await json('template', 'versions', 'welcome', ...own)).toMatchObject([
       { version: 2, based_on: 1, published: true },
@@ -196,6 +196,11 @@ describe('branding', () => {
     expect(await json('branding', 'get', ...of)).toEqual({
       brand_name: null,
       logo_url: null,
+      logo_dark_url: null,
+      logo_inline: null,
+      layout: null,
+      font: null,
+      background: null,
       primary_color: '#00a071',
       accent_color: '#00e5a0',
       support_email: null,

@@ -33,6 +33,7 @@ beforeAll(async () => {
     database: test.database,
     clock: systemClock,
     log: createLog('silent'),
+    bounceDomain: 'bounces.localhost',
   });
   const counted: Queryable = {
     query: (text, values) => {
@@ -43,6 +44,8 @@ beforeAll(async () => {
       queries++;
       return test.database.prepared(name, text, values);
     },
+    readValue: test.database.readValue,
+    home: test.database.home,
   };
   resolve = openResolution({ database: counted, catalog, perAccount: directory.perAccount });
   render = createRenderer(resolve, makeHere(catalog));
@@ -60,7 +63,7 @@ const deps = () => ({ database: test.database, catalog });
 describe('memory', () => {
   it('asks the database nothing for the second send, of a system template or an own', async () => {
     await putTemplate(deps(), account, 'own', { subject: 'Own', html: '<p>{{ x }}</p>' });
-    await publishTemplate(test.database, account, 'own');
+    await publishTemplate({ database: test.database, catalog }, account, 'own');
     const send = async () => {
       await render(account, { slug: 'own', variables: { x: 1 } });
       await render(account, {
@@ -105,7 +108,7 @@ describe('memory', () => {
       [other, 'Theirs'],
     ] as const) {
       await putTemplate(deps(), id, 'same', { subject, html: '<p>x</p>' });
-      await publishTemplate(test.database, id, 'same');
+      await publishTemplate({ database: test.database, catalog }, id, 'same');
     }
     expect((await render(account, { slug: 'same', variables: {} })).subject).toBe('Mine');
     expect((await render(other, { slug: 'same', variables: {} })).subject).toBe('Theirs');
@@ -129,6 +132,7 @@ describe('the offering', () => {
   it('lists own published templates, in place of system ones of the same slug', async () => {
     await cloneTemplate(deps(), account, 'welcome');
     await putTemplate(deps(), account, 'welcome', { name: 'Our welcome' });
+    await publishTemplate(deps(), account, 'welcome');
     await putTemplate(deps(), account, 'draft-only', { subject: 'x', html: 'x' });
     await cloneTemplate(deps(), account, 'invoice', 'old-invoice');
     await archiveTemplate(test.database, account, 'old-invoice');
@@ -150,7 +154,9 @@ describe('the offering', () => {
     const found = await offering.get(account, 'welcome');
     expect(found).toMatchObject({
       slug: 'welcome',
-      subject: system.subject,
+      // As people read it, with the messages put in.
+      subject:
+        '{% if branding.brand_name %}Welcome to {{ branding.brand_name }}{% else %}Welcome aboard{% endif %}',
       sample: system.sample,
       variables: system.variables,
     });
@@ -164,7 +170,7 @@ describe('the offering', () => {
       html: 'x',
       variables: [{ name: 'who', required: true }],
     });
-    await publishTemplate(test.database, account, 'bare');
+    await publishTemplate({ database: test.database, catalog }, account, 'bare');
     const found = await offering.get(account, 'bare');
     expect(found!.preview).toContain('variables.who');
   });

@@ -105,7 +105,7 @@ describe('an own template', () => {
     });
     // A draft is used by nobody.
     expect(await send(account, request)).toMatchObject({ ...cloned, templateVersion: 1 });
-    await publishTemplate(test.database, account.id, 'welcome', version);
+    await publishTemplate({ database: test.database, catalog }, account.id, 'welcome', version);
     const mail = await soon(account, request, (it) => it.templateVersion === version);
     expect(mail).toMatchObject({ template: 'welcome', templateVersion: 2, subject: 'Ours, Ada' });
     expect(mail.html).toContain('Edited');
@@ -117,7 +117,7 @@ describe('an own template', () => {
     const request = fromTemplate('welcome', { ...sample('welcome'), name: 'Ada' });
     await cloneTemplate(deps, account.id, 'welcome');
     await putTemplate(deps, account.id, 'welcome', { html: page('Second') });
-    await publishTemplate(test.database, account.id, 'welcome');
+    await publishTemplate({ database: test.database, catalog }, account.id, 'welcome');
     expect((await soon(account, request, (it) => it.templateVersion === 2)).html).toContain(
       'Second',
     );
@@ -132,7 +132,7 @@ describe('an own template', () => {
     const [mine, theirs] = [await service.account(), await service.account()];
     await cloneTemplate(deps, mine.id, 'welcome');
     await putTemplate(deps, mine.id, 'welcome', { subject: 'Mine' });
-    await publishTemplate(test.database, mine.id, 'welcome');
+    await publishTemplate({ database: test.database, catalog }, mine.id, 'welcome');
     const request = fromTemplate('welcome', sample('welcome'));
     expect(await send(mine, request)).toMatchObject({ subject: 'Mine', templateVersion: 2 });
     expect(await send(theirs, request)).toMatchObject({ templateVersion: null });
@@ -145,7 +145,7 @@ describe('an own template', () => {
       subject: '{{ branding.brand_name }}',
       html: '{% extends "welcome" %}{% block help %}Ask {{ branding.brand_name }}!{% endblock %}',
     });
-    await publishTemplate(test.database, account.id, 'welcome');
+    await publishTemplate({ database: test.database, catalog }, account.id, 'welcome');
     const mail = await send(account, fromTemplate('welcome', sample('welcome')));
     expect(mail).toMatchObject({ subject: 'Acme', templateVersion: 1, brandingVersion: 1 });
     expect(mail.html).toContain('Ask Acme!');
@@ -159,7 +159,7 @@ describe('an own template', () => {
       html: '<h1>Note</h1><p>For {{ name }}</p>',
       text: '{% if name %}Dear {{ name }} & co{% endif %}\n',
     });
-    await publishTemplate(test.database, account.id, 'note');
+    await publishTemplate({ database: test.database, catalog }, account.id, 'note');
     expect((await send(account, fromTemplate('note', { name: 'Ada' }))).text).toBe('Dear Ada & co');
     expect((await send(account, fromTemplate('note'))).text).toContain('For');
   });
@@ -172,7 +172,7 @@ describe('another account', () => {
       subject: 'x',
       html: '{% macro secret() %}SECRET{% endmacro %}SECRET{% block content %}{% endblock %}',
     });
-    await publishTemplate(test.database, owner.id, 'private-layout');
+    await publishTemplate({ database: test.database, catalog }, owner.id, 'private-layout');
     expect((await send(owner, fromTemplate('private-layout'))).html).toContain('SECRET');
     expect(await refused(stranger, fromTemplate('private-layout'), 404)).not.toContain('SECRET');
     for (const [slug, html] of [
@@ -182,9 +182,11 @@ describe('another account', () => {
       ['by-naming', '{% extends base %}'],
     ] as const) {
       await putTemplate(deps, stranger.id, slug, { subject: 'x', html });
-      await publishTemplate(test.database, stranger.id, slug);
+      await publishTemplate({ database: test.database, catalog }, stranger.id, slug);
       await soonKnown(stranger, slug);
-      const detail = await refused(stranger, fromTemplate(slug, { base: 'private-layout' }), 400);
+      const variables: Record<string, unknown> =
+        slug === 'by-naming' ? { base: 'private-layout' } : {};
+      const detail = await refused(stranger, fromTemplate(slug, variables), 400);
       expect(detail).toContain('there is no template "private-layout"');
       expect(detail).toMatch(/line 1, column \d+/);
       expect(detail).not.toContain('SECRET');
@@ -194,7 +196,7 @@ describe('another account', () => {
   it('is offered no slug of it in a suggestion', async () => {
     const [owner, stranger] = [await service.account(), await service.account()];
     await putTemplate(deps, owner.id, 'zebra-crossing', { subject: 'x', html: 'x' });
-    await publishTemplate(test.database, owner.id, 'zebra-crossing');
+    await publishTemplate({ database: test.database, catalog }, owner.id, 'zebra-crossing');
     expect(await refused(owner, fromTemplate('zebra-crosing'), 404)).toContain('zebra-crossing');
     expect(await refused(stranger, fromTemplate('zebra-crosing'), 404)).toBe(
       'There is no template "zebra-crosing".',
@@ -242,7 +244,7 @@ describe('refusals', () => {
         { name: 'note', required: false },
       ],
     });
-    await publishTemplate(test.database, account.id, 'paths');
+    await publishTemplate({ database: test.database, catalog }, account.id, 'paths');
     await soonKnown(account, 'paths');
     const detail = await refused(
       account,
@@ -268,13 +270,13 @@ describe('refusals', () => {
     const faults = {
       dividing: ['<p>\n{{ 1 / nothing }}</p>', /^Template "dividing", line 2, column \d+: /],
       endless: [
-        '{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}',
+        '{% for a in range(99999) %}{% for b in range(99999) %}{{ nothing }}{% endfor %}{% endfor %}',
         /^Template "endless", line 1, column \d+: /,
       ],
     } as const;
     for (const [slug, [html, detail]] of Object.entries(faults)) {
       await putTemplate(deps, account.id, slug, { subject: 'x', html });
-      await publishTemplate(test.database, account.id, slug);
+      await publishTemplate({ database: test.database, catalog }, account.id, slug);
       await soonKnown(account, slug);
       expect(await refused(account, fromTemplate(slug, { nothing: 0 }), 400)).toMatch(detail);
     }

@@ -99,6 +99,21 @@ describe('a job past its limits', () => {
     expect(await hostile).toMatchObject({ reason: 'time' });
   });
 
+  it('is not held to account for what this thread or another works meanwhile', async () => {
+    open({ deadlineMs: 200 });
+    const { gate, begun, open: letGo } = makeGate();
+    const held = pool.run('hold', gate, { share: 'a' });
+    await begun(1);
+    const busyUntil = process.cpuUsage().user + 1_000_000;
+    while (process.cpuUsage().user < busyUntil) {
+      const pauseAt = performance.now() + 20;
+      while (performance.now() < pauseAt);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    letGo();
+    expect(await held).toBe('held');
+  });
+
   it('is stopped for want of memory; this thread and the others live', async () => {
     open({ memoryMb: 32, deadlineMs: 20_000 });
     const spent: number[] = [];

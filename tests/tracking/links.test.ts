@@ -4,6 +4,7 @@ import { parse } from 'parse5';
 import { describe, expect, it } from 'vitest';
 import { insertTracking } from '../../src/tracking/insert.ts';
 import { MOST_ADDED, MOST_TRACKED_LINKS } from '../../src/tracking/links.ts';
+import { workedMs } from '../support/blocked.ts';
 
 const rewriteLinks = (html: string, linkUrl: (url: string, index: number) => string) =>
   insertTracking(html, { linkUrl });
@@ -326,10 +327,8 @@ describe('over generated mails', () => {
       '<script>',
     ]) {
       const html = piece.repeat(Math.ceil(3_000_000 / piece.length));
-      const start = performance.now();
-      rewriteLinks(html, () => 'https://t.example/');
       // Measured: 0.03 to 0.5 s, the longest for 103,000 links.
-      expect(performance.now() - start).toBeLessThan(10_000);
+      expect(workedMs(() => rewriteLinks(html, () => 'https://t.example/'))).toBeLessThan(3_000);
     }
   });
 });

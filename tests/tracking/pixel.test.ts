@@ -1,6 +1,7 @@
 // The open pixel: where it goes and that nothing else moves.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { usualBodyEnd } from '../../src/tracking/body-end.ts';
 import { insertTracking } from '../../src/tracking/insert.ts';
 import { PIXEL_GIF } from '../../src/tracking/pixel.ts';
 
@@ -27,8 +28,42 @@ describe('addPixel', () => {
     ['a <!-- b', 'a *<!-- b'],
     ['a <p title="b', 'a *<p title="b'],
     ['a <style>b', 'a *<style>b'],
+    // What looks like the end of the body and is none.
+    ['a <style>b</body></html>', 'a *<style>b</body></html>'],
+    ['<TITLE>b</body></html>', '*<TITLE>b</body></html>'],
+    ['a <!-- b</body></html>', 'a *<!-- b</body></html>'],
+    ['a <p title="b</body></html>', 'a *<p title="b</body></html>'],
+    ["a <p title = 'b</body></html>", "a *<p title = 'b</body></html>"],
+    ['a</html><p </body>', 'a*</html><p </body>'],
+    ['a<p title=">" </body>', 'a<p title=">" </body>*'],
+    ['a<! </body></html>', 'a<! </body>*</html>'],
+    ['<body>a</body/></html>', '<body>a*</body/></html>'],
+    ['a</body\u000b>', 'a</body\u000b>*'],
+    ['<plaintext>a</body>', '*<plaintext>a</body>'],
+    ['<script><!-- <script></script></body>', '*<script><!-- <script></script></body>'],
   ])('%s', (html, expected) => {
     expect(add(html)).toBe(expected);
+  });
+
+  it('stands where reading every tag puts it, whatever the mail', () => {
+    const quotes = ['"', "'", '="', "= '", ' title="x"', "='x'"];
+    const tags = ['<p', '>', '<', '</p>', '<!', '<!--', '-->', '--!>', '<!-->', '/', '<td>'];
+    const texts = ['<style>', '</style>', '<TITLE >', '</title>', '<textarea', '</textarea>'];
+    const others = ['<script>', '</script>', '<plaintext>', '<xmp>', '</xmp>', '<style/>'];
+    const ends = ['</body>', '</BODY >', '</body></html>', '</html>', '</body', ' a '];
+    const piece = fc.constantFrom(...quotes, ...tags, ...texts, ...others, ...ends);
+    const end = fc.constantFrom('</body></html>', '</body>\n', '</body >\n</HTML>', '');
+    let certain = 0;
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), end, (pieces, end) => {
+        const html = pieces.join('') + end;
+        const read = insertTracking(html, { linkUrl: (url) => url, pixelUrl: 'https://t.example' });
+        expect(insertTracking(html, { pixelUrl: 'https://t.example' })).toBe(read);
+        if (usualBodyEnd(html) !== undefined) certain++;
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(certain).toBeGreaterThan(1000);
   });
 
   it('changes nothing else, whatever the mail', () => {

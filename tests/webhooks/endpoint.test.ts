@@ -133,7 +133,7 @@ describe('an endpoint', () => {
     [{ url: 'https://10.0.0.1/' }, /private/],
     [{ url: 'https://user:secret@example.com/' }, /user name or password/],
     [{ url: 'https://example.com:25/' }, /Port 25/],
-    [{ url: 'https://example.com/', eventTypes: ['sent'] }, /"sent" is no webhook event type/],
+    [{ url: 'https://example.com/', eventTypes: ['sent'] }, /"sent" is not a webhook event type/],
   ])('is refused: %o', async (wanted, detail) => {
     const account = await newAccount(test.database);
     const strict = { trusted: guard.trusted, resolve: async () => ['93.184.216.34'] };
@@ -153,7 +153,7 @@ describe('an endpoint', () => {
     const account = await newAccount(test.database);
     for (let n = 0; n < 50; n++) await createEndpoint(test.database, account, { url }, deps());
     await expect(createEndpoint(test.database, account, { url }, deps())).rejects.toMatchObject({
-      detail: expect.stringContaining('50 webhook endpoints at most'),
+      detail: expect.stringContaining('at most 50 webhook endpoints'),
     });
   });
 

@@ -2,7 +2,7 @@
 import type { Agent } from 'undici';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import type { EventKindName } from '../../src/events/kinds.ts';
-import { type NewEvent, RECORD_EVENTS_SQL, recordEventsValues } from '../../src/events/record.ts';
+import { type NewEvent, recordEvents as record } from '../../src/events/record.ts';
 import { bytesToUuid, newIdBytes, readUuid } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
@@ -122,12 +122,7 @@ export function event(
 
 /** Answers how many were new. */
 export async function recordEvents(database: Queryable, events: NewEvent[]): Promise<number> {
-  const rows = await database.prepared(
-    'test-record-events',
-    RECORD_EVENTS_SQL,
-    recordEventsValues(events, Date.now()),
-  );
-  return rows.length;
+  return (await record(database, events, Date.now())).length;
 }
 
 /** Messages of their own with one event each. */

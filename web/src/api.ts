@@ -12,6 +12,7 @@ import {
 } from '@tanstack/react-query';
 import { SandmartinError } from '../../src/client/calls.ts';
 import {
+  ACCOUNT_HEADER,
   API_PREFIX,
   type Api,
   DASHBOARD_HEADER,
@@ -48,7 +49,7 @@ interface AnyRequest {
 /** A refusal, in the server's own words for people. */
 export class Refused extends SandmartinError {
   constructor(status: number, refusal: Refusal) {
-    super(status, { detail: refusal.detail });
+    super(status, refusal);
   }
 }
 
@@ -61,7 +62,7 @@ export function urlOf<Name extends RouteName>(name: Name, ...[request]: Argument
   for (const [key, value] of Object.entries(query)) {
     if (value !== undefined && value !== '') search.set(key, String(value));
   }
-  return `${API_PREFIX}${path}${search.size > 0 ? `?${search}` : ''}`;
+  return `.${API_PREFIX}${path}${search.size > 0 ? `?${search}` : ''}`;
 }
 
 export async function call<Name extends RouteName>(
@@ -74,12 +75,15 @@ export async function call<Name extends RouteName>(
     method,
     headers: {
       accept: 'application/json',
+      ...accountHeader(),
       ...(method === 'GET' ? {} : { [DASHBOARD_HEADER]: '1' }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {
-    throw new Refused(0, { detail: 'The service did not answer. Check that it runs, then retry.' });
+    throw new Refused(0, {
+      detail: 'The service did not respond. Check that it is running, then try again.',
+    });
   });
   if (response.ok) return (await response.json()) as Answer<Name>;
   throw new Refused(response.status, await refusalOf(response));
@@ -96,6 +100,23 @@ async function refusalOf(response: Response): Promise<Refusal> {
 }
 
 export const SESSION_KEY: QueryKey = ['getSession'];
+/** Whether the session ended under a page that is open: it stays, and asks for the password. */
+export const SESSION_ENDED_KEY: QueryKey = ['sessionEnded'];
+
+/** Whether another tab went on in another account, while this page is about the one before. */
+export const OTHER_ACCOUNT_KEY: QueryKey = ['otherAccount'];
+
+let queries: QueryClient | undefined;
+
+/** As this tab knows it. */
+export const accountShown = (): number | undefined =>
+  queries?.getQueryData<SessionState>(SESSION_KEY)?.me?.account?.id;
+
+/** Tabs share a session, which may go on in another account: each says which one it means. */
+export function accountHeader(): Record<string, string> {
+  const id = accountShown();
+  return id === undefined ? {} : { [ACCOUNT_HEADER]: String(id) };
+}
 
 export function createQueryClient(): QueryClient {
   const client = new QueryClient({
@@ -110,17 +131,22 @@ export function createQueryClient(): QueryClient {
       },
     },
   });
+  queries = client;
   const signedOut = (fault: unknown) => {
-    if (fault instanceof SandmartinError && fault.status === 401) {
-      client.setQueryData<SessionState>(SESSION_KEY, (before) =>
-        before?.state === 'signed-in' ? { state: 'signed-out', me: null } : before,
-      );
-    }
+    if (!(fault instanceof SandmartinError)) return;
+    if (isOtherAccount(fault)) client.setQueryData(OTHER_ACCOUNT_KEY, true);
+    if (fault.status !== 401) return;
+    const session = client.getQueryData<SessionState>(SESSION_KEY);
+    if (session?.state === 'signed-in') client.setQueryData(SESSION_ENDED_KEY, true);
   };
   client.getQueryCache().config.onError = signedOut;
   client.getMutationCache().config.onError = signedOut;
   return client;
 }
+
+/** The dialog of the shell says it (shell/other-account.tsx). */
+export const isOtherAccount = (fault: unknown): boolean =>
+  fault instanceof SandmartinError && fault.faults[0]?.path === ACCOUNT_HEADER;
 
 /** Reads; kept under the route's name, so that `useAction` can say what it changed. */
 export function useApi<Name extends RouteName>(name: Name, ...args: Arguments<Name>) {

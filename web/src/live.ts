@@ -1,5 +1,6 @@
 // Server-sent events as a hook: the newest state a stream told, and whether it is connected.
 import { useEffect, useRef, useState } from 'react';
+import { accountShown } from './api.ts';
 
 /**
  * `event` is the name of the events; a null `url` listens to nothing. EventSource reconnects by
@@ -15,7 +16,9 @@ export function useLive<State>(
   newest.current = onState;
   useEffect(() => {
     if (url === null) return;
-    const source = new EventSource(url);
+    // A stream cannot set a header: it says here which account it is about.
+    const account = accountShown();
+    const source = new EventSource(account === undefined ? url : `${url}?account=${account}`);
     source.onopen = () => setConnected(true);
     source.onerror = () => setConnected(false);
     source.addEventListener(event, (told) => {

@@ -1,17 +1,14 @@
 // The dashboard's first file: styles, theme, queries and the router. Loaded by index.html; the
 // pages come by router.tsx.
-import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
+import './mantine.css';
 import './style.css';
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient, SESSION_KEY } from './api.ts';
 import { styleNonce } from './nonce.ts';
-import { ConfirmProvider } from './parts/confirm.tsx';
 import { createDashboardRouter } from './router.tsx';
 import { theme, variables } from './theme.ts';
 
@@ -39,10 +36,7 @@ createRoot(document.getElementById('root') as HTMLElement).render(
         defaultColorScheme="auto"
         getStyleNonce={nonceOfStyles}
       >
-        <Notifications position="bottom-right" limit={4} />
-        <ConfirmProvider>
-          <RouterProvider router={router} />
-        </ConfirmProvider>
+        <RouterProvider router={router} />
       </MantineProvider>
     </QueryClientProvider>
   </StrictMode>,

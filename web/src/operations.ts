@@ -2,7 +2,11 @@
 // key, as query hooks. Before it: pages. After it: src/rest/serve-operations.ts, the same routes
 // that programs call.
 import {
+  type InfiniteData,
+  infiniteQueryOptions,
   keepPreviousData,
+  type QueryClient,
+  queryOptions,
   useInfiniteQuery,
   useMutation,
   useQuery,
@@ -11,6 +15,9 @@ import {
 import type { Page, Pages } from '../../src/client/calls.ts';
 import type { Operations, ROUTES } from '../../src/client/operations.ts';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
+import { accountHeader } from './api.ts';
+import { asForeseen, type Foresight, foreseeing, useForesight } from './foresee.ts';
+import { tellFault } from './parts/results.ts';
 
 export type OperationName = keyof typeof ROUTES;
 
@@ -34,7 +41,13 @@ export type Output<Name extends OperationName> =
     : never;
 
 /** No key and no retries of its own: the cookie says who asks, and the query client tries again. */
-export const api = new Sandmartin({ baseUrl: '', headers: { 'x-sm-dashboard': '1' }, retries: 0 });
+export const api = new Sandmartin({
+  baseUrl: '.',
+  headers: { 'x-sm-dashboard': '1' },
+  retries: 0,
+  fetch: (input, init) =>
+    fetch(input, { ...init, headers: { ...(init?.headers as object), ...accountHeader() } }),
+});
 
 async function call<Name extends OperationName>(
   name: Name,
@@ -47,16 +60,44 @@ async function call<Name extends OperationName>(
 
 const WATCH_EVERY_MS = 4000;
 
-/** Reads; kept under the operation's name, so that `useChange` can say what it changed. */
+/** A question to the server; kept under the operation's name, so that `useChange` can say what it changed. */
+export const readOf = <Name extends OperationName>(name: Name, input: Input<Name>) =>
+  queryOptions({ queryKey: [name, input ?? null], queryFn: () => call(name, input) });
+
+/** The same, page by page. */
+export const rowsOf = <Name extends ListName>(name: Name, input: Input<Name>) =>
+  infiniteQueryOptions({
+    queryKey: [name, input ?? null],
+    queryFn: ({ pageParam }) =>
+      call(name, { ...(input as object), cursor: pageParam } as Input<Name>),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => (last as Page<unknown>).next ?? undefined,
+  });
+
+/** Asks ahead, for a page that is about to be shown; nobody waits for it. */
+export const readAhead = <Name extends OperationName>(
+  queries: QueryClient,
+  name: Name,
+  input: Input<Name>,
+): void => void queries.prefetchQuery(readOf(name, input));
+
+export const rowsAhead = <Name extends ListName>(
+  queries: QueryClient,
+  name: Name,
+  input: Input<Name>,
+): void => void queries.prefetchInfiniteQuery(rowsOf(name, input));
+
 export function useRead<Name extends OperationName>(
   name: Name,
   input: Input<Name>,
-  { watched = false, enabled = true } = {},
+  { watched = false, enabled = true, fresh = false } = {},
 ) {
   return useQuery({
-    queryKey: [name, input ?? null],
-    queryFn: () => call(name, input),
+    ...readOf(name, input),
+    select: useForesight<Output<Name>>(name),
     refetchInterval: watched ? WATCH_EVERY_MS : false,
+    // What was read a moment ago will not do.
+    ...(fresh && { refetchOnMount: 'always' as const }),
     enabled,
   });
 }
@@ -65,39 +106,70 @@ type ListName = {
   [Name in OperationName]: Output<Name> extends Page<unknown> ? Name : never;
 }[OperationName];
 
-/** Reads page by page. `watched`: again and again, as long as nobody went past the first page. */
+type Row<Name extends ListName> = Output<Name> extends Page<infer Item> ? Item : never;
+
+/**
+ * Reads page by page; `rows` are those of all pages that were read. `watched`: again and again, as
+ * long as nobody went past the first page.
+ */
 export function useRows<Name extends ListName>(
   name: Name,
   input: Input<Name>,
   { watched = false } = {},
 ) {
-  return useInfiniteQuery({
-    queryKey: [name, input ?? null],
-    queryFn: ({ pageParam }) =>
-      call(name, { ...(input as object), cursor: pageParam } as Input<Name>),
-    initialPageParam: undefined as string | undefined,
+  const pages = useInfiniteQuery({
+    ...rowsOf(name, input),
+    select: useForesight<InfiniteData<Output<Name>, string | undefined>>(name),
     // Another search replaces the rows when it has found some; until then they stay.
     placeholderData: keepPreviousData,
-    getNextPageParam: (last) => (last as Page<unknown>).next ?? undefined,
     refetchInterval: ({ state }) =>
       watched && state.data?.pages.length === 1 ? WATCH_EVERY_MS : false,
   });
+  const rows = (pages.data?.pages ?? []).flatMap((page) => (page as Page<Row<Name>>).data);
+  return { ...pages, rows };
 }
 
-/** Does something; `changes` names the reads that are stale afterwards. */
+/** One thing of what a read answers. */
+type ItemOf<Name extends OperationName> =
+  Output<Name> extends Page<infer Item> ? Item : Output<Name>;
+
+interface Change<Name extends OperationName> {
+  /** The reads that are stale afterwards, beside those of `foresee`. */
+  changes?: readonly OperationName[];
+  /**
+   * How each thing of a read will look; null: it will be gone. It is shown at once. A refusal is told,
+   * and what is shown is as before.
+   */
+  foresee?: {
+    [Read in OperationName]?: (item: ItemOf<Read>, input: Input<Name>) => ItemOf<Read> | null;
+  };
+  onDone?: (answer: Output<Name>) => void;
+}
+
+/** Does something. */
 export function useChange<Name extends OperationName>(
   name: Name,
-  {
-    changes = [],
-    onDone,
-  }: { changes?: OperationName[]; onDone?: (answer: Output<Name>) => void } = {},
+  { changes = [], foresee, onDone }: Change<Name> = {},
 ) {
   const client = useQueryClient();
+  const foresight = (foresee ?? {}) as Foresight;
   return useMutation<Output<Name>, Error, Input<Name>>({
     mutationFn: (input) => call(name, input),
-    onSuccess: (answer) => {
-      for (const read of changes) void client.invalidateQueries({ queryKey: [read] });
+    onSuccess: (answer, input) => {
+      for (const [read, become] of Object.entries(foresight)) {
+        client.setQueriesData({ queryKey: [read] }, (data) => asForeseen(data, become, input));
+      }
+      for (const read of [...changes, ...Object.keys(foresight)]) {
+        void client.invalidateQueries({ queryKey: [read] });
+      }
       onDone?.(answer);
     },
+    ...(foresee && {
+      meta: foreseeing(foresight),
+      // One after the other: a switch ends as it was set last.
+      scope: { id: name },
+      // Here, not where it is asked for: the row that asked may be out of sight by now.
+      onError: tellFault,
+    }),
   });
 }

@@ -1,4 +1,5 @@
-// The table of pages. Each is a chunk of its own, fetched when it is first shown (or hovered).
+// The table of pages. Each is a chunk of its own, fetched with what the page reads first when it is
+// shown, or before: when its link is hovered or focused, or chosen in the palette.
 import type { QueryClient } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -8,10 +9,9 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import type { Input } from './operations.ts';
+import { readAhead, rowsAhead } from './operations.ts';
 import { NotFound, PageFault } from './parts/fault.tsx';
 import { sessionQuery } from './session.ts';
-import { Shell } from './shell/shell.tsx';
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component: Outlet });
 
@@ -19,7 +19,7 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component:
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
-  component: Shell,
+  component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
   beforeLoad: async ({ context, location }) => {
     const { state, me } = await context.queries.ensureQueryData(sessionQuery);
     if (state === 'set-up') throw redirect({ to: '/setup' });
@@ -30,6 +30,7 @@ const inside = createRoute({
     if (me?.account === null && !/^\/(operator|profile)/.test(location.pathname)) {
       throw redirect({ to: '/operator' });
     }
+    if (me?.locked && location.pathname !== '/profile') throw redirect({ to: '/profile' });
   },
 });
 
@@ -82,95 +83,179 @@ const newPassword = createRoute({
   ),
 });
 
+/** Which tab of a page is open stands in its address. */
+const tabSearch = (search: Record<string, unknown>): { tab?: string } =>
+  typeof search.tab === 'string' ? { tab: search.tab } : {};
+
+const dimensions = ['template', 'tag', 'stream', 'domain', 'relay'] as const;
+
 const overview = createRoute({
   getParentRoute: () => inside,
   path: '/',
+  validateSearch: (search): { days?: number; by?: (typeof dimensions)[number] } => ({
+    ...([1, 7, 30, 90].includes(Number(search.days)) && { days: Number(search.days) }),
+    ...(dimensions.find((it) => it === search.by) && {
+      by: search.by as (typeof dimensions)[number],
+    }),
+  }),
+  loaderDeps: ({ search: { days = 7, by = 'template' } }) => ({ days, by }),
+  loader: ({ context: { queries }, deps }) => {
+    readAhead(queries, 'usage.get', {});
+    readAhead(queries, 'usage.listAlerts', {});
+    readAhead(queries, 'usage.analytics', deps);
+  },
   component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'OverviewPage'),
 });
 
-const filters = ['recipient', 'subject', 'template', 'tag', 'status', 'id'] as const;
-/** What of a search stands in the page's address; `from` and `until` are times, ISO 8601. */
-export type MessagesSearch = Pick<NonNullable<Input<'messages.list'>>, (typeof filters)[number]> & {
-  from?: string;
-  until?: string;
-};
-const searchFields = [...filters, 'from', 'until'] as const;
+/** Fields that links to a search may name apart. */
+const parts = ['to', 'from', 'subject', 'template', 'tag', 'stream', 'status', 'id'] as const;
+export type MessagesSearch = { q?: string } & Partial<Record<(typeof parts)[number], string>>;
 
 const messages = createRoute({
   getParentRoute: () => inside,
   path: '/messages',
-  validateSearch: (search): MessagesSearch =>
-    Object.fromEntries(
-      searchFields
-        .filter((field) => search[field] !== undefined && search[field] !== '')
-        .map((field) => [field, String(search[field])]),
-    ),
+  validateSearch: (search): MessagesSearch => {
+    const said = parts
+      .filter((part) => search[part] !== undefined && search[part] !== '')
+      .map(
+        (part) => `${part}:${/\s/.test(String(search[part])) ? `"${search[part]}"` : search[part]}`,
+      );
+    const q = [...(search.q === undefined ? [] : [String(search.q)]), ...said].join(' ');
+    return q === '' ? {} : { q };
+  },
+  loaderDeps: ({ search: { q } }) => ({ q }),
+  // Only the page itself can read a search.
+  loader: ({ context: { queries }, deps: { q } }) => {
+    if (q === undefined) rowsAhead(queries, 'messages.list', { limit: 50 });
+  },
   component: lazyRouteComponent(() => import('./pages/messages/messages.tsx'), 'MessagesPage'),
 });
 
 const message = createRoute({
   getParentRoute: () => inside,
   path: '/messages/$id',
+  validateSearch: tabSearch,
+  loader: ({ context: { queries }, params }) =>
+    readAhead(queries, 'messages.details', { sm_mail_id: params.id }),
   component: lazyRouteComponent(() => import('./pages/messages/message.tsx'), 'MessagePage'),
+});
+
+const approvals = createRoute({
+  getParentRoute: () => inside,
+  path: '/approvals',
+  loader: ({ context: { queries } }) => rowsAhead(queries, 'approvals.list', {}),
+  component: lazyRouteComponent(() => import('./pages/approvals/approvals.tsx'), 'ApprovalsPage'),
+});
+
+const approval = createRoute({
+  getParentRoute: () => inside,
+  path: '/approvals/$id',
+  loader: ({ context: { queries }, params }) =>
+    readAhead(queries, 'approvals.get', { sm_mail_id: params.id }),
+  component: lazyRouteComponent(() => import('./pages/approvals/approval.tsx'), 'ApprovalPage'),
 });
 
 const templates = createRoute({
   getParentRoute: () => inside,
   path: '/templates',
+  loader: ({ context: { queries } }) => {
+    readAhead(queries, 'templates.list', {});
+    readAhead(queries, 'templates.listOwn', {});
+  },
   component: lazyRouteComponent(() => import('./pages/templates/gallery.tsx'), 'TemplatesPage'),
 });
 
 const template = createRoute({
   getParentRoute: () => inside,
   path: '/templates/$slug',
+  validateSearch: tabSearch,
+  loader: ({ context: { queries }, params }) =>
+    readAhead(queries, 'templates.getVersion', { slug: params.slug, version: 'current' }),
   component: lazyRouteComponent(() => import('./pages/templates/template.tsx'), 'TemplatePage'),
 });
 
 const templateEditor = createRoute({
   getParentRoute: () => inside,
   path: '/templates/$slug/edit',
+  loader: ({ context: { queries }, params }) =>
+    readAhead(queries, 'templates.getVersion', { slug: params.slug, version: 'newest' }),
   component: lazyRouteComponent(() => import('./pages/templates/editor.tsx'), 'EditorPage'),
 });
 
 const branding = createRoute({
   getParentRoute: () => inside,
   path: '/branding',
+  loader: ({ context: { queries } }) => readAhead(queries, 'branding.get', {}),
   component: lazyRouteComponent(() => import('./pages/branding/branding.tsx'), 'BrandingPage'),
 });
 
 const senders = createRoute({
   getParentRoute: () => inside,
   path: '/senders',
+  loader: ({ context: { queries } }) => {
+    rowsAhead(queries, 'domains.list', {});
+    rowsAhead(queries, 'addresses.list', {});
+  },
   component: lazyRouteComponent(() => import('./pages/senders/senders.tsx'), 'SendersPage'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => inside,
   path: '/webhooks',
+  loader: ({ context: { queries } }) => readAhead(queries, 'webhooks.list', {}),
   component: lazyRouteComponent(() => import('./pages/webhooks/webhooks.tsx'), 'WebhooksPage'),
 });
 
 const webhook = createRoute({
   getParentRoute: () => inside,
   path: '/webhooks/$id',
+  validateSearch: (search): { state?: string; delivery?: string } => ({
+    ...(typeof search.state === 'string' && { state: search.state }),
+    ...(typeof search.delivery === 'string' && { delivery: search.delivery }),
+  }),
+  loader: ({ context: { queries }, params }) =>
+    readAhead(queries, 'webhooks.get', { id: params.id }),
   component: lazyRouteComponent(() => import('./pages/webhooks/webhook.tsx'), 'WebhookPage'),
+});
+
+const connect = createRoute({
+  getParentRoute: () => inside,
+  path: '/connect',
+  loader: ({ context: { queries } }) => readAhead(queries, 'usage.get', {}),
+  component: lazyRouteComponent(() => import('./pages/connect/connect.tsx'), 'ConnectPage'),
+});
+
+const reference = createRoute({
+  getParentRoute: () => inside,
+  path: '/connect/reference',
+  component: lazyRouteComponent(() => import('./pages/connect/reference.tsx'), 'ReferencePage'),
 });
 
 const keys = createRoute({
   getParentRoute: () => inside,
   path: '/keys',
+  loader: ({ context: { queries } }) => rowsAhead(queries, 'keys.list', {}),
   component: lazyRouteComponent(() => import('./pages/keys/keys.tsx'), 'KeysPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => inside,
   path: '/audit',
+  loader: ({ context: { queries } }) => rowsAhead(queries, 'audit.list', { target: '', limit: 50 }),
   component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
+});
+
+const streams = createRoute({
+  getParentRoute: () => inside,
+  path: '/streams',
+  loader: ({ context: { queries } }) => rowsAhead(queries, 'streams.list', {}),
+  component: lazyRouteComponent(() => import('./pages/streams/streams.tsx'), 'StreamsPage'),
 });
 
 const suppressions = createRoute({
   getParentRoute: () => inside,
   path: '/suppressions',
+  loader: ({ context: { queries } }) => rowsAhead(queries, 'suppressions.list', { search: '' }),
   component: lazyRouteComponent(
     () => import('./pages/suppressions/suppressions.tsx'),
     'SuppressionsPage',
@@ -180,38 +265,58 @@ const suppressions = createRoute({
 const sandbox = createRoute({
   getParentRoute: () => inside,
   path: '/sandbox',
+  loader: ({ context: { queries } }) => rowsAhead(queries, 'sandbox.list', { limit: 50 }),
   component: lazyRouteComponent(() => import('./pages/sandbox/sandbox.tsx'), 'SandboxPage'),
 });
 
 const sandboxMail = createRoute({
   getParentRoute: () => inside,
   path: '/sandbox/$id',
+  validateSearch: tabSearch,
+  loader: ({ context: { queries }, params }) =>
+    readAhead(queries, 'sandbox.get', { id: params.id }),
   component: lazyRouteComponent(() => import('./pages/sandbox/mail.tsx'), 'SandboxMailPage'),
 });
 
 const team = createRoute({
   getParentRoute: () => inside,
   path: '/team',
+  loader: ({ context: { queries } }) => {
+    readAhead(queries, 'team.list', {});
+    readAhead(queries, 'team.listInvitations', {});
+  },
   component: lazyRouteComponent(() => import('./pages/team/team.tsx'), 'TeamPage'),
 });
 
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
+  loader: ({ context: { queries } }) => readAhead(queries, 'account.get', {}),
   component: lazyRouteComponent(() => import('./pages/account/account.tsx'), 'AccountPage'),
 });
 
 const profile = createRoute({
   getParentRoute: () => inside,
   path: '/profile',
-  component: lazyRouteComponent(() => import('./pages/account/profile.tsx'), 'ProfilePage'),
+  component: lazyRouteComponent(() => import('./pages/profile/profile.tsx'), 'ProfilePage'),
 });
 
 const operator = createRoute({
   getParentRoute: () => inside,
   path: '/operator',
+  loader: ({ context: { queries } }) => rowsAhead(queries, 'accounts.list', { limit: 100 }),
   component: lazyRouteComponent(() => import('./pages/operator/operator.tsx'), 'OperatorPage'),
 });
+
+const relays = createRoute({
+  getParentRoute: () => inside,
+  path: '/operator/relays',
+  loader: ({ context: { queries } }) => rowsAhead(queries, 'relays.list', {}),
+  component: lazyRouteComponent(() => import('./pages/operator/relays.tsx'), 'RelaysPage'),
+});
+
+/** Whatever else: said where the navigation is at hand. */
+const nothing = createRoute({ getParentRoute: () => inside, path: '$', component: NotFound });
 
 const tree = root.addChildren([
   signIn,
@@ -223,6 +328,8 @@ const tree = root.addChildren([
     overview,
     messages,
     message,
+    approvals,
+    approval,
     templates,
     template,
     templateEditor,
@@ -230,7 +337,10 @@ const tree = root.addChildren([
     senders,
     webhooks,
     webhook,
+    connect,
+    reference,
     keys,
+    streams,
     suppressions,
     audit,
     sandbox,
@@ -239,14 +349,19 @@ const tree = root.addChildren([
     account,
     profile,
     operator,
+    relays,
+    nothing,
   ]),
 ]);
 
 export function createDashboardRouter(queries: QueryClient) {
   return createRouter({
     routeTree: tree,
+    basepath: new URL(document.baseURI).pathname,
     context: { queries },
     defaultPreload: 'intent',
+    // How long an answer is good for is the query client's to say.
+    defaultPreloadStaleTime: 0,
     scrollRestoration: true,
     defaultNotFoundComponent: NotFound,
     defaultErrorComponent: PageFault,

@@ -1,23 +1,23 @@
 // The look: one accent (the green of the mails' default branding), warm neutrals, system fonts.
 // main.tsx hands it to Mantine.
 import {
-  ActionIcon,
-  Badge,
-  Button,
+  type ActionIconProps,
+  type BadgeProps,
+  type ButtonProps,
   type CSSVariablesResolver,
   createTheme,
-  Drawer,
+  type DrawerProps,
   type MantineColorsTuple,
-  Menu,
-  Modal,
-  Paper,
-  Select,
-  Skeleton,
-  Switch,
-  Table,
-  Textarea,
-  TextInput,
-  Tooltip,
+  type MenuProps,
+  type ModalProps,
+  type PaperProps,
+  type SelectProps,
+  type SkeletonProps,
+  type SwitchProps,
+  type TableProps,
+  type TextareaProps,
+  type TextInputProps,
+  type TooltipProps,
 } from '@mantine/core';
 
 /**
@@ -102,6 +102,9 @@ export const variables: CSSVariablesResolver = () => ({
   },
 });
 
+/** Without the component itself, which would come along to pages that have none of it. */
+const of = <Props extends object>(defaultProps: Partial<Props>) => ({ defaultProps });
+
 export const theme = createTheme({
   primaryColor: 'martin',
   primaryShade: { light: 7, dark: 7 },
@@ -124,40 +127,34 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    Button: Button.extend({ defaultProps: { size: 'sm' } }),
-    ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
-    Badge: Badge.extend({ defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 500 } }),
-    Paper: Paper.extend({ defaultProps: { withBorder: true, radius: 'lg' } }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md' } }),
-    TextInput: TextInput.extend({ defaultProps: { size: 'sm' } }),
-    Textarea: Textarea.extend({ defaultProps: { size: 'sm', autosize: true, minRows: 2 } }),
-    Select: Select.extend({ defaultProps: { size: 'sm', allowDeselect: false } }),
-    Switch: Switch.extend({ defaultProps: { size: 'sm' } }),
-    Skeleton: Skeleton.extend({ defaultProps: { radius: 'sm' } }),
-    Tooltip: Tooltip.extend({
-      defaultProps: {
-        openDelay: 250,
-        withinPortal: true,
-        events: { hover: true, focus: true, touch: true },
-      },
+    Button: of<ButtonProps>({ size: 'sm' }),
+    ActionIcon: of<ActionIconProps>({ variant: 'subtle', color: 'gray' }),
+    Badge: of<BadgeProps>({ variant: 'light', radius: 'sm', tt: 'none', fw: 500 }),
+    Paper: of<PaperProps>({ withBorder: true, radius: 'lg' }),
+    Table: of<TableProps>({ verticalSpacing: 'sm', horizontalSpacing: 'md' }),
+    TextInput: of<TextInputProps>({ size: 'sm' }),
+    Textarea: of<TextareaProps>({ size: 'sm', autosize: true, minRows: 2 }),
+    Select: of<SelectProps>({ size: 'sm', allowDeselect: false }),
+    Switch: of<SwitchProps>({ size: 'sm' }),
+    Skeleton: of<SkeletonProps>({ radius: 'sm' }),
+    Tooltip: of<TooltipProps>({
+      openDelay: 250,
+      withinPortal: true,
+      events: { hover: true, focus: true, touch: true },
     }),
     // Its placeholder for the focus is no menu item, which a menu may not hold.
-    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
-    Drawer: Drawer.extend({
-      defaultProps: {
-        closeButtonProps: { 'aria-label': 'Close' },
-        overlayProps: { backgroundOpacity: 0.4, blur: 2 },
-        transitionProps: { duration: 120 },
-      },
+    Menu: of<MenuProps>({ withInitialFocusPlaceholder: false }),
+    Drawer: of<DrawerProps>({
+      closeButtonProps: { 'aria-label': 'Close' },
+      overlayProps: { backgroundOpacity: 0.4, blur: 2 },
+      transitionProps: { duration: 120 },
     }),
-    Modal: Modal.extend({
-      defaultProps: {
-        radius: 'lg',
-        centered: true,
-        closeButtonProps: { 'aria-label': 'Close' },
-        overlayProps: { backgroundOpacity: 0.4, blur: 2 },
-        transitionProps: { duration: 120 },
-      },
+    Modal: of<ModalProps>({
+      radius: 'lg',
+      centered: true,
+      closeButtonProps: { 'aria-label': 'Close' },
+      overlayProps: { backgroundOpacity: 0.4, blur: 2 },
+      transitionProps: { duration: 120 },
     }),
   },
 });

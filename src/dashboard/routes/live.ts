@@ -1,5 +1,6 @@
 // What streams while somebody looks: the account's newest messages, and one message with all that
 // is known of it. What they show are operations, performed again and again.
+import { z } from 'zod';
 import { getMessageDetails, listMessages } from '../../operations/messages.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { perform } from '../../operations/perform.ts';
@@ -10,8 +11,12 @@ import type { Works } from '../route.ts';
 
 const LIVE_ROWS = 20;
 
+/** Read at the door (admission.ts). */
+const query = z.strictObject({ account: z.coerce.number().int().optional() });
+
 export const liveRoutes: Works<'live' | 'liveMessage'> = {
   live: {
+    query,
     run: (deps, { accountId, session, request, reply }) =>
       request.streams.open(request, reply, {
         event: 'messages',
@@ -21,6 +26,7 @@ export const liveRoutes: Works<'live' | 'liveMessage'> = {
   },
 
   liveMessage: {
+    query,
     run: (deps, { accountId, session, params, request, reply }) =>
       request.streams.open(request, reply, {
         event: 'message',

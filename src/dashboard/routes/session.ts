@@ -1,38 +1,44 @@
-// Signing in and out, the first owner, invitations accepted, a new password for who forgot it.
+// Signing in and out, the first owner, invitations accepted, a new password for whoever forgot it.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { type Account, createAccount, listAccounts } from '../../accounts/accounts.ts';
 import { Problem } from '../../errors.ts';
 import { mailResetLink } from '../../notices/reset-mail.ts';
+import { takeAppCode } from '../../people/authenticator-app.ts';
+import { makeChallenge, makeTicket, readTicket } from '../../people/challenges.ts';
+import { factorsOf, hasFactor, recoveryCodeWasUsed } from '../../people/factors.ts';
+import { addFirstOwner } from '../../people/first-owner.ts';
 import { acceptInvitation, findInvitation } from '../../people/invitations.ts';
+import { SIGN_IN, takePasskey } from '../../people/passkeys.ts';
 import { findReset, resetPassword } from '../../people/password-reset.ts';
+import { takeRecoveryCode } from '../../people/recovery-codes.ts';
 import {
   endSession,
   endSessions,
+  listOwnAccounts,
+  type NewSession,
   openSession,
   renewSession,
   switchAccount,
 } from '../../people/sessions.ts';
-import { noteSignIn } from '../../people/sign-in-places.ts';
-import { countReset, countTry, forgiveTry, type SignInTry } from '../../people/sign-in-throttle.ts';
+import { deviceOf, noteSignIn } from '../../people/sign-in-places.ts';
 import {
-  addUser,
-  checkCredentials,
-  findUser,
-  noUsersYet,
-  prepareUser,
-  setMember,
-  setPassword,
-} from '../../people/users.ts';
-import type { Queryable } from '../../store/pool.ts';
+  countCode,
+  countPasskey,
+  countReset,
+  countTry,
+  forgiveCode,
+  forgivePasskey,
+  forgiveTry,
+  type SignInTry,
+} from '../../people/sign-in-throttle.ts';
+import { checkCredentials, findUser, noUsersYet, setPassword } from '../../people/users.ts';
+import { relyingParty } from '../../people/webauthn.ts';
 import type { DashboardDeps } from '../deps.ts';
 import { meBehind, toMe } from '../me.ts';
 import type { Call, Works } from '../route.ts';
 import { dropCookie, setCookie } from '../session-cookie.ts';
-import type { Me } from '../views/session.ts';
-
-/** Two who set up at once: one wins. */
-const SET_UP_LOCK = 7_263_006;
+import type { Entered, Me } from '../views/session.ts';
+import { passkeyAnswer } from './passkey-answer.ts';
 
 const password = z.string().max(1000);
 const email = z.string().max(320);
@@ -41,6 +47,9 @@ const token = z.string().min(1).max(200);
 type Names =
   | 'getSession'
   | 'signIn'
+  | 'signInWithCode'
+  | 'askPasskey'
+  | 'signInWithPasskey'
   | 'signOut'
   | 'signOutOthers'
   | 'switchAccount'
@@ -70,11 +79,51 @@ export const sessionRoutes: Works<Names> = {
       if (user === undefined) {
         throw new Problem(
           'unauthenticated',
-          'This address and password do not go together. Check both; capital letters count in the password.',
+          'The email address or the password is wrong. Check both; the password is case-sensitive.',
         );
       }
       await forgiveTry(deps.database, attempt);
-      return await begin(deps, call, user.id);
+      return await enter(deps, call, user.id);
+    },
+  },
+
+  signInWithCode: {
+    body: z.strictObject({ ticket: z.string().max(300), code: z.string().max(100) }),
+    async run(deps, call) {
+      const { userId, email, accountId } = await readTicket(deps, call.body.ticket);
+      const attempt = tryOf(deps, call, email);
+      await countCode(deps.database, attempt);
+      if (!(await isCode(deps, userId, call.body.code))) {
+        throw new Problem(
+          'unauthenticated',
+          'This code is wrong or was already used. Wait for the next one your app shows, or type one of your recovery codes.',
+        );
+      }
+      await forgiveCode(deps.database, attempt);
+      return await begin(deps, call, userId, { accountId, secondFactor: true });
+    },
+  },
+
+  askPasskey: {
+    async run(deps) {
+      const { id: host } = relyingParty(deps.baseUrl());
+      return { challenge: makeChallenge(deps, SIGN_IN), host };
+    },
+  },
+
+  signInWithPasskey: {
+    body: z.strictObject({ answer: passkeyAnswer, accountId: z.number().int().optional() }),
+    async run(deps, call) {
+      const { answer, accountId } = call.body;
+      const { ipAddress } = deps.requesterOf(call.request.raw);
+      await countPasskey(deps.database, ipAddress);
+      const { userId } = await deps.database.transaction((client) =>
+        takePasskey(deps, client, relyingParty(deps.baseUrl()), { purpose: SIGN_IN, answer }),
+      );
+      await forgivePasskey(deps.database, ipAddress);
+      const own = await listOwnAccounts(deps.database, userId);
+      const wished = own.find(({ id }) => id === accountId)?.id;
+      return await begin(deps, call, userId, { accountId: wished, secondFactor: true });
     },
   },
 
@@ -108,7 +157,7 @@ export const sessionRoutes: Works<Names> = {
       await countTry(deps.database, attempt);
       const user = await checkCredentials(deps.database, session.user.email, body.current);
       if (user === undefined) {
-        throw new Problem('forbidden', 'current: this is not your password.');
+        throw new Problem('forbidden', 'current: this is not your password.', { at: 'current' });
       }
       await forgiveTry(deps.database, attempt);
       await setPassword(deps.database, user, body.password);
@@ -129,17 +178,8 @@ export const sessionRoutes: Works<Names> = {
     }),
     async run(deps, call) {
       requireSetUpToken(deps, call.body.token);
-      if (!(await noUsersYet(deps.database))) throw alreadySetUp();
-      const prepared = await prepareUser({ ...call.body, operator: true });
-      const user = await deps.database.transaction(async (client) => {
-        await client.query('SELECT pg_advisory_xact_lock($1)', [SET_UP_LOCK]);
-        if (!(await noUsersYet(client))) throw alreadySetUp();
-        const added = await addUser(client, deps.clock, prepared);
-        for (const { id } of await firstAccounts(client, call.body.accountName)) {
-          await setMember(client, id, added.id, 'owner');
-        }
-        return added;
-      });
+      const { token: _, ...wish } = call.body;
+      const user = await addFirstOwner(deps, wish);
       return await begin(deps, call, user.id);
     },
   },
@@ -162,7 +202,7 @@ export const sessionRoutes: Works<Names> = {
       await countTry(deps.database, attempt);
       const { user, accountId } = await acceptInvitation(deps, call.body);
       await forgiveTry(deps.database, attempt);
-      return await begin(deps, call, user.id, accountId);
+      return await enter(deps, call, user.id, accountId);
     },
   },
 
@@ -190,19 +230,10 @@ export const sessionRoutes: Works<Names> = {
       const user = await resetPassword(deps, call.body);
       // Whoever is signed in with the old one, perhaps not its owner, is out.
       await endSessions(deps.database, user.id);
-      return await begin(deps, call, user.id);
+      return await enter(deps, call, user.id);
     },
   },
 };
-
-/**
- * Accounts that were made by command before anybody could sign in belong to the first owner; else
- * there is a new one.
- */
-async function firstAccounts(client: Queryable, name: string): Promise<Account[]> {
-  const present = await listAccounts(client);
-  return present.length > 0 ? present : [await createAccount(client, { name, plan: 'paid' })];
-}
 
 const tryOf = (
   deps: DashboardDeps,
@@ -210,18 +241,48 @@ const tryOf = (
   email: string,
 ): SignInTry => ({ email, client: deps.requesterOf(request.raw).ipAddress });
 
+type SigningIn = Pick<Call<'signIn'>, 'session' | 'reply' | 'request'>;
+
+/** The password, or a link that stands for it, was right: a session, unless there is more to ask. */
+async function enter(
+  deps: DashboardDeps,
+  call: SigningIn,
+  userId: string,
+  accountId?: number,
+): Promise<Entered> {
+  const factors = await factorsOf(deps.database, userId);
+  if (!hasFactor(factors)) return await begin(deps, call, userId, { accountId });
+  const ticket = await makeTicket(deps, userId, accountId);
+  const { app, passkeys } = factors;
+  return {
+    secondFactor: { ticket, app, passkey: passkeys > 0, accountId: accountId ?? null },
+  };
+}
+
+/** Used up in one transaction with what it leaves behind. */
+const isCode = (deps: DashboardDeps, userId: string, given: string): Promise<boolean> =>
+  deps.database.transaction(async (client) => {
+    const code = given.replaceAll(/[\s-]/g, '');
+    if (/^\d{6}$/.test(code)) return await takeAppCode(deps, client, userId, code);
+    if (!(await takeRecoveryCode(client, userId, code))) return false;
+    await recoveryCodeWasUsed(client, userId);
+    return true;
+  });
+
 /** A new session under a new cookie; the one this browser may have had ends. */
 async function begin(
   deps: DashboardDeps,
-  { session, reply, request }: Pick<Call<'signIn'>, 'session' | 'reply' | 'request'>,
+  { session, reply, request }: SigningIn,
   userId: string,
-  accountId?: number,
+  wish: NewSession = {},
 ): Promise<Me> {
   if (session !== null) await endSession(deps.database, session);
-  const { ipAddress: client, userAgent } = deps.requesterOf(request.raw);
-  await noteSignIn(deps.database, userId, { client, userAgent });
-  const opened = await openSession(deps.database, deps.clock, userId, accountId);
+  const { ipAddress, userAgent } = deps.requesterOf(request.raw);
+  await noteSignIn(deps.database, userId, { client: ipAddress, userAgent });
+  const place = { device: deviceOf(userAgent), ipAddress };
+  const opened = await openSession(deps.database, deps.clock, userId, { ...wish, ...place });
   setCookie(reply, deps.baseUrl(), opened.token);
+  deps.noteOpenedAt(request.headers.origin);
   return await meBehind(deps, opened.token);
 }
 
@@ -233,6 +294,3 @@ function requireSetUpToken(deps: DashboardDeps, given: string): void {
     'This is not the set-up link of this service. It is printed when the service starts.',
   );
 }
-
-const alreadySetUp = (): Problem =>
-  new Problem('forbidden', 'The service is set up already. Sign in instead.');

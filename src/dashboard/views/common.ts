@@ -19,4 +19,6 @@ export interface Page<Item> {
 /** Every refusal. */
 export interface Refusal {
   detail: string;
+  code?: string;
+  faults?: { path: string; message: string }[];
 }

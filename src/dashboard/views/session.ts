@@ -12,7 +12,19 @@ export interface SessionState {
 export interface Me {
   user: { id: string; email: string; name: string; operator: boolean };
   /** The account this session works in; null: an operator who belongs to none. */
-  account: { id: number; name: string; role: Role; plan: Plan; suspended: boolean } | null;
+  account: {
+    id: number;
+    name: string;
+    role: Role;
+    plan: Plan;
+    suspended: boolean;
+    secondFactorRequired: boolean;
+  } | null;
+  /**
+   * The account asks for a second factor, and this session has shown none: only the profile is
+   * open, where one is set up.
+   */
+  locked: boolean;
   /** All accounts the user belongs to, for the switcher. */
   accounts: { id: number; name: string; role: Role }[];
   service: Service;
@@ -22,9 +34,25 @@ export interface Service {
   version: string;
   baseUrl: string;
   mcpUrl: string;
-  /** True while no RELAY_URL is set: every mail is captured, none leaves. */
+  /** True while no RELAY_URL is set: every email is captured, none is delivered. */
   sandbox: boolean;
   bounceDomain: string;
+  /** Where programs send by SMTP, with an API key as the password; null: nowhere. */
+  smtp: { host: string; port: number | null; securePort: number | null } | null;
+}
+
+/** Signed in, or one more question: the password was right, and a second factor is needed. */
+export type Entered = Me | SecondFactorNeeded;
+
+export interface SecondFactorNeeded {
+  secondFactor: {
+    /** For signInWithCode; good for ten minutes. */
+    ticket: string;
+    /** Which of them there are; recovery codes always. */
+    app: boolean;
+    passkey: boolean;
+    accountId: number | null;
+  };
 }
 
 export interface SignIn {

@@ -143,6 +143,7 @@ function lookup(fields: Fields, path: string): Value {
   while (i < path.length) {
     if (path[i] === '.') {
       const name = /^[^.[]*/.exec(path.slice(i + 1))![0];
+      fields.ctx.budget.step(2);
       if (name === '') throw valueError('Empty attribute in format string');
       const found = fields.ctx.attributeOf(value, name);
       if (found === undefined)
@@ -153,6 +154,7 @@ function lookup(fields: Fields, path: string): Value {
       const close = path.indexOf(']', i);
       if (close === -1) throw valueError("Missing ']' in format string");
       const key = path.slice(i + 1, close);
+      fields.ctx.budget.step(2);
       if (key === '') throw valueError('Empty attribute in format string');
       value = fields.ctx.subscript(value, /^\d+$/.test(key) ? Number(key) : key);
       i = close + 1;

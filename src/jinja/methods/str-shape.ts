@@ -106,7 +106,7 @@ export function expandTabs(ctx: Context, whole: string, tabsize: Value): string 
 }
 
 /**
- * str.maketrans(): the table translate() takes, from a dict or from letters and what becomes of
+ * str.maketrans(): the table translate() takes, from a dict or from letters and what happens to
  * them.
  */
 export function translationTable(ctx: Context, from: Value, to?: Value, drop?: Value): Dict {

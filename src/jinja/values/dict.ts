@@ -156,8 +156,8 @@ export function dictGet(dict: Dict | Record<string, Value>, key: Value): Value |
 }
 
 /**
- * The keys of the caller's large objects: V8 lists them anew for every question, even whether there
- * are any.
+ * The keys of the caller's large objects: V8 lists them again for every question, even whether
+ * there are any.
  */
 let largeObjects = new WeakMap<object, string[]>();
 

@@ -32,10 +32,10 @@ export function describeOperation(operation: Operation, tag: string, schemas: Sc
 const BYTES = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
 
 const needs = ({ scope }: Operation): string =>
-  scope === null ? 'Any key of a paying account will do.' : `Needs the scope \`${scope}\`.`;
+  scope === null ? 'Any key of a paying account works.' : `Needs the scope \`${scope}\`.`;
 
 function describeInput({ name, rest, input, effect }: Operation, schemas: Schemas): object {
-  const { method, path, ifMatch, oneOf } = rest;
+  const { method, path, ifMatch, oneOf, list, headers = {} } = rest;
   const { properties, required, ...object } = schemas.inline(input, 'input') as {
     properties: Record<string, Schema>;
     required?: string[];
@@ -51,20 +51,28 @@ function describeInput({ name, rest, input, effect }: Operation, schemas: Schema
       : []),
     ...(effect === 'sends' ? [IDEMPOTENCY_KEY] : []),
     ...(ifMatch === undefined ? [] : [IF_MATCH]),
+    ...Object.entries(headers).map(([it, header]) =>
+      parameter(header, 'header', properties[it]!, false),
+    ),
   ];
   if (byQuery || others.length === 0) return { parameters };
-  const body = schemas.name(`${typeName(name)}Request`, {
+  const fields = {
     ...object,
     properties: Object.fromEntries(others.map((it) => [it, properties[it]])),
     ...(mandatory.length > 0 ? { required: mandatory } : {}),
     ...(oneOf === undefined
       ? {}
       : { oneOf: Object.entries(oneOf).map(([it, schema]) => schemas.name(it, schema)) }),
-  });
+  };
+  const orList = (field: string): Schema => {
+    const { description: _, ...items } = properties[field]!;
+    return { oneOf: [items, schemas.name(`${typeName(name)}Object`, fields)] };
+  };
+  const body = schemas.name(`${typeName(name)}Request`, list === undefined ? fields : orList(list));
   return {
     parameters,
     requestBody: {
-      required: mandatory.length > 0,
+      required: mandatory.length > 0 || oneOf !== undefined,
       content: { 'application/json': { schema: body } },
     },
   };
@@ -107,7 +115,7 @@ const IF_MATCH = {
   in: 'header',
   required: false,
   description:
-    'The ETag of the version that the change is based on. When somebody else changed it meanwhile, the call answers 412 and nothing is done.',
+    'The ETag of the version that the change is based on. If someone else has changed it since, the call answers 412 and nothing is done.',
   schema: { type: 'string' },
 };
 

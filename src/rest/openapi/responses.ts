@@ -13,16 +13,16 @@ const REFUSALS: Record<number, Described> = {
     name: 'Invalid',
     description: 'The request is not valid; `detail` says what to change, `faults` where.',
   },
-  401: { name: 'Unauthenticated', description: 'The API key is missing, unknown or past its end.' },
+  401: { name: 'Unauthenticated', description: 'The API key is missing, unknown or expired.' },
   402: { name: 'NotPaying', description: 'The key belongs to a non-paying account.' },
   403: {
     name: 'Forbidden',
     description:
-      'The key lacks the scope, a rule of the key or the account forbids it, or `from_email` is no verified identity of the account.',
+      'The key lacks the scope, a rule of the key or the account forbids it, or `from_email` is not a verified identity of the account.',
   },
   404: { name: 'NotFound', description: 'Not found among what this account can see.' },
-  409: { name: 'Conflict', description: 'It does not go with what is there; `detail` says why.' },
-  412: { name: 'Stale', description: 'Somebody else changed it meanwhile; `detail` says what.' },
+  409: { name: 'Conflict', description: 'It conflicts with what is there; `detail` says why.' },
+  412: { name: 'Stale', description: 'Someone else has changed it since; `detail` says what.' },
   429: {
     name: 'OverLimit',
     description: 'A quota or rate is used up. Wait for `retry-after` seconds.',
@@ -31,7 +31,7 @@ const REFUSALS: Record<number, Described> = {
   500: {
     name: 'InternalFault',
     description:
-      'A fault of the service. It was logged. Whether the call was done is not certain: a send with an `Idempotency-Key` can be tried again safely.',
+      'A fault in the service. It was logged. It is not certain whether the call was done: a send with an `Idempotency-Key` can be tried again safely.',
   },
   502: {
     name: 'RelayDown',
@@ -42,7 +42,7 @@ const REFUSALS: Record<number, Described> = {
   503: {
     name: 'Unavailable',
     description:
-      'The service cannot do it right now, because its database cannot be reached or too much waits. Try again after `retry-after` seconds.',
+      'The service cannot do it right now, because its database cannot be reached or too much is waiting. Try again after `retry-after` seconds.',
     waits: true,
   },
 };
@@ -71,5 +71,5 @@ const header = (description: string) => ({ description, schema: { type: 'integer
 export const LIMIT_HEADERS = {
   'ratelimit-limit': header('Recipients a day.'),
   'ratelimit-remaining': header('How many of them are left today.'),
-  'ratelimit-reset': header('Seconds until they are whole again.'),
+  'ratelimit-reset': header('Seconds until it resets.'),
 };

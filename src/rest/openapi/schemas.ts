@@ -67,6 +67,17 @@ export const PROBLEM: Schema = {
       type: 'string',
       description: `The kind of problem, for programs: ${[...PROBLEM_CODES, 'internal'].join(', ')}. There may be more.`,
     },
+    data: {
+      type: 'array',
+      items: { type: 'object' },
+      maxItems: 0,
+      description: 'Of a batch: empty, nothing was queued.',
+    },
+    errors: {
+      type: 'array',
+      description: 'Of a batch: what is wrong with which email.',
+      items: { $ref: '#/components/schemas/BatchError' },
+    },
     faults: {
       type: 'array',
       description: 'What is wrong where, when something in the request is.',

@@ -1,16 +1,34 @@
 // What the service posts to webhook endpoints, in OpenAPI's words: one entry for each type of
 // event, from the one list of kinds.
 import { z } from 'zod';
-import { EVENT_KINDS } from '../../events/kinds.ts';
+import { EVENT_KINDS, SUBSCRIPTION } from '../../events/kinds.ts';
 import { type Schemas, typeName } from './schemas.ts';
 
 export function describeWebhooks(schemas: Schemas): Record<string, object> {
+  const ofMessages = Object.values(EVENT_KINDS).flatMap(({ hook, fields, example, summary }) =>
+    hook === null
+      ? []
+      : [
+          {
+            ...{ hook, summary },
+            fields: { ...COMMON, ...fields },
+            example: { ...COMMON_EXAMPLE, ...example },
+          },
+        ],
+  );
+  const { event_timestamp } = COMMON;
+  const ofAddresses = {
+    ...SUBSCRIPTION,
+    summary: `${SUBSCRIPTION.summary} Only for endpoints that name it.`,
+    fields: { ...SUBSCRIPTION.fields, event_timestamp },
+    example: {
+      recipients: COMMON_EXAMPLE.recipients,
+      ...SUBSCRIPTION.example,
+      event_timestamp: COMMON_EXAMPLE.event_timestamp,
+    },
+  };
   return Object.fromEntries(
-    Object.values(EVENT_KINDS).flatMap(({ hook, summary, fields, example }) =>
-      hook === null
-        ? []
-        : [[hook, { post: describePost({ hook, summary, fields, example }, schemas) }]],
-    ),
+    [...ofMessages, ofAddresses].map((hook) => [hook.hook, { post: describePost(hook, schemas) }]),
   );
 }
 
@@ -26,14 +44,14 @@ function describePost({ hook, summary, fields, example }: Hook, schemas: Schemas
     .object({
       event_type: z.literal(hook).describe('What happened.'),
       user_id: z.number().int().describe('The owning account, as a number.'),
-      payload: z.object({ ...COMMON, ...fields }).describe('The event.'),
+      payload: z.object(fields).describe('The event.'),
     })
     .describe(summary);
   return {
     operationId: `on_${hook}`,
     tags: ['webhooks'],
     summary: `${summary.replace(/\.$/, '')} (${hook})`,
-    description: `${summary} Check the signature over the bytes of the body before you read it. Answer 2xx within 15 seconds; anything else is tried again, and 410 disables the endpoint.`,
+    description: `${summary} Check the signature over the bytes of the body before you read it. Answer 2xx within 15 seconds; anything else is retried, and 410 disables the endpoint.`,
     security: [],
     parameters: HEADERS,
     requestBody: {
@@ -41,14 +59,14 @@ function describePost({ hook, summary, fields, example }: Hook, schemas: Schemas
       content: {
         'application/json': {
           schema: schemas.name(`${typeName(hook)}Webhook`, schemas.of(body, 'output')),
-          example: { event_type: hook, user_id: 1, payload: { ...COMMON_EXAMPLE, ...example } },
+          example: { event_type: hook, user_id: 1, payload: example },
         },
       },
     },
     responses: {
-      '2XX': { description: 'Taken; it is not posted again.' },
+      '2XX': { description: 'Accepted; it is not posted again.' },
       '4XX': {
-        description: 'Failed; tried again after 30 seconds, 5 and 30 minutes, 2 and 6 hours.',
+        description: 'Failed; retried after 30 seconds, 5 and 30 minutes, 2 and 6 hours.',
       },
     },
   };
@@ -85,8 +103,8 @@ const HEADERS = [
     'X-SM-Signature',
     '`sha256=` and the HMAC-SHA256 of the raw body, keyed with the endpoint’s secret as shown, in lower-case hex.',
   ),
-  header('X-SM-Event-Id', 'The same over all tries and replays of an event.'),
-  header('X-SM-Attempt', 'Which try this is, from 1.'),
+  header('X-SM-Event-Id', 'The same over all attempts and replays of an event.'),
+  header('X-SM-Attempt', 'Which attempt this is, from 1.'),
   header('webhook-id', 'The same as X-SM-Event-Id, by the name of Standard Webhooks.'),
   header('webhook-timestamp', 'When it was posted, in seconds; part of what is signed.'),
   header('webhook-signature', 'The signature of Standard Webhooks.'),

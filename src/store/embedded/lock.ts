@@ -5,7 +5,7 @@
 // process is gone, however it died, and a reused pid means nothing to it. A lock file with a pid
 // would need guessing, abstract sockets do not reach across containers that share a volume, and
 // Node offers no flock. Taking over from a dead owner must not race: deleting its socket and
-// binding anew would, since two contenders can both find it dead and the slower one then deletes
+// binding again would, since two contenders can both find it dead and the slower one then deletes
 // the faster one's. So ownership is a sequence of symbolic links owner-1, owner-2, … each naming a
 // socket. Only the highest counts. A contender who finds it dead creates the next one, which
 // exactly one can, and it listens before that. Should lower numbers have been cleared away

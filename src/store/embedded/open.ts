@@ -20,7 +20,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { Problem } from '../../errors.ts';
-import { checkPlatform, findBinaries } from './binaries.ts';
+import { checkPlatform, findBinaries, verifyBinaries } from './binaries.ts';
 import { adoptCluster, createCluster, discardDrafts, keepEntries } from './cluster.ts';
 import { askOwner, openReception, type Reception } from './guests.ts';
 import { claim, type Lock } from './lock.ts';
@@ -84,7 +84,7 @@ export async function openEmbedded(
 function explain(dataDir: string, { code, message }: NodeJS.ErrnoException): string {
   const elsewhere = 'or set DATA_DIR to another folder';
   if (code === 'EROFS' || isReadOnly(dataDir)) {
-    return `it lies on a file system that is mounted read-only; mount it for writing, ${elsewhere}`;
+    return `it is on a file system that is mounted read-only; mount it for writing, ${elsewhere}`;
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return `${message}; run Sandmartin as the user it belongs to, ${elsewhere}`;
@@ -142,6 +142,7 @@ async function own(
     discardDrafts(data);
     if (!existsSync(data)) {
       connection ??= saveConnection(folder, await newConnection());
+      verifyBinaries();
       options.log('creating the database');
       await createCluster(data, binaries, user, { name: 'sandmartin', ...connection });
     }

@@ -66,7 +66,7 @@ export async function startServer(plan: ServerPlan): Promise<{ stop: () => Promi
         await setTimeout(pauseMs, undefined, stopping);
         pauseMs = Math.min(5_000, 100 + 2 * pauseMs);
         await start();
-        return plan.log('the database server runs again');
+        return plan.log('the database server is running again');
       } catch (error) {
         if (!stopping.signal.aborted) plan.log(`no database server: ${(error as Error).message}`);
       }
@@ -90,7 +90,7 @@ export async function startServer(plan: ServerPlan): Promise<{ stop: () => Promi
 async function launchPatiently(plan: ServerPlan, mark: string): Promise<ChildProcess> {
   const deadline = Date.now() + 30_000;
   for (;;) {
-    // Deleted and made anew by another process, it is no longer ours, and neither is the server on
+    // Deleted and made again by another process, it is no longer ours, and neither is the server on
     // it.
     if (folderMark(plan.data) !== mark) throw new Error(`${plan.data} was replaced`);
     try {
@@ -161,7 +161,7 @@ async function untilReady(server: ChildProcess, plan: ServerPlan): Promise<'read
     if (Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready') return 'ready';
     if (server.exitCode !== null || server.signalCode !== null) return new Promise(() => undefined);
     if (!told && Date.now() > slowAt) {
-      plan.log('the database server is still recovering, please wait');
+      plan.log('the database server is still recovering; this can take a while');
       told = true;
     }
     await setTimeout(told ? 100 : 5);

@@ -386,7 +386,7 @@ CREATE INDEX events_outcomes ON events (account_id, kind, message_id)
 -- account. Indexed (GIN) on a day's partition when the day is over (src/messages/search-index.ts).
 -- On the day itself an index would cost every send: measured, a B-tree on the first recipient +16 %
 -- of the server's time, a GIN on all of them less at once but more later, in bursts. plpgsql takes
--- a third of the time that the same takes in SQL. Dear, so that the planner goes by the index.
+-- a third of the time that the same takes in SQL. Its cost is set high, so that the planner goes by the index.
 CREATE FUNCTION message_tokens(p_account bigint, p_recipients text[], p_tags text[]) RETURNS integer[]
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 10000 AS $$
 DECLARE

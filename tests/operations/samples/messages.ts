@@ -4,7 +4,7 @@ import { until } from '../../support/until.ts';
 import type { Samples } from '../samples.ts';
 import type { Party, World } from '../world.ts';
 
-export async function sendOne(world: World, whose: Party): Promise<string> {
+export async function sendOne(world: World, whose: Party, more = {}): Promise<string> {
   const mail = {
     from_email: 'hello@example.com',
     to: [`${whose.mark}-${world.next()}@example.net`],
@@ -12,6 +12,7 @@ export async function sendOne(world: World, whose: Party): Promise<string> {
     html: `<p>${whose.mark}</p>`,
     tags: [whose.mark],
     attachments: [{ filename: 'a.txt', content_base64: 'aGk=', content_type: 'text/plain' }],
+    ...more,
   };
   return (await world.done('send_email', mail, whose)).id;
 }
@@ -27,6 +28,10 @@ export const samples: Samples = {
     },
     refused: [{ cursor: 'nowhere' }, { after: 'yesterday' }],
   },
+  explain_delivery: { input: one },
+  wait_for_event: {
+    input: async (world, whose) => ({ ...(await one(world, whose)), timeout_seconds: 1 }),
+  },
   get_message_details: { input: one },
   list_message_attempts: { input: one },
   list_message_webhooks: { input: one },
@@ -36,6 +41,11 @@ export const samples: Samples = {
     input: async (world, whose) => ({ ...(await one(world, whose)), index: 0 }),
   },
   send_message_again: { input: one },
+  cancel_email: { input: scheduledOne },
+  reschedule_email: {
+    input: async (world, whose) => ({ ...(await scheduledOne(world, whose)), scheduled_at: 'now' }),
+    refused: [{ scheduled_at: 'soon' }, { scheduled_at: '2020-01-01T00:00:00Z' }],
+  },
   resolve_message: {
     needsDelivery: true,
     async input(world, whose) {
@@ -45,6 +55,11 @@ export const samples: Samples = {
     },
   },
 };
+
+async function scheduledOne(world: World, whose: Party): Promise<{ sm_mail_id: string }> {
+  const scheduled_at = new Date(Date.now() + 3_600_000).toISOString();
+  return { sm_mail_id: await sendOne(world, whose, { scheduled_at }) };
+}
 
 async function one(world: World, whose: Party): Promise<{ sm_mail_id: string }> {
   return { sm_mail_id: await sendOne(world, whose) };

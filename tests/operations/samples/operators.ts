@@ -22,7 +22,22 @@ export const samples: Samples = {
   pause_account: { input: halted, refused: [{ reason: ' ' }] },
   resume_account: { input: anAccount },
   get_service_state: { input: () => ({}) },
-  list_quarantine: { input: () => ({}) },
+  list_kept_feedback: { input: () => ({ for_people: true }) },
+  get_kept_feedback: {
+    async input({ service, next }) {
+      const id = newIdBytes(Date.now());
+      await service.database.query(
+        `INSERT INTO feedback_mails (id, fingerprint, kind, why, envelope_from, recipient, subject, raw)
+         VALUES ($1, sha256($2::text::bytea), 'other', 'for-people', '', 'abuse@x', 'Hello', 'Subject: Hello')`,
+        [bytesToUuid(id), `sample ${next()}`],
+      );
+      return { id: showId('fbk_', id) };
+    },
+  },
+  list_quarantine: {
+    input: () => ({}),
+    refused: [{ cursor: 'x' }, { cursor: '2026-11-16T10:00:00.000Z msg_x' }],
+  },
   release_from_quarantine: {
     async input({ service }) {
       const { id: accountId } = await service.account();

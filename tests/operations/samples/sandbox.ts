@@ -23,10 +23,18 @@ export const samples: Samples = {
       await captureOne(world, whose);
       return { limit: 5 };
     },
-    refused: [{ cursor: 'nowhere' }],
+    refused: [{ cursor: 'nowhere' }, { wait: 1 }, { after: 'yesterday' }, { wait: 61, after: 'x' }],
   },
   list_simulator_addresses: { input: () => ({}) },
   get_sandbox_mail: {
+    needsDelivery: true,
+    input: async (world, whose) => ({ id: await captureOne(world, whose) }),
+  },
+  get_sandbox_mail_raw: {
+    needsDelivery: true,
+    input: async (world, whose) => ({ id: await captureOne(world, whose) }),
+  },
+  get_sandbox_mail_html: {
     needsDelivery: true,
     input: async (world, whose) => ({ id: await captureOne(world, whose) }),
   },

@@ -65,6 +65,7 @@ export const samples: Samples = {
   },
   archive_template: { input: own },
   render_template: { input: own, refused: [{ draft: { html: '{% if %}' } }, { variables: {} }] },
+  rehearse_template: { input: own },
   render_templates: {
     input: async (world, whose) => ({ slugs: [(await own(world, whose)).slug] }),
     inAnotherAccount: 'not-found',

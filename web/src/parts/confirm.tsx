@@ -52,7 +52,7 @@ export function ConfirmProvider({ children }: { children: ReactNode }) {
             </Text>
             {question?.typed !== undefined && (
               <TextInput
-                label={`Type ${question.typed} to go on`}
+                label={`Type ${question.typed} to continue`}
                 value={typed}
                 onChange={(event) => setTyped(event.currentTarget.value)}
                 data-autofocus

@@ -1,4 +1,4 @@
-// Things to copy: a button, a line of code with one, and a secret that is shown this once.
+// Things to copy: a button, a line of code with one, and a secret that is shown only once.
 import { ActionIcon, Alert, Box, Code, CopyButton, Group, Stack, Tooltip } from '@mantine/core';
 import { CheckIcon, CopyIcon, WarningIcon } from './icons.tsx';
 

@@ -70,6 +70,11 @@ export const KeysIcon = ({ size }: IconProps) => (
     <path d="m11 12.5 8.5-8.500M16 7.500l2.5 2.500M13.5 10l1.5 1.5" />
   </Drawn>
 );
+export const StreamsIcon = ({ size }: IconProps) => (
+  <Drawn size={size}>
+    <path d="M3.5 7.500c3-2.500 5.500-2.500 8.500 0s5.500 2.500 8.500 0M3.5 12.500c3-2.500 5.500-2.500 8.500 0s5.500 2.500 8.500 0M3.5 17.500c3-2.500 5.500-2.500 8.500 0s5.500 2.500 8.500 0" />
+  </Drawn>
+);
 export const SuppressionsIcon = ({ size }: IconProps) => (
   <Drawn size={size}>
     <circle cx="12" cy="12" r="8.5" />
@@ -219,9 +224,25 @@ export const DownloadIcon = ({ size }: IconProps) => (
     <path d="M12 4v11m-4.5-4.500L12 15l4.5-4.500M4.5 19.500h15" />
   </Drawn>
 );
+export const UploadIcon = ({ size }: IconProps) => (
+  <Drawn size={size}>
+    <path d="M12 15V4M7.500 8.500L12 4l4.500 4.500M4.500 19.500h15" />
+  </Drawn>
+);
 export const HistoryIcon = ({ size }: IconProps) => (
   <Drawn size={size}>
     <path d="M4 12a8 8 0 1 0 2.5-5.800L4 8.5" />
     <path d="M4 4v4.500h4.500M12 8v4.500l3 1.8" />
+  </Drawn>
+);
+export const ImageIcon = ({ size }: IconProps) => (
+  <Drawn size={size}>
+    <rect x="3.5" y="5" width="17" height="14" rx="2.5" />
+    <path d="m4 16.500 4.500-4.500 4 4 2.500-2.500 5 4.500M15.500 9.500h.01" />
+  </Drawn>
+);
+export const TextIcon = ({ size }: IconProps) => (
+  <Drawn size={size}>
+    <path d="M5 6.500h14M5 11h14M5 15.500h9" />
   </Drawn>
 );

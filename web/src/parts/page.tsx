@@ -1,6 +1,6 @@
 // The frame of a page: its heading with actions, sections, empty states and the rows that stand in
 // while it loads.
-import { Box, Button, Center, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Box, Center, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
 interface PageProps {
@@ -66,7 +66,7 @@ export function Section({ title, lead, actions, children }: SectionProps) {
   );
 }
 
-interface EmptyProps {
+export interface EmptyProps {
   icon?: ReactNode;
   title: string;
   children?: ReactNode;
@@ -127,26 +127,5 @@ export function Fact({ label, children }: { label: string; children: ReactNode }
         {children}
       </Text>
     </Box>
-  );
-}
-
-interface ShowMoreProps {
-  /** What usePages answered. */
-  pages: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
-}
-
-/** Below a list that is read page by page, while there is more of it. */
-export function ShowMore({ pages }: ShowMoreProps) {
-  if (!pages.hasNextPage) return null;
-  return (
-    <Group mt="md">
-      <Button
-        variant="default"
-        loading={pages.isFetchingNextPage}
-        onClick={() => void pages.fetchNextPage()}
-      >
-        Show more
-      </Button>
-    </Group>
   );
 }

@@ -32,3 +32,23 @@ export const capital = (word: string): string => word.charAt(0).toUpperCase() + 
 export function Status({ status }: { status: MessageStatus }) {
   return <State tone={toneOfStatus[status]}>{capital(status)}</State>;
 }
+
+interface Timed {
+  status: MessageStatus;
+  scheduled_at: string | null;
+  cancelled_at: string | null;
+}
+
+/** Waits for its time, which is still to come. */
+export const isScheduled = ({ status, scheduled_at, cancelled_at }: Timed): boolean =>
+  status === 'queued' &&
+  cancelled_at === null &&
+  scheduled_at !== null &&
+  Date.parse(scheduled_at) > Date.now();
+
+/** Scheduled and cancelled are facts beside the status, and say more than that it is queued. */
+export function MessageState({ message }: { message: Timed }) {
+  if (message.cancelled_at !== null) return <State tone="warn">Cancelled</State>;
+  if (isScheduled(message)) return <State tone="quiet">Scheduled</State>;
+  return <Status status={message.status} />;
+}

@@ -18,7 +18,9 @@ export function sayRelative(at: Date, now: Date): string {
   const seconds = (at.getTime() - now.getTime()) / 1000;
   if (Math.abs(seconds) < 5) return 'just now';
   const [, divisor, unit] = steps.find(([limit]) => Math.abs(seconds) < limit)!;
-  return relative.format(Math.trunc(seconds / divisor), unit);
+  // What was is not made older than it is; what is to come in 2 days and 23 hours comes in 3 days.
+  const say = seconds < 0 ? Math.trunc : Math.round;
+  return relative.format(say(seconds / divisor), unit);
 }
 
 /** Timeline times come without a zone suffix; they are UTC. */
@@ -26,6 +28,31 @@ export const asDate = (iso: string): Date =>
   new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(iso) ? iso : `${iso}Z`);
 
 export const sayExact = (iso: string): string => exact.format(asDate(iso));
+
+const moment = new Intl.DateTimeFormat(undefined, {
+  ...{ year: 'numeric', month: 'short', day: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+});
+
+/** The day and the second, for stories whose steps lie close to each other. */
+export const sayMoment = (iso: string): string => moment.format(asDate(iso));
+
+const spans: [ms: number, unit: string][] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+];
+
+/** `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`: the two largest units of it. */
+export function sayDuration(ms: number): string {
+  if (ms < 10_000) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
+  const first = spans.findIndex(([length]) => ms >= length);
+  const [length, unit] = spans[first]!;
+  const next = spans[first + 1];
+  const rest = next ? Math.floor((ms % length) / next[0]) : 0;
+  return `${Math.floor(ms / length)} ${unit}${rest > 0 ? ` ${rest} ${next![1]}` : ''}`;
+}
 
 export function Time({ at, ...text }: { at: string } & TextProps) {
   const now = useNow();
@@ -38,6 +65,16 @@ export function Time({ at, ...text }: { at: string } & TextProps) {
     </Tooltip>
   );
 }
+
+/** For inputs of the type `datetime-local`, which speak local time without a zone. */
+export function localInput(iso: string | undefined): string {
+  if (!iso) return '';
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+export const readLocalInput = (local: string): string =>
+  local === '' ? '' : new Date(local).toISOString();
 
 function useNow(): Date {
   const [now, setNow] = useState(() => new Date());

@@ -12,6 +12,7 @@ export function Banners() {
   return (
     <>
       {user.operator && <MissingRoles />}
+      {user.operator && !service.sandbox && <SilentRelays />}
       {account?.suspended && (
         <Banner tone="bad">
           This account is suspended: nothing is sent. Ask the operator of this service.
@@ -27,7 +28,7 @@ export function Banners() {
       )}
       {account && service.sandbox && (
         <Banner tone="quiet">
-          Sandbox: no relay is set, so every mail is captured and none leaves.{' '}
+          Sandbox: no relay is set, so every email is captured and none is delivered.{' '}
           <Link to="/sandbox" className="plain-link">
             Open the inbox
           </Link>
@@ -47,6 +48,24 @@ function MissingRoles() {
         {detail}
       </Banner>
     ));
+}
+
+/** For operators: emails that arrive look as if they never did. */
+function SilentRelays() {
+  const { data } = useRead('service.get', {}, { watched: true });
+  const silent = data?.relays_without_reports ?? [];
+  if (silent.length === 0) return null;
+  const which =
+    silent.length === 1 ? `The relay ${silent[0]} offers` : `${silent.join(', ')} offer`;
+  return (
+    <Banner tone="quiet">
+      {which} no delivery reports (DSN), so email through {silent.length === 1 ? 'it' : 'them'} is
+      never marked delivered.{' '}
+      <Link to="/operator/relays" className="plain-link">
+        See the relays
+      </Link>
+    </Banner>
+  );
 }
 
 function Banner({ tone, children }: { tone: 'quiet' | 'warn' | 'bad'; children: ReactNode }) {

@@ -1,17 +1,11 @@
 // The two menus of the shell: which account, and who.
-import {
-  Avatar,
-  Group,
-  Menu,
-  SegmentedControl,
-  Text,
-  UnstyledButton,
-  useMantineColorScheme,
-} from '@mantine/core';
+import { Avatar, Group, Menu, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { Me, SessionState } from '../../../src/dashboard/views/session.ts';
+import type { SessionState } from '../../../src/dashboard/views/session.ts';
 import { SESSION_KEY, useAction } from '../api.ts';
+import { useEnter } from '../enter.ts';
+import { forgetDrafts } from '../kept-draft.ts';
 import { CheckIcon, ChevronDownIcon, SignOutIcon, TeamIcon } from '../parts/icons.tsx';
 import { tellFault } from '../parts/results.ts';
 import { capital } from '../parts/status.tsx';
@@ -78,6 +72,7 @@ export function UserMenu() {
   const navigate = useNavigate();
   const leave = useAction('signOut', {
     onDone: () => {
+      forgetDrafts(user.id);
       queries.clear();
       queries.setQueryData<SessionState>(SESSION_KEY, { state: 'signed-out', me: null });
       void navigate({ to: '/sign-in' });
@@ -100,7 +95,7 @@ export function UserMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{user.email}</Menu.Label>
-        <SchemeSwitch />
+        <Schemes />
         <Menu.Divider />
         <Menu.Item component={Link} to="/profile" leftSection={<TeamIcon size={16} />}>
           Profile & password
@@ -118,30 +113,20 @@ export function UserMenu() {
   );
 }
 
-function SchemeSwitch() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  return (
-    <SegmentedControl
-      fullWidth
-      size="xs"
-      m={6}
-      aria-label="Colours"
-      value={colorScheme}
-      onChange={(value) => setColorScheme(value as 'light' | 'dark' | 'auto')}
-      data={[
-        { value: 'light', label: 'Light' },
-        { value: 'dark', label: 'Dark' },
-        { value: 'auto', label: 'System' },
-      ]}
-    />
-  );
-}
+const schemes = { light: 'Light', dark: 'Dark', auto: 'Same as the system' } as const;
 
-/** Goes on as `me`: whatever was read before was another user's or account's. */
-export function useEnter(): (me: Me) => void {
-  const queries = useQueryClient();
-  return (me) => {
-    queries.setQueryData<SessionState>(SESSION_KEY, { state: 'signed-in', me });
-    void queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
-  };
+function Schemes() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return Object.entries(schemes).map(([scheme, label]) => (
+    <Menu.Item
+      key={scheme}
+      role="menuitemradio"
+      aria-checked={scheme === colorScheme}
+      closeMenuOnClick={false}
+      rightSection={scheme === colorScheme ? <CheckIcon size={15} /> : null}
+      onClick={() => setColorScheme(scheme as keyof typeof schemes)}
+    >
+      {label}
+    </Menu.Item>
+  ));
 }

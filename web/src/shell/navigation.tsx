@@ -5,13 +5,17 @@ import type { ComponentType } from 'react';
 import {
   AccountIcon,
   BrandingIcon,
+  CheckIcon,
   HistoryIcon,
+  InfoIcon,
   KeysIcon,
   MessagesIcon,
   OperatorIcon,
   OverviewIcon,
   SandboxIcon,
   SendersIcon,
+  SendIcon,
+  StreamsIcon,
   SuppressionsIcon,
   TeamIcon,
   TemplatesIcon,
@@ -33,6 +37,7 @@ const groups: { heading: string | null; entries: Entry[] }[] = [
     entries: [
       { to: '/', label: 'Overview', icon: OverviewIcon },
       { to: '/messages', label: 'Messages', icon: MessagesIcon },
+      { to: '/approvals', label: 'Waiting for approval', icon: CheckIcon },
     ],
   },
   {
@@ -45,6 +50,7 @@ const groups: { heading: string | null; entries: Entry[] }[] = [
   {
     heading: 'Connect',
     entries: [
+      { to: '/connect', label: 'Connect', icon: InfoIcon },
       { to: '/keys', label: 'API keys', icon: KeysIcon },
       { to: '/senders', label: 'Senders', icon: SendersIcon },
       { to: '/webhooks', label: 'Webhooks', icon: WebhooksIcon },
@@ -53,6 +59,7 @@ const groups: { heading: string | null; entries: Entry[] }[] = [
   {
     heading: 'Delivery',
     entries: [
+      { to: '/streams', label: 'Streams', icon: StreamsIcon },
       { to: '/suppressions', label: 'Suppressions', icon: SuppressionsIcon },
       { to: '/sandbox', label: 'Sandbox', icon: SandboxIcon },
     ],
@@ -68,32 +75,49 @@ const groups: { heading: string | null; entries: Entry[] }[] = [
 ];
 const operating = {
   heading: 'Operator',
-  entries: [{ to: '/operator', label: 'Accounts', icon: OperatorIcon } as Entry],
+  entries: [
+    { to: '/operator', label: 'Accounts', icon: OperatorIcon },
+    { to: '/operator/relays', label: 'Relays', icon: SendIcon },
+  ] as Entry[],
 };
 
-export function Navigation({ onGo }: { onGo: () => void }) {
+/** What this person may see. */
+function useGroups() {
   const { account, user } = useMe();
   const owner = useMay('owner');
-  const shown = [...(account ? groups : []), ...(user.operator ? [operating] : [])];
+  return [...(account ? groups : []), ...(user.operator ? [operating] : [])].map((group) => ({
+    ...group,
+    entries: group.entries.filter(({ forOwners }) => owner || !forOwners),
+  }));
+}
+
+/** The same in one list, for the palette. */
+export const useEntries = (): Entry[] =>
+  useGroups().flatMap(({ heading, entries }) =>
+    // Two pages are called Accounts and Relays only by their heading.
+    entries.map((entry) =>
+      heading === 'Operator' ? { ...entry, label: `${heading}: ${entry.label}` } : entry,
+    ),
+  );
+
+export function Navigation({ onGo }: { onGo: () => void }) {
   return (
     <nav aria-label="Pages">
-      {shown.map(({ heading, entries }) => (
+      {useGroups().map(({ heading, entries }) => (
         <Box key={heading}>
           {heading && <div className="nav-heading">{heading}</div>}
-          {entries
-            .filter(({ forOwners }) => owner || !forOwners)
-            .map(({ to, label, icon: Icon }) => (
-              <Link
-                key={label}
-                to={to}
-                className="nav-link"
-                activeOptions={{ exact: to === '/' }}
-                onClick={onGo}
-              >
-                <Icon />
-                {label}
-              </Link>
-            ))}
+          {entries.map(({ to, label, icon: Icon }) => (
+            <Link
+              key={label}
+              to={to}
+              className="nav-link"
+              activeOptions={{ exact: to === '/' || to === '/operator' }}
+              onClick={onGo}
+            >
+              <Icon />
+              {label}
+            </Link>
+          ))}
         </Box>
       ))}
     </nav>

@@ -25,6 +25,7 @@ import { Fact, LoadingRows, Page, Section } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
+import { SigningIn } from './signing-in.tsx';
 
 const count = new Intl.NumberFormat();
 
@@ -32,7 +33,7 @@ export function AccountPage() {
   const account = useRead('account.get', {});
   return (
     <Page title="Account & plan">
-      {account.isError && <Fault fault={account.error} retry={account.refetch} />}
+      {account.isError && !account.data && <Fault fault={account.error} retry={account.refetch} />}
       {account.isPending && <LoadingRows />}
       {account.data && (
         <>
@@ -40,6 +41,7 @@ export function AccountPage() {
           <Plan account={account.data} />
           <Name account={account.data} />
           <TrackingSwitches account={account.data} />
+          <SigningIn />
         </>
       )}
     </Page>
@@ -79,8 +81,8 @@ function Plan({ account: { plan, quota, created_at, id } }: { account: Account }
               {plan === 'paid' ? 'Paid' : 'Free'}
             </Badge>
           </Fact>
-          <Fact label="Recipients a day">{count.format(quota.limit)}</Fact>
-          <Fact label="Calls a second">{count.format(quota.rate_per_second)}</Fact>
+          <Fact label="Recipients per day">{count.format(quota.limit)}</Fact>
+          <Fact label="Calls per second">{count.format(quota.rate_per_second)}</Fact>
           <Fact label="Account">
             {id}, since <Time at={created_at} />
           </Fact>
@@ -90,13 +92,13 @@ function Plan({ account: { plan, quota, created_at, id } }: { account: Account }
             {count.format(quota.used)} used today, {count.format(quota.left)} left
           </Text>
           <Text size="sm" c="dimmed">
-            starts anew <Time at={quota.resets_at} />
+            resets <Time at={quota.resets_at} />
           </Text>
         </Group>
         <Progress
           value={quota.limit === 0 ? 0 : (quota.used / quota.limit) * 100}
           size="sm"
-          aria-label="Share of today's quota that is used"
+          aria-label="Share of today's quota used"
         />
         <Text size="xs" c="dimmed" mt="md">
           The operator of this service sets plan, quota and rate.
@@ -161,28 +163,38 @@ const tracks = [
   {
     field: 'track_opens',
     label: 'Opens',
-    description: 'An invisible image tells when a mail is opened',
+    description: 'An invisible image records when an email is opened',
   },
   {
     field: 'track_clicks',
     label: 'Clicks',
-    description: 'Links lead through this service, except those about signing in and security',
+    description: 'Links go through this service, except in emails about signing in and security',
   },
   {
     field: 'one_click_unsubscribe',
     label: 'One-click unsubscribe',
-    description: 'Mail programs show a button; whoever uses it is suppressed',
+    description: 'Email programs show an unsubscribe button',
+  },
+  {
+    field: 'refuse_unaligned',
+    label: 'Refuse email that cannot pass DMARC',
+    description: 'Otherwise it is sent, and the response carries a warning',
+  },
+  {
+    field: 'lint_sends',
+    label: 'Lint every send',
+    description: 'The response to each send lists what receivers could object to',
   },
 ] as const;
 
 function TrackingSwitches({ account }: { account: Account }) {
   const owner = useMay('owner');
   const change = useChange('account.update', {
-    changes: ['account.get'],
+    foresee: { 'account.get': (before, change) => ({ ...before, ...change }) },
     onDone: () => tellDone('Saved'),
   });
   return (
-    <Section title="Tracking" lead="Applies to mails that are sent from now on.">
+    <Section title="Sending" lead="Applies to emails sent from now on.">
       <Paper p="lg">
         <Stack gap="lg">
           {tracks.map(({ field, label, description }) => (
@@ -191,10 +203,8 @@ function TrackingSwitches({ account }: { account: Account }) {
               label={label}
               description={description}
               checked={account[field]}
-              disabled={!owner || change.isPending}
-              onChange={(event) =>
-                change.mutate({ [field]: event.currentTarget.checked }, { onError: tellFault })
-              }
+              disabled={!owner}
+              onChange={(event) => change.mutate({ [field]: event.currentTarget.checked })}
             />
           ))}
         </Stack>

@@ -1,67 +1,47 @@
 // Audit: who changed what, when, through which door, and what it was before. For owners.
-import { Group, Table, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
+import { Group, Table, Text } from '@mantine/core';
 import type { AuditEntry } from '../../../../src/client/operations.ts';
 import { useRows } from '../../operations.ts';
-import { Fault } from '../../parts/fault.tsx';
-import { HistoryIcon, SearchIcon } from '../../parts/icons.tsx';
-import { Empty, LoadingRows, Page, ShowMore, TableBox } from '../../parts/page.tsx';
+import { HistoryIcon } from '../../parts/icons.tsx';
+import { List, RowTable, SearchBox, useSearchText } from '../../parts/list.tsx';
+import { Page } from '../../parts/page.tsx';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 
 export function AuditPage() {
-  const [text, setText] = useState('');
-  const [target] = useDebouncedValue(text.trim(), 300);
-  const pages = useRows('audit.list', { target, limit: 50 });
-  const rows = pages.data?.pages.flatMap((page) => page.data) ?? [];
+  const { text, setText, search } = useSearchText();
+  const changes = useRows('audit.list', { target: search, limit: 50 });
   return (
-    <Page title="Audit" lead="Every change of this account: who made it, and what it was before.">
-      <TextInput
-        mb="md"
-        maw={360}
-        type="search"
-        aria-label="What was changed"
+    <Page title="Audit" lead="Every change to this account: who made it, and the value before.">
+      <SearchBox
+        label="What was changed"
         placeholder="A slug, an address or an id"
-        leftSection={<SearchIcon size={16} />}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        text={text}
+        onText={setText}
       />
-      {pages.isError && <Fault fault={pages.error} retry={pages.refetch} />}
-      {pages.isPending && <LoadingRows />}
-      {pages.isSuccess && rows.length === 0 && (
-        <Empty
-          icon={<HistoryIcon />}
-          title={target ? 'Nothing matches' : 'Nothing was changed yet'}
-        >
-          {target
-            ? 'Write the whole slug, address or id.'
-            : 'Changes by people, keys and commands come here by themselves.'}
-        </Empty>
-      )}
-      {rows.length > 0 && (
-        <TableBox label="Changes">
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>When</Table.Th>
-                <Table.Th>Who</Table.Th>
-                <Table.Th>What</Table.Th>
-                <Table.Th>Before and after</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {rows.map((row) => (
-                <AuditLine key={row.id} row={row} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </TableBox>
-      )}
-      <ShowMore pages={pages} />
+      <List asked={changes} rows={changes.rows} empty={search ? noHit : noChange}>
+        {(rows) => (
+          <RowTable label="Changes" columns={['When', 'Who', 'What', 'Before and after']}>
+            {rows.map((row) => (
+              <AuditLine key={row.id} row={row} />
+            ))}
+          </RowTable>
+        )}
+      </List>
     </Page>
   );
 }
+
+const noHit = {
+  icon: <HistoryIcon />,
+  title: 'Nothing matches',
+  children: 'Enter the full slug, address or id.',
+};
+const noChange = {
+  icon: <HistoryIcon />,
+  title: 'No changes yet',
+  children: 'Changes made by people, keys and commands appear here.',
+};
 
 const doors: Record<string, string> = {
   rest: 'REST API',
@@ -102,8 +82,8 @@ function AuditLine({
 }
 
 function sayWho({ kind, name, id }: AuditEntry['actor']): string {
-  if (kind === 'command') return 'A command of the operator';
-  return name ?? (kind === 'key' ? `Key ${id}` : 'Somebody who left');
+  if (kind === 'command') return 'An operator, by command';
+  return name ?? (kind === 'key' ? `Key ${id}` : 'Someone who has left');
 }
 
 type Fields = Record<string, unknown>;

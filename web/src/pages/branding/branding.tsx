@@ -1,8 +1,7 @@
-// Branding: the ten values that every template gets, with the mails changing as one edits.
+// Branding: the values that every template gets, with the emails changing as one edits.
 import {
   Alert,
   Button,
-  ColorInput,
   Group,
   Paper,
   Select,
@@ -14,24 +13,28 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import type {
-  BrandingContrast,
-  Branding as BrandingView,
-} from '../../../../src/client/operations.ts';
-import { api, type Input, useChange, useRead } from '../../operations.ts';
+import { useEffect, useState } from 'react';
+import { SandmartinError } from '../../../../src/client/calls.ts';
+import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
+import { useDraftKeeper, useLeaveGuard } from '../../kept-draft.ts';
+import { api, useRead } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
-import { WarningIcon } from '../../parts/icons.tsx';
-import { MailFrame } from '../../parts/mail-frame.tsx';
+import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Page } from '../../parts/page.tsx';
-import { tellDone } from '../../parts/results.ts';
+import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
+import { ColorField } from './color-field.tsx';
+import { changeOf, defaultsOf, type Form, formOf, type TextField } from './form.ts';
+import { LogoField } from './logo-field.tsx';
+import { LookFields } from './look-fields.tsx';
+import { SaveBrandingDialog } from './save-dialog.tsx';
 
 export function BrandingPage() {
   const branding = useRead('branding.get', {});
-  if (branding.isError) {
+  // What could not be read again stays: somebody is working on it.
+  if (branding.isError && !branding.data) {
     return (
       <Page title="Branding">
         <Fault fault={branding.error} retry={branding.refetch} />
@@ -45,42 +48,8 @@ export function BrandingPage() {
       </Page>
     );
   }
-  return <BrandingForm key={branding.data.version} view={branding.data} />;
+  return <BrandingForm view={branding.data} key={branding.data.version} />;
 }
-
-type Branding = BrandingView['branding'];
-
-/** As the form holds it: every text is a string. */
-type Form = Record<TextField, string> & { button_radius: number };
-type TextField = Exclude<keyof Branding, 'button_radius'>;
-
-/** A new field does not compile until it stands here. */
-const blank: Record<TextField, ''> = {
-  brand_name: '',
-  logo_url: '',
-  primary_color: '',
-  accent_color: '',
-  support_email: '',
-  support_url: '',
-  footer_html: '',
-  privacy_policy_url: '',
-  terms_url: '',
-};
-const texts = Object.keys(blank) as TextField[];
-
-const formOf = (fields: Branding): Form => ({
-  ...(Object.fromEntries(texts.map((name) => [name, fields[name] ?? ''])) as Omit<
-    Form,
-    'button_radius'
-  >),
-  button_radius: fields.button_radius,
-});
-
-/** Empty takes a field back to its default. */
-const changeOf = (form: Form): Input<'branding.preview'>['branding'] => ({
-  ...Object.fromEntries(texts.map((name) => [name, form[name].trim() === '' ? null : form[name]])),
-  button_radius: form.button_radius,
-});
 
 const fields: {
   name: TextField;
@@ -88,14 +57,14 @@ const fields: {
   description: string;
   type?: string;
 }[] = [
-  { name: 'brand_name', label: 'Brand name', description: 'Stands in the header and the footer' },
+  { name: 'brand_name', label: 'Brand name', description: 'In the header and the footer' },
   {
-    name: 'logo_url',
-    label: 'Logo',
-    description: 'An https address of an image; empty: text only',
+    name: 'logo_dark_url',
+    label: 'Logo for dark mode',
+    description: 'Without it, the logo is shown on a white plate',
     type: 'url',
   },
-  { name: 'support_email', label: 'Support e-mail', description: 'In the footer', type: 'email' },
+  { name: 'support_email', label: 'Support email', description: 'In the footer', type: 'email' },
   { name: 'support_url', label: 'Support page', description: 'In the footer', type: 'url' },
   {
     name: 'privacy_policy_url',
@@ -108,9 +77,11 @@ const fields: {
 
 function BrandingForm({ view }: { view: BrandingView }) {
   const may = useMay('developer');
-  const [form, setForm] = useState(() => formOf(view.branding));
+  const work = useBrandingDraft(view);
+  const { form, setForm, changed } = work;
   const [slugs, setSlugs] = useState(['welcome', 'order-confirmation', 'password-reset']);
-  const set = (name: keyof Form, value: string | number) =>
+  const [confirming, confirm] = useDisclosure();
+  const set = (name: keyof Form, value: string | number | boolean) =>
     setForm((before) => ({ ...before, [name]: value }));
   const [asked] = useDebouncedValue({ branding: changeOf(form), slugs }, 250);
   const preview = useQuery({
@@ -119,43 +90,60 @@ function BrandingForm({ view }: { view: BrandingView }) {
     placeholderData: keepPreviousData,
     gcTime: 10_000,
   });
-  const save = useChange('branding.set', {
-    changes: ['branding.get', 'templates.render', 'templates.renderSeveral'],
-    onDone: ({ version }) => tellDone(`Saved as version ${version}. New mails use it.`),
-  });
-  const contrasts = preview.data?.contrasts ?? view.contrasts;
-  const changed =
-    JSON.stringify(changeOf(form)) !== JSON.stringify(changeOf(formOf(view.branding)));
+  // The last mails that could be made stay while a field is wrong.
+  const [shown, setShown] = useState(preview.data);
+  useEffect(() => {
+    if (preview.data) setShown(preview.data);
+  }, [preview.data]);
+  const faults = fieldFaults(preview.error);
+  const contrasts = shown?.contrasts ?? view.contrasts;
   return (
     <Page
       wide
       title="Branding"
-      lead="Goes into every template: the system's and your own."
+      lead="Used by every template: the system's and your own."
       actions={
         may && (
           <>
-            <Button variant="subtle" color="gray" onClick={() => setForm(formOf(view.defaults))}>
+            <Button variant="subtle" color="gray" onClick={() => setForm(defaultsOf(view))}>
               Defaults
             </Button>
-            <Button
-              disabled={!changed || preview.isError}
-              loading={save.isPending}
-              onClick={() => save.mutate({ ...changeOf(form), base_version: view.version })}
-            >
-              Save
+            <Button disabled={!changed || preview.isError} onClick={confirm.open}>
+              Save…
             </Button>
           </>
         )
       }
     >
+      {work.restored && (
+        <Alert mb="md" color="martin" role="status">
+          <Group justify="space-between">
+            <Text size="sm">
+              These are your unsaved changes from <Time at={work.restored} />.
+            </Text>
+            <Button size="compact-xs" variant="default" onClick={work.discard}>
+              Discard them
+            </Button>
+          </Group>
+        </Alert>
+      )}
+      {confirming && (
+        <SaveBrandingDialog
+          {...{ form, slugs }}
+          base={work.base}
+          onMerged={work.merge}
+          onClose={confirm.close}
+        />
+      )}
       <div className="branding">
         <Paper p="lg" component="fieldset" disabled={!may} className="branding-form">
           <Stack>
-            {(save.error || preview.error) && (
+            {preview.error && Object.keys(faults).length === 0 && (
               <Alert color="red" role="alert">
-                {(save.error ?? preview.error)?.message}
+                {preview.error.message}
               </Alert>
             )}
+            <LookFields form={form} set={set} faults={faults} disabled={!may} />
             <ColorField
               label="Primary colour"
               description="Buttons and accents"
@@ -175,7 +163,7 @@ function BrandingForm({ view }: { view: BrandingView }) {
               disabled={!may}
             />
             <div>
-              <Text size="sm" fw={500} id="radius-label">
+              <Text size="sm" fw={600} id="radius-label">
                 Button corners
               </Text>
               <Text size="xs" c="dimmed" mb={6}>
@@ -191,13 +179,24 @@ function BrandingForm({ view }: { view: BrandingView }) {
                 label={(value) => `${value} px`}
               />
             </div>
+            <LogoField
+              url={form.logo_url}
+              onUploaded={work.uploaded}
+              onUrl={(url) => set('logo_url', url)}
+              inline={form.logo_inline}
+              onInline={(inline) => set('logo_inline', inline)}
+              fault={faults.logo_url}
+              disabled={!may}
+            />
             {fields.map(({ name, label, description, type }) => (
               <TextInput
                 key={name}
                 label={label}
                 description={description}
                 type={type ?? 'text'}
+                placeholder={name === 'brand_name' ? view.defaults.brand_name : undefined}
                 value={form[name]}
+                error={faults[name]}
                 onChange={(event) => set(name, event.currentTarget.value)}
                 disabled={!may}
               />
@@ -207,90 +206,73 @@ function BrandingForm({ view }: { view: BrandingView }) {
               description="HTML, such as a postal address"
               className="json-field"
               value={form.footer_html}
+              error={faults.footer_html}
               onChange={(event) => set('footer_html', event.currentTarget.value)}
               disabled={!may}
             />
           </Stack>
         </Paper>
-        <BrandingPreviews
-          slugs={slugs}
-          onSlugs={setSlugs}
-          previews={preview.data?.previews ?? []}
-        />
+        <BrandingPreviews slugs={slugs} onSlugs={setSlugs} previews={shown?.previews ?? []} />
       </div>
     </Page>
   );
 }
 
-interface ColorFieldProps {
-  label: string;
-  description: string;
-  value: string;
-  fallback: string;
-  onChange: (value: string) => void;
-  contrast: BrandingContrast | undefined;
-  disabled: boolean;
+/** What is in the form: begun from the branding in force, or from what this browser kept of it. */
+function useBrandingDraft(view: BrandingView) {
+  const keeper = useDraftKeeper<{ form: Form; from: Form }>('branding');
+  const inForce = formOf(view.branding);
+  const isSame = (form: Form) => sayForm(form) === sayForm(inForce);
+  const [begun] = useState(() => {
+    const kept = keeper.find();
+    return kept && !isSame(kept.draft.form) ? kept : undefined;
+  });
+  const [form, setForm] = useState(begun?.draft.form ?? inForce);
+  /** What it was begun from. */
+  const [base, setBase] = useState({
+    version: begun?.base ?? view.version,
+    form: begun?.draft.from ?? inForce,
+  });
+  const [restored, setRestored] = useState(begun?.at);
+  const changed = !isSame(form);
+  useEffect(() => {
+    if (changed) keeper.keep({ form, from: base.form }, base.version);
+    else keeper.forget();
+  }, [keeper, form, base, changed]);
+  useLeaveGuard(changed);
+  return {
+    form,
+    setForm,
+    changed,
+    base,
+    restored,
+    merge: (merged: Form, theirs: BrandingView) => {
+      setForm(merged);
+      setBase({ version: theirs.version, form: formOf(theirs.branding) });
+    },
+    // An upload is a version of its own; what was edited meanwhile stays.
+    uploaded: ({ version, branding: { logo_url = '' } }: BrandingView) => {
+      setForm((before) => ({ ...before, logo_url }));
+      setBase(({ form }) => ({ version, form: { ...form, logo_url } }));
+    },
+    discard: () => {
+      setForm(inForce);
+      setBase({ version: view.version, form: inForce });
+      setRestored(undefined);
+    },
+  };
 }
 
-const swatches = [
-  '#00a071',
-  '#2563eb',
-  '#7c3aed',
-  '#db2777',
-  '#dc2626',
-  '#ea580c',
-  '#ca8a04',
-  '#111827',
-];
+const sayForm = (form: Form): string => JSON.stringify(changeOf(form));
 
-function ColorField({
-  label,
-  description,
-  value,
-  fallback,
-  onChange,
-  contrast,
-  disabled,
-}: ColorFieldProps) {
-  return (
-    <div>
-      <ColorInput
-        label={label}
-        description={description}
-        placeholder={fallback}
-        format="hex"
-        swatches={swatches}
-        value={value}
-        onChange={onChange}
-        disabled={disabled}
-        eyeDropperButtonProps={{ 'aria-label': `Pick the ${label.toLowerCase()} from the screen` }}
-      />
-      {contrast?.low && (
-        <Group gap={8} mt={6} wrap="nowrap" align="flex-start" className="contrast" role="status">
-          <WarningIcon size={15} />
-          <Text size="xs">
-            Hard to read on white ({contrast.ratio.toFixed(1)}, should be 4.5). Mails put{' '}
-            <Chip color={contrast.text_color} /> text on it
-            {contrast.link_color.toLowerCase() !== value.toLowerCase() && (
-              <>
-                {' '}
-                and use <Chip color={contrast.link_color} /> for links
-              </>
-            )}
-            .
-          </Text>
-        </Group>
-      )}
-    </div>
-  );
-}
-
-function Chip({ color }: { color: string }) {
-  return (
-    <code className="colour-chip">
-      <i style={{ background: color }} />
-      {color}
-    </code>
+/** What is wrong with which field, in a sentence without its name. */
+function fieldFaults(refusal: Error | null): Partial<Record<string, string>> {
+  if (!(refusal instanceof SandmartinError)) return {};
+  return Object.fromEntries(
+    refusal.faults.map(({ path, message }) => {
+      const name = path.replace(/^branding\./, '');
+      return [name, message.replace(new RegExp(`^(?:branding\\.)?${name}:? *`), '')];
+    }),
   );
 }
 
@@ -324,13 +306,11 @@ function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
                 next && onSlugs(slugs.map((one, index) => (index === place ? next : one)))
               }
             />
-            <div className="branding-mail">
-              {html === undefined ? (
-                <Skeleton height="100%" radius={0} />
-              ) : (
-                <MailFrame html={html} title={`${slug} in your branding`} height="100%" />
-              )}
-            </div>
+            <MailPreview
+              plain
+              mail={html === undefined ? undefined : { html }}
+              title={`${slug} in your branding`}
+            />
           </div>
         );
       })}

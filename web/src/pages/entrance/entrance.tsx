@@ -25,6 +25,7 @@ interface EntranceProps {
 export function Entrance({ title, lead, fault, children }: EntranceProps) {
   useEffect(() => {
     document.title = `${title} · Sandmartin`;
+    document.querySelector<HTMLElement>('[data-autofocus]')?.focus();
   }, [title]);
   return (
     <Center component="main" className="entrance" mih="100vh" p="md">
@@ -61,7 +62,7 @@ export const tokenOfLink = (): string => decodeURIComponent(window.location.hash
 /** The address somebody signs in with. */
 export const EmailField = (props: TextInputProps) => (
   <TextInput
-    label="E-mail"
+    label="Email"
     name="email"
     type="email"
     autoComplete="username"

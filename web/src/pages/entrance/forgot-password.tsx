@@ -17,20 +17,20 @@ export function ForgotPasswordPage() {
   const ask = useAction('askForReset');
   if (ask.isSuccess) {
     return (
-      <Entrance title="Look into your mail" lead={ask.variables.body.email}>
+      <Entrance title="Check your email" lead={ask.variables.body.email}>
         <Stack>
           <Text size="sm" role="status">
-            If this address signs in here, a link to a new password is on its way. It works once,
+            If this address has a login here, a password reset link is on its way. It works once,
             for an hour.
           </Text>
           {ask.data.captured && (
             <Text size="sm" c="dimmed">
-              This service has no relay, so the mail was captured:{' '}
+              This service has no relay, so the email was captured:{' '}
               <Code>npx sandmartin sandbox list</Code> shows it.
             </Text>
           )}
           <Text size="sm" c="dimmed">
-            Nothing there? Whoever runs the service can set a password:{' '}
+            Nothing there? The operator of the service can set a password:{' '}
             <Code>npx sandmartin user password</Code>
           </Text>
           {backToSignIn}
@@ -41,7 +41,7 @@ export function ForgotPasswordPage() {
   return (
     <Entrance
       title="Forgot your password?"
-      lead="We mail you a link to a new one."
+      lead="We will email you a link to choose a new one."
       fault={ask.error}
     >
       <Form
@@ -51,7 +51,7 @@ export function ForgotPasswordPage() {
       >
         <EmailField data-autofocus />
         <Button type="submit" size="md" fullWidth loading={ask.isPending}>
-          Mail me the link
+          Email me the link
         </Button>
         {backToSignIn}
       </Form>

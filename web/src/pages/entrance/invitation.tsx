@@ -3,8 +3,9 @@ import { Button, PasswordInput, Skeleton, Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAction, useApi } from '../../api.ts';
+import { useEnter } from '../../enter.ts';
 import { Form } from '../../parts/form.tsx';
-import { useEnter } from '../../shell/menus.tsx';
+import { SecondFactor, useEntered } from '../../parts/second-factor.tsx';
 import { Entrance, NameField, NewPasswordField, tokenOfLink } from './entrance.tsx';
 
 export function InvitationPage() {
@@ -12,16 +13,22 @@ export function InvitationPage() {
   const enter = useEnter();
   const navigate = useNavigate();
   const invitation = useApi('showInvitation', { body: { token } });
-  const accept = useAction('acceptInvitation', {
-    onDone: (me) => {
-      enter(me);
-      void navigate({ to: '/' });
-    },
+  const step = useEntered((me) => {
+    enter(me);
+    void navigate({ to: '/' });
   });
+  const accept = useAction('acceptInvitation', { onDone: step.entered });
+  if (step.need) {
+    return (
+      <Entrance title="One more step" lead="Your password is correct.">
+        <SecondFactor {...step} need={step.need} />
+      </Entrance>
+    );
+  }
   if (invitation.isError) {
     return (
       <Entrance title="Invitation" fault={invitation.error}>
-        <Text size="sm">Ask whoever invited you for a new link.</Text>
+        <Text size="sm">Ask the person who invited you for a new link.</Text>
       </Entrance>
     );
   }
@@ -50,7 +57,7 @@ export function InvitationPage() {
           });
         }}
       >
-        <TextInput label="E-mail" value={email} readOnly autoComplete="username" />
+        <TextInput label="Email" value={email} readOnly autoComplete="username" />
         {!known && <NameField />}
         {known ? (
           <PasswordInput

@@ -3,8 +3,9 @@ import { Button, Skeleton, Text, TextInput } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAction, useApi } from '../../api.ts';
+import { useEnter } from '../../enter.ts';
 import { Form } from '../../parts/form.tsx';
-import { useEnter } from '../../shell/menus.tsx';
+import { SecondFactor, useEntered } from '../../parts/second-factor.tsx';
 import { Entrance, NewPasswordField, tokenOfLink } from './entrance.tsx';
 
 const TITLE = 'Choose a new password';
@@ -14,12 +15,18 @@ export function NewPasswordPage() {
   const enter = useEnter();
   const navigate = useNavigate();
   const reset = useApi('showReset', { body: { token } });
-  const finish = useAction('resetPassword', {
-    onDone: (me) => {
-      enter(me);
-      void navigate({ to: '/' });
-    },
+  const step = useEntered((me) => {
+    enter(me);
+    void navigate({ to: '/' });
   });
+  const finish = useAction('resetPassword', { onDone: step.entered });
+  if (step.need) {
+    return (
+      <Entrance title="One more step" lead="The new password is set.">
+        <SecondFactor {...step} need={step.need} />
+      </Entrance>
+    );
+  }
   if (reset.isError) {
     return (
       <Entrance title={TITLE} fault={reset.error}>
@@ -41,7 +48,7 @@ export function NewPasswordPage() {
   return (
     <Entrance
       title={TITLE}
-      lead="You are signed in with it at once, and signed out everywhere else."
+      lead="You will be signed in here and signed out everywhere else."
       fault={finish.error}
     >
       <Form
@@ -49,7 +56,7 @@ export function NewPasswordPage() {
           finish.mutate({ body: { token, password: field('password') } });
         }}
       >
-        <TextInput label="E-mail" value={reset.data.email} readOnly autoComplete="username" />
+        <TextInput label="Email" value={reset.data.email} readOnly autoComplete="username" />
         <NewPasswordField label="New password" data-autofocus />
         <Button type="submit" size="md" fullWidth loading={finish.isPending}>
           Set the password

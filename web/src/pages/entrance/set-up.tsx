@@ -3,8 +3,8 @@
 import { Button, Code, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useAction } from '../../api.ts';
+import { useEnter } from '../../enter.ts';
 import { Form } from '../../parts/form.tsx';
-import { useEnter } from '../../shell/menus.tsx';
 import { EmailField, Entrance, NameField, NewPasswordField, tokenOfLink } from './entrance.tsx';
 
 export function SetUpPage() {
@@ -14,8 +14,8 @@ export function SetUpPage() {
     return (
       <Entrance title="Set up Sandmartin">
         <Text size="sm">
-          Nobody can sign in yet. The service printed a link when it started, to be used once: open
-          that one. It looks like <Code>{`${window.location.origin}/setup#…`}</Code>
+          Nobody can sign in yet. The service printed a one-time link when it started: open that
+          link. It looks like <Code>{`${document.baseURI}setup#…`}</Code>
         </Text>
       </Entrance>
     );

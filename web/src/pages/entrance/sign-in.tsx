@@ -1,16 +1,27 @@
-// Sign in with e-mail and password. The guard of the route sends whoever is in already to where
+// Sign in with email and password, or with a passkey. The guard of the route sends whoever is in already to where
 // they wanted to go.
 import { Button, PasswordInput, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useAction } from '../../api.ts';
+import { useEnter } from '../../enter.ts';
 import { Form } from '../../parts/form.tsx';
-import { useEnter } from '../../shell/menus.tsx';
+import { SecondFactor, useEntered, usePasskeySignIn } from '../../parts/second-factor.tsx';
+import { passkeysWork } from '../../passkeys.ts';
 import { EmailField, Entrance } from './entrance.tsx';
 
 export function SignInPage() {
-  const signIn = useAction('signIn', { onDone: useEnter() });
+  const step = useEntered(useEnter());
+  const signIn = useAction('signIn', { onDone: step.entered });
+  const show = usePasskeySignIn(step.enter);
+  if (step.need) {
+    return (
+      <Entrance title="One more step" lead="Your password is correct.">
+        <SecondFactor {...step} need={step.need} />
+      </Entrance>
+    );
+  }
   return (
-    <Entrance title="Sign in" lead="Welcome back." fault={signIn.error}>
+    <Entrance title="Sign in" lead="Welcome back." fault={show.error ?? signIn.error}>
       <Form
         onSend={(field) => {
           signIn.mutate({
@@ -29,6 +40,17 @@ export function SignInPage() {
         <Button type="submit" size="md" fullWidth loading={signIn.isPending}>
           Sign in
         </Button>
+        {passkeysWork() && (
+          <Button
+            variant="default"
+            size="md"
+            fullWidth
+            loading={show.isPending}
+            onClick={() => show.mutate()}
+          >
+            Sign in with a passkey
+          </Button>
+        )}
         <Text size="sm" ta="center">
           <Link to="/forgot-password" className="plain-link">
             Forgot your password?

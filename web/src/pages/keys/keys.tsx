@@ -5,10 +5,11 @@ import { useState } from 'react';
 import type { ApiKey } from '../../../../src/client/operations.ts';
 import { useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
-import { Fault } from '../../parts/fault.tsx';
 import { KeysIcon, PlusIcon, TrashIcon } from '../../parts/icons.tsx';
-import { Empty, LoadingRows, Page, ShowMore, TableBox } from '../../parts/page.tsx';
-import { tellDone, tellFault } from '../../parts/results.ts';
+import { List, RowTable } from '../../parts/list.tsx';
+import { LoadingRows, Page, Section } from '../../parts/page.tsx';
+import { tellDone } from '../../parts/results.ts';
+import { SmtpSettings } from '../../parts/smtp-settings.tsx';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
@@ -19,8 +20,7 @@ export function KeysPage() {
   const keys = useRows('keys.list', {}, { watched: true });
   const [opened, { open, close }] = useDisclosure();
   const [withRevoked, setWithRevoked] = useState(false);
-  const all = keys.data?.pages.flatMap((page) => page.data) ?? [];
-  const shown = all.filter((key) => withRevoked || key.revoked_at === null);
+  const shown = keys.rows.filter((key) => withRevoked || key.revoked_at === null);
   const create = may && (
     <Button leftSection={<PlusIcon size={16} />} onClick={open}>
       Create a key
@@ -32,37 +32,30 @@ export function KeysPage() {
       lead="For your servers and your agents. A key belongs on a server, never in a page or an app."
       actions={create}
     >
-      {keys.isError && <Fault fault={keys.error} retry={keys.refetch} />}
-      {keys.isPending && <LoadingRows rows={4} />}
-      {keys.isSuccess && shown.length === 0 && (
-        <Empty icon={<KeysIcon />} title="No keys" action={create}>
-          A key lets a program send mail and read what became of it.
-        </Empty>
-      )}
-      {shown.length > 0 && (
-        <TableBox label="API keys">
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Name</Table.Th>
-                <Table.Th>Key</Table.Th>
-                <Table.Th>May</Table.Th>
-                <Table.Th>Last used</Table.Th>
-                <Table.Th>Created</Table.Th>
-                <Table.Th>Expires</Table.Th>
-                <Table.Th aria-label="Actions" />
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {shown.map((key) => (
-                <KeyLine key={key.id} row={key} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </TableBox>
-      )}
-      <ShowMore pages={keys} />
-      {all.some((key) => key.revoked_at !== null) && (
+      <List
+        asked={keys}
+        rows={shown}
+        loading={<LoadingRows rows={4} />}
+        empty={{
+          icon: <KeysIcon />,
+          title: 'No keys',
+          children: 'A key lets a program send emails and read what happened to them.',
+          action: create,
+        }}
+      >
+        {(rows) => (
+          <RowTable
+            label="API keys"
+            columns={['Name', 'Key', 'Scopes', 'Last used', 'Created', 'Expires']}
+            actions
+          >
+            {rows.map((key) => (
+              <KeyLine key={key.id} row={key} />
+            ))}
+          </RowTable>
+        )}
+      </List>
+      {keys.rows.some((key) => key.revoked_at !== null) && (
         <Switch
           mt="md"
           label="Show revoked keys"
@@ -70,6 +63,12 @@ export function KeysPage() {
           onChange={(event) => setWithRevoked(event.currentTarget.checked)}
         />
       )}
+      <Section
+        title="By SMTP"
+        lead="Programs that send by SMTP need only these settings. The password is an API key."
+      >
+        <SmtpSettings />
+      </Section>
       <NewKeyDialog opened={opened} onClose={close} />
     </Page>
   );
@@ -79,8 +78,11 @@ function KeyLine({ row }: { row: ApiKey }) {
   const may = useMay('developer');
   const confirm = useConfirm();
   const revoke = useChange('keys.revoke', {
-    changes: ['keys.list'],
-    onDone: () => tellDone('Revoked. The key is refused from now on.'),
+    foresee: {
+      'keys.list': (key, { id }) =>
+        key.id === id ? { ...key, revoked_at: new Date().toISOString() } : key,
+    },
+    onDone: () => tellDone('Revoked. The key no longer works.'),
   });
   const name = row.name ?? row.prefix;
   return (
@@ -93,7 +95,7 @@ function KeyLine({ row }: { row: ApiKey }) {
       <Table.Td data-label="Key">
         <code>{row.prefix}…</code>
       </Table.Td>
-      <Table.Td data-label="May">
+      <Table.Td data-label="Scopes">
         <Group gap={6}>
           {row.scopes.map((scope) => (
             <Badge key={scope} color="gray">
@@ -126,14 +128,13 @@ function KeyLine({ row }: { row: ApiKey }) {
             <Tooltip label="Revoke">
               <ActionIcon
                 aria-label={`Revoke ${name}`}
-                loading={revoke.isPending}
                 onClick={async () => {
                   const yes = await confirm({
                     title: `Revoke ${name}?`,
-                    body: 'Whatever uses this key is refused at once, with 401. This cannot be undone.',
+                    body: 'Every call with this key gets 401 from now on. This cannot be undone.',
                     act: 'Revoke the key',
                   });
-                  if (yes) revoke.mutate({ id: row.id }, { onError: tellFault });
+                  if (yes) revoke.mutate({ id: row.id });
                 }}
               >
                 <TrashIcon size={16} />

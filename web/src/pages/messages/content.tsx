@@ -1,22 +1,11 @@
 // What a message holds: the mail as its reader sees it, its text, headers, source and attachments.
-import {
-  Button,
-  Group,
-  Paper,
-  SegmentedControl,
-  Skeleton,
-  Stack,
-  Table,
-  Text,
-} from '@mantine/core';
-import { useState } from 'react';
+import { Button, Group, Paper, Skeleton, Stack, Table, Text } from '@mantine/core';
 import type { MessageContent } from '../../../../src/client/operations.ts';
 import { api, useRead } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { bytesOf, download } from '../../parts/download.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { ClipIcon, DownloadIcon } from '../../parts/icons.tsx';
-import { MailPreview } from '../../parts/mail-frame.tsx';
 import { Empty, TableBox } from '../../parts/page.tsx';
 import { tellFault } from '../../parts/results.ts';
 import { saySize } from '../../parts/size.ts';
@@ -25,66 +14,41 @@ import { saySize } from '../../parts/size.ts';
 export function NoContent({ sealed }: { sealed: boolean }) {
   if (sealed) {
     return (
-      <Empty title="For its reader only">
-        The service itself wrote this mail, and its link acts for whoever holds it. Operators can
-        look at it.
+      <Empty title="For its recipient only">
+        The service itself sent this email, and anyone with its link can use it. Operators can view
+        it.
       </Empty>
     );
   }
   return (
-    <Empty title="The content is gone">
-      It was older than this service keeps content (CONTENT_RETENTION_DAYS). The timeline stays.
+    <Empty title="The content was deleted">
+      It is older than the service keeps content (CONTENT_RETENTION_DAYS). The timeline is kept.
     </Empty>
   );
 }
 
-export function BodyView({
-  html,
-  text,
-  subject,
-}: {
-  html: string | null;
-  text: string | null;
-  subject: string;
-}) {
-  const [part, setPart] = useState(html === null ? 'text' : 'html');
+/** All that went out, ours too; who is in bcc stands in no header. */
+export function Headers({ id, bcc }: { id: string; bcc: string[] }) {
+  const source = useRead('messages.source', { sm_mail_id: id });
+  if (source.isError) return <Fault fault={source.error} retry={source.refetch} />;
+  if (source.data === undefined) return <Skeleton height={320} />;
+  const rows = headersIn(new TextDecoder().decode(bytesOf(source.data)));
   return (
-    <Stack gap="sm">
-      {html !== null && text !== null && (
-        <Group>
-          <SegmentedControl
-            size="xs"
-            aria-label="Part of the mail"
-            value={part}
-            onChange={setPart}
-            data={[
-              { value: 'html', label: 'HTML' },
-              { value: 'text', label: 'Text' },
-            ]}
-          />
-        </Group>
-      )}
-      {part === 'html' && html !== null ? (
-        <MailPreview html={html} title={`Mail: ${subject}`} />
-      ) : (
-        <CodeBlock code={text ?? ''} label="Text of the mail" />
-      )}
-    </Stack>
+    <HeaderTable
+      rows={bcc.length > 0 ? [...rows, ['Bcc (envelope only)', bcc.join(', ')]] : rows}
+    />
   );
 }
 
-export function Headers({ content }: { content: MessageContent }) {
-  const rows: [string, string][] = [
-    ['From', content.from_email],
-    ['To', content.to.join(', ')],
-    ['Cc', content.cc.join(', ')],
-    ['Bcc (envelope only)', content.bcc.join(', ')],
-    ['Reply-To', content.reply_to ?? ''],
-    ['Subject', content.subject],
-    ...content.headers.map(({ name, value }): [string, string] => [name, value]),
-  ];
-  return <HeaderTable rows={rows.filter(([, value]) => value !== '')} />;
-}
+/** Up to the first empty line; a line that begins with a space goes on with the one before it. */
+const headersIn = (source: string): [name: string, value: string][] =>
+  (source.split(/\r?\n\r?\n/, 1)[0] ?? '')
+    .replace(/\r?\n[ \t]+/g, ' ')
+    .split(/\r?\n/)
+    .map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon), line.slice(colon + 1).trim()];
+    });
 
 export function HeaderTable({ rows }: { rows: [name: string, value: string][] }) {
   return (

@@ -1,6 +1,16 @@
 // What others did with a message: each recipient's state, the relay's replies, webhook deliveries.
-import { Button, Group, Paper, Stack, Table, Text } from '@mantine/core';
+import {
+  Button,
+  Group,
+  Paper,
+  SegmentedControl,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type {
   DeliveryAttempt,
   MessageDetails,
@@ -9,53 +19,87 @@ import type {
 } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { CopyLine } from '../../parts/copy.tsx';
-import { WebhooksIcon } from '../../parts/icons.tsx';
+import { SearchIcon, WebhooksIcon } from '../../parts/icons.tsx';
 import { Empty, Fact, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
-import { capital, State, Status, type Tone } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
+import { capital, State, Status, statuses, type Tone } from '../../parts/status.tsx';
+import { sayMoment, Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
 
+const FEW = 8;
+
 export function Recipients({ states }: { states: RecipientState[] }) {
+  const [status, setStatus] = useState<string>('');
+  const [part, setPart] = useState('');
+  const found = states.filter(
+    (it) => (status === '' || it.status === status) && it.address.includes(part.trim()),
+  );
+  const counts = statuses
+    .map((value) => ({ value, count: states.filter((it) => it.status === value).length }))
+    .filter(({ count }) => count > 0);
   return (
-    <TableBox label="Recipients">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Address</Table.Th>
-            <Table.Th>As</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>Since</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {states.map(({ address, kind, status, at, response }) => (
-            <Table.Tr key={`${kind} ${address}`}>
-              <Table.Td>
-                {address}
-                {response && (
-                  <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-                    {response}
-                  </Text>
-                )}
-              </Table.Td>
-              <Table.Td data-label="As">{capital(kind)}</Table.Td>
-              <Table.Td data-label="State">
-                <Status status={status} />
-              </Table.Td>
-              <Table.Td data-label="Since">{at ? <Time at={at} /> : '–'}</Table.Td>
+    <>
+      {states.length > FEW && (
+        <Group mb="sm" gap="xs">
+          <TextInput
+            type="search"
+            aria-label="Part of an address"
+            placeholder="Part of an address"
+            leftSection={<SearchIcon size={15} />}
+            value={part}
+            onChange={(event) => setPart(event.currentTarget.value)}
+          />
+          <SegmentedControl
+            size="xs"
+            aria-label="State"
+            value={status}
+            onChange={setStatus}
+            data={[
+              { value: '', label: `All ${states.length}` },
+              ...counts.map(({ value, count }) => ({ value, label: `${count} ${value}` })),
+            ]}
+          />
+        </Group>
+      )}
+      <TableBox label="Recipients">
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Address</Table.Th>
+              <Table.Th>As</Table.Th>
+              <Table.Th>State</Table.Th>
+              <Table.Th>Since</Table.Th>
             </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </TableBox>
+          </Table.Thead>
+          <Table.Tbody>
+            {found.map(({ address, kind, status, at, response }) => (
+              <Table.Tr key={`${kind} ${address}`}>
+                <Table.Td>
+                  {address}
+                  {response && (
+                    <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                      {response}
+                    </Text>
+                  )}
+                </Table.Td>
+                <Table.Td data-label="As">{capital(kind)}</Table.Td>
+                <Table.Td data-label="State">
+                  <Status status={status} />
+                </Table.Td>
+                <Table.Td data-label="Since">{at ? sayMoment(at) : '–'}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </TableBox>
+    </>
   );
 }
 
 /** What was no end and so is not in the timeline. */
 function Attempts({ attempts }: { attempts: DeliveryAttempt[] }) {
   return (
-    <TableBox label="Attempts that were put off">
+    <TableBox label="Deferred attempts">
       <Table>
         <Table.Thead>
           <Table.Tr>
@@ -68,12 +112,18 @@ function Attempts({ attempts }: { attempts: DeliveryAttempt[] }) {
         </Table.Thead>
         <Table.Tbody>
           {attempts.flatMap(({ at, attempt, server, recipients }) =>
-            recipients.map(({ recipient, result, reply }) => (
+            recipients.map(({ recipient, result, reply, relay }) => (
               <Table.Tr key={`${at} ${recipient}`}>
                 <Table.Td data-label="When">
                   <Time at={at} />
                 </Table.Td>
-                <Table.Td data-label="Attempt">{attempt ?? `Reported by ${server}`}</Table.Td>
+                <Table.Td data-label="Attempt">
+                  {attempt === null
+                    ? `Reported by ${server}`
+                    : relay
+                      ? `${attempt}, at ${relay}`
+                      : attempt}
+                </Table.Td>
                 <Table.Td data-label="About">{recipient}</Table.Td>
                 <Table.Td data-label="Outcome">
                   {result === 'unknown' ? 'Unknown' : 'Deferred'}
@@ -91,18 +141,19 @@ function Attempts({ attempts }: { attempts: DeliveryAttempt[] }) {
 }
 
 export function RelayPanel({ message }: { message: MessageDetails }) {
-  const { relay_message_id, delay, pending } = message;
+  const { relays, relay_message_id, delay, pending } = message;
   const attempts = useRead('messages.listAttempts', { sm_mail_id: message.id });
   const tried = attempts.data?.data ?? [];
   return (
     <Stack>
       <Paper p="lg">
         <Stack gap="md">
+          {relays.length > 0 && <Fact label="Taken by">{relays.join(', ')}</Fact>}
           <Fact label="Id at the relay">
             {relay_message_id ? (
               <CopyLine value={relay_message_id} label="Copy the relay's id" />
             ) : (
-              'Not taken yet'
+              'Not accepted yet'
             )}
           </Fact>
           {pending && <StillPending id={message.id} pending={pending} />}
@@ -134,7 +185,7 @@ function StillPending({ id, pending }: PendingProps) {
           next <Time at={pending.next_at} />
         </>
       ) : (
-        `not tried any more. ${pending.set_aside}`
+        `no longer retried. ${pending.set_aside}`
       )}
       {pending.last_response && (
         <Text size="sm" c="dimmed">
@@ -179,10 +230,10 @@ function Unknown({ id, recipients }: { id: string; recipients: string[] }) {
 function Replies({ events }: Pick<MessageDetails, 'events'>) {
   const replies = events.flatMap((event) => ('smtp_response' in event ? [event] : []));
   if (replies.length === 0) {
-    return <Empty title="Nothing was said yet">Replies of mail servers appear here.</Empty>;
+    return <Empty title="No replies yet">Replies from mail servers appear here.</Empty>;
   }
   return (
-    <TableBox label="Replies of mail servers">
+    <TableBox label="Replies from mail servers">
       <Table>
         <Table.Thead>
           <Table.Tr>
@@ -229,7 +280,7 @@ export function Deliveries({ deliveries }: { deliveries: WebhookDelivery[] }) {
   if (deliveries.length === 0) {
     return (
       <Empty icon={<WebhooksIcon />} title="No webhook was called">
-        Endpoints get the events of a message as they happen.{' '}
+        Endpoints receive a message's events as they happen.{' '}
         <Link to="/webhooks" className="plain-link">
           Webhooks
         </Link>
@@ -239,19 +290,19 @@ export function Deliveries({ deliveries }: { deliveries: WebhookDelivery[] }) {
   return (
     <Paper style={{ overflow: 'hidden' }}>
       {deliveries.map((row) => (
-        <Link
-          key={row.id}
-          to="/webhooks/$id"
-          params={{ id: row.endpoint_id }}
-          className="row-link delivery-line"
-        >
+        <div key={row.id} className="delivery-line">
           <State tone={toneOfDelivery(row)}>{capital(row.state)}</State>
           <Text size="sm" fw={500}>
             {row.event_type}
           </Text>
-          <Text size="sm" c="dimmed" truncate>
-            {urlOf(row.endpoint_id)}
-          </Text>
+          <Link
+            to="/webhooks/$id"
+            params={{ id: row.endpoint_id }}
+            search={{ delivery: row.id }}
+            className="plain-link cut"
+          >
+            {urlOf(row.endpoint_id) ?? 'Endpoint'}
+          </Link>
           <Group gap="xs" justify="flex-end" wrap="nowrap">
             <Text size="xs" c="dimmed">
               {row.status ?? row.error ?? ''}
@@ -259,9 +310,39 @@ export function Deliveries({ deliveries }: { deliveries: WebhookDelivery[] }) {
             <Text size="xs" c="dimmed">
               <Time at={row.attempted_at ?? row.created_at} />
             </Text>
+            <ResendDelivery row={row} />
           </Group>
-        </Link>
+        </div>
       ))}
     </Paper>
+  );
+}
+
+/** Posts one delivery once more, whatever became of it. */
+export function ResendDelivery({ row }: { row: WebhookDelivery }) {
+  const may = useMay('developer');
+  const resend = useChange('webhooks.retryDelivery', {
+    changes: [
+      'webhooks.getDelivery',
+      'webhooks.listDeliveries',
+      'webhooks.get',
+      'messages.listWebhooks',
+    ],
+    onDone: () => tellDone('It is being posted again'),
+  });
+  if (!may) return null;
+  const label = row.state === 'pending' ? 'Send now' : 'Resend';
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      loading={resend.isPending}
+      aria-label={`${label}: ${row.event_type}`}
+      onClick={() =>
+        resend.mutate({ id: row.endpoint_id, delivery_id: row.id }, { onError: tellFault })
+      }
+    >
+      {label}
+    </Button>
   );
 }

@@ -2,14 +2,14 @@
 import { Badge, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { MessageSummary } from '../../../../src/client/operations.ts';
-import { Status } from '../../parts/status.tsx';
+import { isScheduled, MessageState } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 
 export function MessageLine({ row }: { row: MessageSummary }) {
   const [first, ...others] = row.recipients;
   return (
     <Link to="/messages/$id" params={{ id: row.id }} className="row-link message-line">
-      <Status status={row.status} />
+      <MessageState message={row} />
       <div className="cut">
         <Text size="sm" fw={500} truncate>
           {row.subject || '(no subject)'}
@@ -27,7 +27,7 @@ export function MessageLine({ row }: { row: MessageSummary }) {
         ))}
       </Group>
       <Text size="xs" c="dimmed" ta="right" className="message-time">
-        <Time at={row.created_at} />
+        <Time at={isScheduled(row) ? row.scheduled_at! : row.created_at} />
       </Text>
     </Link>
   );

@@ -12,7 +12,7 @@ import {
   Title,
 } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useRef } from 'react';
 import type { MessageContent, MessageDetails } from '../../../../src/client/operations.ts';
 import { urlOf } from '../../api.ts';
@@ -22,13 +22,15 @@ import { useConfirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, RetryIcon } from '../../parts/icons.tsx';
+import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Fact, Page } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
-import { Status } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
+import { MessageState, statuses, toneOfStatus } from '../../parts/status.tsx';
+import { sayMoment, Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
-import { Attachments, BodyView, Headers, NoContent, Source } from './content.tsx';
+import { Attachments, Headers, NoContent, Source } from './content.tsx';
 import { Deliveries, Recipients, RelayPanel } from './handover.tsx';
+import { Recall } from './recall.tsx';
 import { Story } from './timeline.tsx';
 
 const back = (
@@ -48,7 +50,11 @@ export function MessagePage() {
     message.isSuccess ? urlOf('liveMessage', { params: { id } }) : null,
     'message',
     (live) => {
-      queries.setQueryData(['messages.details', which], live);
+      const queryKey = ['messages.details', which];
+      // An answer that is still on its way is older than this, and must not take its place.
+      void queries
+        .cancelQueries({ queryKey, exact: true })
+        .then(() => queries.setQueryData(queryKey, live));
       // Attempts and webhook deliveries change with the story, but are not part of the stream.
       const state = JSON.stringify(live);
       if (told.current !== '' && told.current !== state) {
@@ -78,11 +84,17 @@ export function MessagePage() {
     <Page
       title={data.subject || '(no subject)'}
       back={back}
-      actions={content && <SendAgain message={data} />}
+      actions={
+        <>
+          <Recall message={data} />
+          {content && <SendAgain message={data} />}
+        </>
+      }
     >
+      <Envelope message={data} content={content} />
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 4 }}>
-          <Side message={data} replyTo={content?.reply_to ?? null} />
+          <Side message={data} />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Panels message={data} content={content} />
@@ -96,32 +108,113 @@ export function MessagePage() {
 function useContent(message: MessageDetails | undefined): MessageContent | null | undefined {
   const open = message !== undefined && !message.sealed;
   const content = useRead('messages.content', { sm_mail_id: message?.id ?? '' }, { enabled: open });
-  return message?.sealed || content.isError ? null : content.data;
+  return message?.sealed ? null : (content.data ?? (content.isError ? null : undefined));
 }
 
-function Side({ message, replyTo }: { message: MessageDetails; replyTo: string | null }) {
+const MOST_NAMED = 4;
+
+/** Who wrote to whom and when, as the reader of a letter would ask. */
+function Envelope({ message, content }: PanelsProps) {
+  const writtenTo = content
+    ? [
+        ...content.to,
+        ...content.cc.map((it) => `${it} (cc)`),
+        ...content.bcc.map((it) => `${it} (bcc)`),
+      ]
+    : message.recipients;
+  const more = writtenTo.length - MOST_NAMED;
+  return (
+    <Paper p="lg" mb="lg">
+      <Group justify="space-between" align="flex-start" gap="lg">
+        <dl className="envelope">
+          <dt>From</dt>
+          <dd>{content?.from_email ?? message.from_email}</dd>
+          <dt>To</dt>
+          <dd>
+            {writtenTo.slice(0, MOST_NAMED).join(', ')}
+            {more > 0 && (
+              <>
+                {' '}
+                <Link
+                  to="/messages/$id"
+                  params={{ id: message.id }}
+                  search={{ tab: 'recipients' }}
+                  className="plain-link"
+                >
+                  and {more} more
+                </Link>
+              </>
+            )}
+          </dd>
+          {content?.reply_to && (
+            <>
+              <dt>Reply to</dt>
+              <dd>{content.reply_to}</dd>
+            </>
+          )}
+          <dt>{message.scheduled_at ? 'Scheduled' : 'Accepted'}</dt>
+          <dd>
+            {sayMoment(message.scheduled_at ?? message.created_at)} (
+            <Time at={message.scheduled_at ?? message.created_at} />)
+          </dd>
+          {message.cancelled_at && (
+            <>
+              <dt>Cancelled</dt>
+              <dd>{sayMoment(message.cancelled_at)}</dd>
+            </>
+          )}
+        </dl>
+        <MessageState message={message} />
+      </Group>
+      {message.recipient_states.length > 1 && <Tally states={message.recipient_states} />}
+    </Paper>
+  );
+}
+
+/** `20 delivered, 10 bounced`, as a bar and in words. */
+function Tally({ states }: { states: MessageDetails['recipient_states'] }) {
+  const counts = statuses
+    .map((status) => ({ status, count: states.filter((it) => it.status === status).length }))
+    .filter(({ count }) => count > 0);
+  return (
+    <div className="tally">
+      <div className="tally-bar" aria-hidden="true">
+        {counts.map(({ status, count }) => (
+          <span key={status} data-tone={toneOfStatus[status]} style={{ flexGrow: count }} />
+        ))}
+      </div>
+      <Text size="sm">
+        {states.length} recipients:{' '}
+        {counts.map(({ status, count }) => `${count} ${status}`).join(', ')}
+      </Text>
+    </div>
+  );
+}
+
+function Side({ message }: { message: MessageDetails }) {
+  const attempts = useRead('messages.listAttempts', { sm_mail_id: message.id });
   return (
     <Stack>
       <Paper p="lg">
-        <Group justify="space-between" mb="lg">
-          <Title order={2}>Timeline</Title>
-          <Status status={message.status} />
-        </Group>
-        <Story createdAt={message.created_at} events={message.events} />
+        <Title order={2} mb="lg">
+          Timeline
+        </Title>
+        <Story
+          createdAt={message.created_at}
+          events={message.events}
+          attempts={attempts.data?.data ?? []}
+          recipients={message.recipients.length}
+        />
       </Paper>
       <Paper p="lg">
         <Stack gap="md">
           <Fact label="Id">
             <CopyLine value={message.id} label="Copy the id" />
           </Fact>
-          <Fact label="From">{message.from_email}</Fact>
-          {replyTo && <Fact label="Reply to">{replyTo}</Fact>}
-          <Fact label="Queued">
-            <Time at={message.created_at} />
-          </Fact>
-          <Fact label="Came through">
+          <Fact label="Received through">
             <CameThrough message={message} />
           </Fact>
+          <Fact label="Stream">{message.stream}</Fact>
           {message.template && (
             <Fact label="Template">
               <Link
@@ -159,6 +252,7 @@ function Side({ message, replyTo }: { message: MessageDetails; replyTo: string |
 
 const doors: Record<MessageDetails['door'], string> = {
   rest: 'REST API',
+  smtp: 'SMTP',
   mcp: 'MCP',
   dashboard: 'Dashboard',
   cli: 'Command line',
@@ -187,15 +281,23 @@ interface PanelsProps {
 
 function Panels({ message, content }: PanelsProps) {
   const attachments = content?.attachments.length ?? 0;
+  const { tab = 'mail' } = useSearch({ from: '/inside/messages/$id' });
+  const navigate = useNavigate({ from: '/messages/$id' });
   const webhooks = useRead('messages.listWebhooks', { sm_mail_id: message.id });
   const deliveries = webhooks.data?.data ?? [];
   const missing =
     content === null ? <NoContent sealed={message.sealed} /> : <Skeleton height={420} />;
   return (
-    <Tabs defaultValue="mail" keepMounted={false}>
+    <Tabs
+      value={tab}
+      onChange={(next) =>
+        void navigate({ search: next && next !== 'mail' ? { tab: next } : {}, replace: true })
+      }
+      keepMounted={false}
+    >
       <Tabs.List mb="md">
-        <Tabs.Tab value="mail">Mail</Tabs.Tab>
-        <Tabs.Tab value="recipients">Recipients</Tabs.Tab>
+        <Tabs.Tab value="mail">Email</Tabs.Tab>
+        <Tabs.Tab value="recipients">Recipients ({message.recipient_states.length})</Tabs.Tab>
         <Tabs.Tab value="headers">Headers</Tabs.Tab>
         {!message.sealed && <Tabs.Tab value="source">Source</Tabs.Tab>}
         {attachments > 0 && <Tabs.Tab value="attachments">Attachments ({attachments})</Tabs.Tab>}
@@ -204,7 +306,10 @@ function Panels({ message, content }: PanelsProps) {
       </Tabs.List>
       <Tabs.Panel value="mail">
         {content ? (
-          <BodyView html={content.html} text={content.text} subject={message.subject} />
+          <MailPreview
+            mail={{ ...content, from: content.from_email }}
+            title={`Email: ${message.subject}`}
+          />
         ) : (
           missing
         )}
@@ -212,7 +317,9 @@ function Panels({ message, content }: PanelsProps) {
       <Tabs.Panel value="recipients">
         <Recipients states={message.recipient_states} />
       </Tabs.Panel>
-      <Tabs.Panel value="headers">{content ? <Headers content={content} /> : missing}</Tabs.Panel>
+      <Tabs.Panel value="headers">
+        {content ? <Headers id={message.id} bcc={content.bcc} /> : missing}
+      </Tabs.Panel>
       <Tabs.Panel value="source">
         <Source id={message.id} />
       </Tabs.Panel>
@@ -248,7 +355,7 @@ function SendAgain({ message }: { message: MessageDetails }) {
       loading={sendAgain.isPending}
       onClick={async () => {
         const yes = await confirm({
-          title: 'Send this mail again?',
+          title: 'Send this email again?',
           body: `A new message goes to ${message.recipients.join(', ')}. It counts toward today's quota.`,
           act: 'Send again',
           harmless: true,

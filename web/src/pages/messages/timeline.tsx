@@ -1,19 +1,30 @@
-// The story of a message, oldest first: each event with its time and what was said.
+// The story of a message, oldest first: when each thing happened, how long after it was accepted,
+// and to how many recipients. Of a message to many, what happened alike is one step; attempts that
+// were put off are steps too.
 import { Text, Timeline } from '@mantine/core';
-import type { MessageDetails } from '../../../../src/client/operations.ts';
-import { capital, toneOfStatus } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
+import type { DeliveryAttempt, MessageDetails } from '../../../../src/client/operations.ts';
+import { capital, type Tone, toneOfStatus } from '../../parts/status.tsx';
+import { asDate, sayDuration, sayMoment } from '../../parts/time.tsx';
 
 /** What each kind of event tells beyond its time is shown by name. */
-type TimelineEvent = { [field: string]: unknown };
+type Told = { [field: string]: unknown; timestamp: string; recipients?: string[] };
+type Kind = MessageDetails['status'] | 'deferred';
+
+interface Step {
+  kind: Kind;
+  /** In the order in which they happened; the first stands for the step. */
+  told: Told[];
+}
 
 interface StoryProps {
   createdAt?: string;
   events: MessageDetails['events'];
+  attempts?: DeliveryAttempt[];
+  /** How many it goes to. */
+  recipients?: number;
 }
 
 const shown: Record<string, string> = {
-  recipients: 'Recipients',
   smtp_response: 'Response',
   remote_mta: 'Server',
   reporting_mta: 'Reported by',
@@ -23,44 +34,36 @@ const shown: Record<string, string> = {
   user_agent: 'Program',
   ip_address: 'From',
   feedback_type: 'Kind of report',
+  next_at: 'Next try',
 };
 
-export function Story({ createdAt, events }: StoryProps) {
-  const steps: { type: MessageDetails['status']; timestamp?: string; event?: TimelineEvent }[] = [
-    { type: 'queued', ...(createdAt ? { timestamp: createdAt } : {}) },
-    ...events.map((event) => ({
-      type: event.type,
-      timestamp: event.timestamp,
-      event: { ...event },
-    })),
-  ];
+export function Story({ createdAt, events, attempts = [], recipients = 1 }: StoryProps) {
+  const steps = stepsOf(events, attempts, recipients > 1);
   return (
     <div aria-live="polite">
-      <Timeline active={steps.length} bulletSize={16} lineWidth={2} className="story">
-        {steps.map(({ type, timestamp, event }, index) => (
+      <Timeline active={steps.length + 1} bulletSize={16} lineWidth={2} className="story">
+        <Timeline.Item data-tone="quiet" data-event="queued" title={<Name>Accepted</Name>}>
+          {createdAt && <When at={createdAt} />}
+        </Timeline.Item>
+        {steps.map(({ kind, told }) => (
           <Timeline.Item
-            // biome-ignore lint/suspicious/noArrayIndexKey: the timeline only grows at its end
-            key={index}
-            data-tone={toneOfStatus[type]}
-            data-event={type}
+            key={`${kind} ${told[0]!.timestamp}`}
+            data-tone={toneOf(kind)}
+            data-event={kind}
             title={
-              <Text size="sm" fw={600} component="span">
-                {capital(type)}
-                {event?.machine === true && (
+              <Name>
+                {nameOf(kind, told, recipients > 1)}
+                {told.every(({ machine }) => machine === true) && (
                   <Text span size="xs" c="dimmed" fw={400}>
                     {' '}
                     by a machine
                   </Text>
                 )}
-              </Text>
+              </Name>
             }
           >
-            {timestamp && (
-              <Text size="xs" c="dimmed">
-                <Time at={timestamp} />
-              </Text>
-            )}
-            {event && <Fields event={event} />}
+            <When at={told[0]!.timestamp} until={told.at(-1)!.timestamp} since={createdAt} />
+            <WhatWasTold told={told} many={recipients > 1} />
           </Timeline.Item>
         ))}
       </Timeline>
@@ -68,19 +71,127 @@ export function Story({ createdAt, events }: StoryProps) {
   );
 }
 
-function Fields({ event }: { event: TimelineEvent }) {
-  const fields = Object.entries(shown).filter(
-    ([name]) => event[name] !== undefined && event[name] !== '' && event[name] !== null,
-  );
-  if (fields.length === 0) return null;
+const toneOf = (kind: Kind): Tone => (kind === 'deferred' ? 'warn' : toneOfStatus[kind]);
+
+const Name = ({ children }: { children: React.ReactNode }) => (
+  <Text size="sm" fw={600} component="span">
+    {children}
+  </Text>
+);
+
+/** Opens and clicks do not say in the timeline who it was: they are not counted. */
+function nameOf(kind: Kind, told: readonly Told[], many: boolean): string {
+  const people = peopleOf(told).length;
+  return many && people > 0 ? `${people} ${kind}` : capital(kind);
+}
+
+const peopleOf = (told: readonly Told[]): string[] => [
+  ...new Set(told.flatMap(({ recipients = [] }) => recipients)),
+];
+
+/** Of one recipient each turn of events is a step; of many, each kind of event. */
+function stepsOf(
+  events: MessageDetails['events'],
+  attempts: readonly DeliveryAttempt[],
+  byKind: boolean,
+): Step[] {
+  const all = [
+    ...events.map((event) => ({ kind: event.type as Kind, told: { ...event } as unknown as Told })),
+    ...attempts.flatMap(deferralsOf),
+  ].sort((one, other) => +asDate(one.told.timestamp) - +asDate(other.told.timestamp));
+  const steps: Step[] = [];
+  for (const { kind, told } of all) {
+    const alike = byKind
+      ? steps.find((step) => step.kind === kind)
+      : steps.at(-1)?.kind === kind
+        ? steps.at(-1)
+        : undefined;
+    if (alike) alike.told.push(told);
+    else steps.push({ kind, told: [told] });
+  }
+  return steps;
+}
+
+const deferralsOf = ({ at, server, recipients, next_at }: DeliveryAttempt) =>
+  recipients.map(({ recipient, reply }) => ({
+    kind: 'deferred' as const,
+    told: {
+      timestamp: at,
+      recipients: [recipient],
+      smtp_response: reply,
+      remote_mta: server,
+      next_at: next_at && sayMoment(next_at),
+    } as Told,
+  }));
+
+interface WhenProps {
+  at: string;
+  until?: string;
+  since?: string | undefined;
+}
+
+function When({ at, until = at, since }: WhenProps) {
+  const spread = +asDate(until) - +asDate(at);
   return (
-    <dl className="story-fields">
-      {fields.map(([name, label]) => (
-        <div key={name}>
+    <Text size="xs" c="dimmed">
+      <time dateTime={asDate(at).toISOString()}>{sayMoment(at)}</time>
+      {spread >= 1000 && ` to ${sayMoment(until)}`}
+      {since && ` · ${sayDuration(+asDate(at) - +asDate(since))} after it was accepted`}
+    </Text>
+  );
+}
+
+const MOST_OPEN = 1;
+
+/** What was said alike is said once, with those whom it is about. */
+function WhatWasTold({ told, many }: { told: Told[]; many: boolean }) {
+  const said = new Map<string, { about: Told[]; fields: [label: string, value: string][] }>();
+  for (const one of told) {
+    const fields = fieldsOf(one);
+    const key = JSON.stringify(fields);
+    const known = said.get(key);
+    if (known) known.about.push(one);
+    else said.set(key, { about: [one], fields });
+  }
+  const groups = [...said.entries()].map(([key, { about, fields }]) => (
+    <dl key={key} className="story-fields">
+      {many && peopleOf(about).length > 0 && (
+        <div>
+          <dt>About</dt>
+          <dd>{shorten(peopleOf(about))}</dd>
+        </div>
+      )}
+      {!many && about.length > 1 && (
+        <div>
+          <dt>Times</dt>
+          <dd>{about.map(({ timestamp }) => sayMoment(timestamp)).join(', ')}</dd>
+        </div>
+      )}
+      {fields.map(([label, value]) => (
+        <div key={label}>
           <dt>{label}</dt>
-          <dd>{[event[name]].flat().join(', ')}</dd>
+          <dd>{value}</dd>
         </div>
       ))}
     </dl>
+  ));
+  if (groups.length <= MOST_OPEN) return groups;
+  return (
+    <details className="story-details">
+      <summary>What was said ({groups.length} different)</summary>
+      {groups}
+    </details>
   );
 }
+
+const fieldsOf = (told: Told): [string, string][] =>
+  Object.entries(shown)
+    .filter(([name]) => told[name] !== undefined && told[name] !== '' && told[name] !== null)
+    .map(([name, label]) => [label, String(told[name])]);
+
+const MOST_NAMED = 3;
+
+const shorten = (people: string[]): string =>
+  people.length <= MOST_NAMED
+    ? people.join(', ')
+    : `${people.slice(0, MOST_NAMED).join(', ')} and ${people.length - MOST_NAMED} more`;

@@ -38,9 +38,10 @@ export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose
     <Modal
       opened={opened}
       onClose={close}
-      title={create.data ? 'The account is there' : 'New account'}
+      title={create.data ? 'Account created' : 'New account'}
       size="lg"
       closeOnClickOutside={!create.data}
+      closeOnEscape={!create.data}
     >
       {create.data ? (
         <Stack>
@@ -48,19 +49,19 @@ export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose
             <>
               <Text size="sm">
                 {create.data.invited.link === null
-                  ? 'Its owner got the link by mail.'
-                  : `${create.data.invited.note} Pass the link on yourself, to its owner only.`}
+                  ? 'The link was emailed to its owner.'
+                  : `${create.data.invited.note} Give the link to its owner only.`}
               </Text>
               {create.data.invited.link !== null && (
                 <Secret
                   value={create.data.invited.link}
                   label="link"
-                  note="Whoever has the link becomes the owner. It works once and is not shown again."
+                  note="Anyone with the link becomes the owner. It works once and is not shown again."
                 />
               )}
             </>
           ) : (
-            <Text size="sm">Nobody belongs to it yet.</Text>
+            <Text size="sm">It has no members yet.</Text>
           )}
           <Group justify="flex-end">
             <Button onClick={close}>Done</Button>
@@ -87,10 +88,10 @@ export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose
             onChange={(value) => setPlan(value as Plan)}
           />
           <TextInput
-            label="Owner's e-mail"
+            label="Owner's email"
             name="ownerEmail"
             type="email"
-            description="Gets an invitation; may be left empty"
+            description="Gets an invitation. You can leave it empty"
           />
         </ActionForm>
       )}
@@ -151,14 +152,14 @@ function EditForm({ account, onClose }: { account: OperatedAccount; onClose: () 
         onChange={(value) => setPlan(value as Plan)}
       />
       <NumberInput
-        label="Recipients a day"
+        label="Recipients per day"
         name="dailyQuota"
         min={0}
         thousandSeparator=","
         defaultValue={account.daily_quota}
       />
       <NumberInput
-        label="Calls a second"
+        label="Calls per second"
         name="ratePerSecond"
         min={1}
         thousandSeparator=","
@@ -193,11 +194,11 @@ export function SuspendDialog({ account, onClose }: AccountDialogProps) {
           </Alert>
         )}
         <Text size="sm">
-          Its keys are refused at once. What is queued already is still delivered.
+          Its keys stop working at once. Queued and scheduled emails are held until you resume it.
         </Text>
         <TextInput
           label="Reason"
-          description="The account's people see it"
+          description="Shown to the people in the account"
           name="reason"
           required
           withAsterisk={false}

@@ -6,19 +6,28 @@ import { useState } from 'react';
 import type { OperatedAccount } from '../../../../src/client/operations.ts';
 import { useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
-import { Fault } from '../../parts/fault.tsx';
+import { NotFound } from '../../parts/fault.tsx';
 import { DotsIcon, PlusIcon } from '../../parts/icons.tsx';
-import { LoadingRows, Page, ShowMore, TableBox } from '../../parts/page.tsx';
-import { tellDone, tellFault } from '../../parts/results.ts';
+import { List, RowTable } from '../../parts/list.tsx';
+import { Page } from '../../parts/page.tsx';
+import { tellDone } from '../../parts/results.ts';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { useMe } from '../../session.ts';
 import { EditAccount, NewAccountDialog, SuspendDialog } from './account-dialogs.tsx';
+import { KeptMail } from './kept-mail.tsx';
 import { Processes } from './processes.tsx';
 import { Quarantine } from './quarantine.tsx';
 
 const count = new Intl.NumberFormat();
 
 export function OperatorPage() {
+  const { user } = useMe();
+  // The server would refuse all of it.
+  return user.operator ? <Accounts /> : <NotFound />;
+}
+
+function Accounts() {
   const accounts = useRows('accounts.list', { limit: 100 });
   const [creating, dialog] = useDisclosure();
   const [editing, setEditing] = useState<OperatedAccount>();
@@ -26,46 +35,27 @@ export function OperatorPage() {
   return (
     <Page
       title="Accounts"
-      lead="Everybody who sends through this service. You see this as its operator."
+      lead="All accounts of this service. Only operators see this page."
       actions={
         <Button leftSection={<PlusIcon size={16} />} onClick={dialog.open}>
           New account
         </Button>
       }
     >
-      {accounts.isError && <Fault fault={accounts.error} retry={accounts.refetch} />}
-      {accounts.isPending && <LoadingRows />}
-      {accounts.data && (
-        <TableBox label="Accounts">
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Account</Table.Th>
-                <Table.Th>Plan</Table.Th>
-                <Table.Th className="to-the-right">Used today</Table.Th>
-                <Table.Th className="to-the-right">Daily quota</Table.Th>
-                <Table.Th className="to-the-right">Calls a second</Table.Th>
-                <Table.Th className="to-the-right">Members</Table.Th>
-                <Table.Th>State</Table.Th>
-                <Table.Th aria-label="Actions" />
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {accounts.data.pages
-                .flatMap((page) => page.data)
-                .map((account) => (
-                  <AccountLine
-                    key={account.id}
-                    account={account}
-                    onEdit={() => setEditing(account)}
-                    onSuspend={() => setSuspending(account)}
-                  />
-                ))}
-            </Table.Tbody>
-          </Table>
-        </TableBox>
-      )}
-      <ShowMore pages={accounts} />
+      <List asked={accounts} rows={accounts.rows}>
+        {(rows) => (
+          <RowTable label="Accounts" columns={columns} actions>
+            {rows.map((account) => (
+              <AccountLine
+                key={account.id}
+                account={account}
+                onEdit={() => setEditing(account)}
+                onSuspend={() => setSuspending(account)}
+              />
+            ))}
+          </RowTable>
+        )}
+      </List>
       {/* After the accounts, so that nothing jumps when they come. */}
       {accounts.data && (
         <Box mt={36}>
@@ -73,12 +63,23 @@ export function OperatorPage() {
         </Box>
       )}
       {accounts.data && <Quarantine />}
+      {accounts.data && <KeptMail />}
       <NewAccountDialog opened={creating} onClose={dialog.close} />
       <EditAccount account={editing} onClose={() => setEditing(undefined)} />
       <SuspendDialog account={suspending} onClose={() => setSuspending(undefined)} />
     </Page>
   );
 }
+
+const columns = [
+  'Account',
+  'Plan',
+  { figures: 'Used today' },
+  { figures: 'Daily quota' },
+  { figures: 'Calls per second' },
+  { figures: 'Members' },
+  'State',
+];
 
 interface LineProps {
   account: OperatedAccount;
@@ -89,7 +90,10 @@ interface LineProps {
 function AccountLine({ account, onEdit, onSuspend }: LineProps) {
   const confirm = useConfirm();
   const resume = useChange('accounts.resume', {
-    changes: ['accounts.list'],
+    foresee: {
+      'accounts.list': (one, { id }) =>
+        one.id === id ? { ...one, suspended: null, paused: null } : one,
+    },
     onDone: () => tellDone(`${account.name} may send again`),
   });
   return (
@@ -113,7 +117,7 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
       <Table.Td className="to-the-right" data-label="Daily quota">
         {count.format(account.daily_quota)}
       </Table.Td>
-      <Table.Td className="to-the-right" data-label="Calls a second">
+      <Table.Td className="to-the-right" data-label="Calls per second">
         {count.format(account.rate_per_second)}
       </Table.Td>
       <Table.Td className="to-the-right" data-label="Members">
@@ -157,19 +161,17 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
                 onClick={async () => {
                   const yes = await confirm({
                     title: `Let ${account.name} send again?`,
-                    body: 'Its keys work again at once.',
+                    body: 'Its keys work again, and held emails are sent.',
                     act: 'Resume',
                     harmless: true,
                   });
-                  if (yes) {
-                    resume.mutate({ id: account.id }, { onError: tellFault });
-                  }
+                  if (yes) resume.mutate({ id: account.id });
                 }}
               >
                 Resume
               </Menu.Item>
             ) : (
-              <Menu.Item color="red" onClick={onSuspend}>
+              <Menu.Item className="danger-item" onClick={onSuspend}>
                 Suspend …
               </Menu.Item>
             )}

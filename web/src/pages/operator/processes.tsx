@@ -1,8 +1,8 @@
-// Operator: the processes of this service, and how each role does.
+// Operator: the processes of this service, and the state of each role.
 import { Table, Text } from '@mantine/core';
 import { useRead } from '../../operations.ts';
-import { Fault } from '../../parts/fault.tsx';
-import { LoadingRows, Section, TableBox } from '../../parts/page.tsx';
+import { List, RowTable } from '../../parts/list.tsx';
+import { LoadingRows, Section } from '../../parts/page.tsx';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 
@@ -11,56 +11,45 @@ export function Processes() {
   return (
     <Section
       title="Processes"
-      lead="What runs of this service. A role without a process stands still until one is started."
+      lead="The running processes of this service. A role without a process does nothing until you start one."
     >
-      {state.isError && <Fault fault={state.error} retry={state.refetch} />}
-      {state.isPending && <LoadingRows rows={3} />}
-      {state.data && (
-        <TableBox label="Roles">
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Role</Table.Th>
-                <Table.Th>State</Table.Th>
-                <Table.Th>Processes</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {state.data.roles.map(({ role, running, missing, detail }) => (
-                <Table.Tr key={role}>
-                  <Table.Td>
-                    <Text size="sm" fw={500}>
-                      {role}
+      <List asked={state} rows={state.data?.roles ?? []} loading={<LoadingRows rows={3} />}>
+        {(roles) => (
+          <RowTable label="Roles" columns={['Role', 'State', 'Processes']}>
+            {roles.map(({ role, running, missing, detail }) => (
+              <Table.Tr key={role}>
+                <Table.Td>
+                  <Text size="sm" fw={500}>
+                    {role}
+                  </Text>
+                </Table.Td>
+                <Table.Td data-label="State">
+                  <State tone={missing ? 'bad' : running > 0 ? 'good' : 'quiet'}>
+                    {missing ? 'Missing' : running > 0 ? 'Running' : 'Not used'}
+                  </State>
+                  {running === 0 && (
+                    <Text size="xs" c="dimmed">
+                      {detail}
                     </Text>
-                  </Table.Td>
-                  <Table.Td data-label="State">
-                    <State tone={missing ? 'bad' : running > 0 ? 'good' : 'quiet'}>
-                      {missing ? 'Missing' : running > 0 ? 'Running' : 'Not used'}
-                    </State>
-                    {running === 0 && (
-                      <Text size="xs" c="dimmed">
-                        {detail}
-                      </Text>
-                    )}
-                  </Table.Td>
-                  <Table.Td data-label="Processes">
-                    {state.data.processes
-                      .filter(({ roles }) => roles.includes(role))
-                      .map(({ host, pid, version, started_at }) => (
-                        <Text key={`${host} ${pid}`} size="sm">
-                          {host}, process {pid}{' '}
-                          <Text span size="xs" c="dimmed">
-                            {version}, since <Time at={started_at} />
-                          </Text>
+                  )}
+                </Table.Td>
+                <Table.Td data-label="Processes">
+                  {state.data?.processes
+                    .filter(({ roles }) => roles.includes(role))
+                    .map(({ host, pid, version, started_at }) => (
+                      <Text key={`${host} ${pid}`} size="sm">
+                        {host}, process {pid}{' '}
+                        <Text span size="xs" c="dimmed">
+                          {version}, since <Time at={started_at} />
                         </Text>
-                      ))}
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </TableBox>
-      )}
+                      </Text>
+                    ))}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </RowTable>
+        )}
+      </List>
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-// Overview: what needs an action, today's quota, and what became of the mails. Before the first
+// Overview: what needs an action, today's quota, and what happened to emails. Before the first
 // mail: the quickstart.
 import {
   Alert,
@@ -13,45 +13,40 @@ import {
   Text,
 } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
-import type {
-  Alert as ActionNeeded,
-  Statistics,
-  Usage,
-} from '../../../../src/client/operations.ts';
-import { api, useRead } from '../../operations.ts';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Alert as ActionNeeded, Analytics, Usage } from '../../../../src/client/operations.ts';
+import { readOf, useRead } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { ChevronIcon, WarningIcon } from '../../parts/icons.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Bars } from './bars.tsx';
+import { Breakdown, type By } from './breakdown.tsx';
 import { LatestMessages } from './latest-messages.tsx';
 import { QuickstartPanel } from './quickstart.tsx';
+import { Receivers } from './receivers.tsx';
 
-// Charts weigh more than the rest of the page together.
-const VolumeChart = lazy(async () => ({
-  default: (await import('./volume-chart.tsx')).VolumeChart,
-}));
-
-type Days = 1 | 7 | 30 | 90;
 const count = new Intl.NumberFormat();
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
 export function OverviewPage() {
-  const [days, setDays] = useState<Days>(7);
+  const { days = 7, by = 'template' } = useSearch({ from: '/inside/' });
+  const navigate = useNavigate({ from: '/' });
+  const show = (change: { days?: number; by?: By }) =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   // Once the first mail is on its way its timeline stays in sight until the reader moves on.
   const [quickstarting, setQuickstarting] = useState<boolean>();
   const usage = useRead('usage.get', {}, { watched: true });
   const alerts = useRead('usage.listAlerts', {}, { watched: true });
-  const statistics = useQuery({
-    queryKey: ['usage.statistics', { days }],
-    queryFn: () => api.usage.statistics({ days }),
+  const analytics = useQuery({
+    ...readOf('usage.analytics', { days, by }),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.complete === false ? 3000 : 15_000),
   });
   if (usage.data && quickstarting === undefined) setQuickstarting(!usage.data.has_sent);
 
-  const failed = [usage, statistics, alerts].find(({ isError, data }) => isError && !data);
+  const failed = [usage, analytics, alerts].find(({ isError, data }) => isError && !data);
   if (failed) {
     return (
       <Page title="Overview">
@@ -61,12 +56,12 @@ export function OverviewPage() {
   }
   if (usage.data && quickstarting) {
     return (
-      <Page title="Send your first mail" lead="One call, sixty seconds. Then watch it arrive.">
+      <Page title="Send your first email" lead="One call, sixty seconds. Then watch it arrive.">
         <QuickstartPanel usage={usage.data} onDone={() => setQuickstarting(false)} />
       </Page>
     );
   }
-  const loaded = usage.data && alerts.data && statistics.data;
+  const loaded = usage.data && alerts.data && analytics.data;
   return (
     <Page
       title="Overview"
@@ -75,7 +70,7 @@ export function OverviewPage() {
           size="xs"
           aria-label="Period"
           value={String(days)}
-          onChange={(value) => setDays(Number(value) as Days)}
+          onChange={(value) => show({ days: Number(value) })}
           data={[
             { value: '1', label: '24 hours' },
             { value: '7', label: '7 days' },
@@ -86,7 +81,13 @@ export function OverviewPage() {
       }
     >
       {loaded ? (
-        <Loaded usage={usage.data} statistics={statistics.data} alerts={alerts.data.data} />
+        <Loaded
+          usage={usage.data}
+          analytics={analytics.data}
+          alerts={alerts.data.data}
+          {...{ days, by }}
+          onBy={(next) => show({ by: next })}
+        />
       ) : (
         <Loading />
       )}
@@ -106,22 +107,30 @@ function Loading() {
 
 interface LoadedProps {
   usage: Usage;
-  statistics: Statistics;
+  analytics: Analytics;
   alerts: ActionNeeded[];
+  days: number;
+  by: By;
+  onBy: (by: By) => void;
 }
 
-function Loaded({ usage, statistics, alerts }: LoadedProps) {
+function Loaded({ usage, analytics, alerts, days, by, onBy }: LoadedProps) {
   return (
     <>
       {alerts.length > 0 && <Alerts alerts={alerts} />}
-      <Figures data={statistics} usage={usage} />
-      <Section title="Volume">
-        <Paper p="lg" pl="xs">
-          <Suspense fallback={<Skeleton height={280} />}>
-            <VolumeChart statistics={statistics} />
-          </Suspense>
+      <Figures data={analytics} usage={usage} />
+      <Section title="Recipients">
+        <Paper p="lg">
+          <Bars analytics={analytics} />
+          {!analytics.complete && (
+            <Text size="xs" c="dimmed" ta="center" mt="sm" role="status">
+              Still counting: the oldest days are not included yet.
+            </Text>
+          )}
         </Paper>
       </Section>
+      <Breakdown {...{ analytics, days, by, onBy }} />
+      <Receivers days={days} />
       <Section
         title="Latest messages"
         actions={
@@ -137,7 +146,7 @@ function Loaded({ usage, statistics, alerts }: LoadedProps) {
 }
 
 interface FiguresProps {
-  data: Statistics | undefined;
+  data: Analytics | undefined;
   usage: Usage | undefined;
 }
 
@@ -145,24 +154,27 @@ function Figures({ data, usage }: FiguresProps) {
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} mb={36} spacing="md">
       <Figure
-        label="Sent"
-        value={data && count.format(data.totals.sends)}
-        note="messages handed over"
+        label="Recipients"
+        value={data && count.format(data.totals.recipients)}
+        note="written to"
       />
       <Figure
         label="Delivered"
-        value={data && rate(data.rates.delivered)}
-        note={data && say(data.totals.delivered, 'message')}
+        value={data && rate(data.totals.delivered, data.totals.recipients)}
+        note={data && say(data.totals.delivered, 'recipient')}
       />
       <Figure
         label="Opened"
-        value={data && rate(data.rates.opened)}
+        value={data && rate(data.totals.opened, data.totals.recipients)}
         note={data && `${count.format(data.totals.clicked)} clicked`}
       />
       <Figure
         label="Bounced"
-        value={data && rate(data.rates.bounced)}
-        note={data && say(data.totals.complained, 'complaint')}
+        value={data && rate(data.totals.bounced, data.totals.recipients)}
+        note={
+          data &&
+          `${say(data.totals.bounced, 'recipient')}, ${say(data.totals.complained, 'complaint')}`
+        }
       />
       <Box style={{ gridColumn: '1 / -1' }}>
         <QuotaBar quota={usage} />
@@ -174,7 +186,7 @@ function Figures({ data, usage }: FiguresProps) {
 const say = (number: number, what: string): string =>
   `${count.format(number)} ${what}${number === 1 ? '' : 's'}`;
 
-const rate = (value: number | null): string => (value === null ? '–' : share.format(value));
+const rate = (part: number, all: number): string => (all === 0 ? '–' : share.format(part / all));
 
 function Figure({ label, value, note }: { label: string; value?: string; note?: string }) {
   return (
@@ -195,26 +207,26 @@ function Figure({ label, value, note }: { label: string; value?: string; note?: 
 }
 
 function QuotaBar({ quota }: { quota: Usage | undefined }) {
-  const used = quota ? (quota.limit === 0 ? 1 : quota.used / quota.limit) : 0;
+  if (quota === undefined) return <Skeleton height={82} aria-label="Loading today's quota" />;
+  const used = quota.limit === 0 ? 1 : quota.used / quota.limit;
   return (
     <Paper p="lg">
       <Group justify="space-between" mb={10}>
         <Text size="sm">
           <Text span fw={600}>
-            {quota ? count.format(quota.used) : '0'}
+            {count.format(quota.used)}
           </Text>{' '}
-          of {quota ? count.format(quota.limit) : '0'} recipients today
+          of {count.format(quota.limit)} recipients today
         </Text>
         <Text size="sm" c="dimmed">
-          {quota ? count.format(quota.left) : '0'} left · starts anew{' '}
-          {quota ? <Time at={quota.resets_at} /> : 'soon'}
+          {count.format(quota.left)} left · resets <Time at={quota.resets_at} />
         </Text>
       </Group>
       <Progress
         value={used * 100}
         color={used > 0.95 ? 'red' : used > 0.8 ? 'yellow' : 'martin'}
         size="sm"
-        aria-label="Share of today's quota that is used"
+        aria-label="Share of today's quota used"
       />
     </Paper>
   );

@@ -59,7 +59,7 @@ export function QuickstartPanel({ usage, onDone }: { usage: Usage; onDone: () =>
                 Go to the overview
               </Button>
               <Link to="/messages/$id" params={{ id: first.id }} className="plain-link">
-                Everything about this mail
+                Everything about this email
               </Link>
             </Group>
           </Stack>
@@ -67,7 +67,7 @@ export function QuickstartPanel({ usage, onDone }: { usage: Usage; onDone: () =>
           <Group gap="md" role="status">
             <span className="pulse" aria-hidden="true" />
             <Text size="sm" c="dimmed">
-              Waiting for your first mail…
+              Waiting for your first email…
             </Text>
           </Group>
         )}
@@ -93,7 +93,7 @@ function QuickKey({ secret, onSecret, keys }: QuickKeyProps) {
       <Secret
         value={secret}
         label="API key"
-        note="The key is shown this once. The call below already has it."
+        note="The key is shown only once. The call below already contains it."
       />
     );
   }

@@ -1,14 +1,15 @@
 // One captured mail: as seen, its headers, and the bytes as they went over the wire.
 import { Group, Paper, Skeleton, Stack, Tabs, Text } from '@mantine/core';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useRead } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon } from '../../parts/icons.tsx';
+import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Fact, Page } from '../../parts/page.tsx';
 import { saySize } from '../../parts/size.ts';
 import { Time } from '../../parts/time.tsx';
-import { BodyView, HeaderTable } from '../messages/content.tsx';
+import { HeaderTable } from '../messages/content.tsx';
 
 const back = (
   <Link to="/sandbox" className="back-link">
@@ -18,10 +19,12 @@ const back = (
 
 export function SandboxMailPage() {
   const { id } = useParams({ from: '/inside/sandbox/$id' });
+  const { tab = 'mail' } = useSearch({ from: '/inside/sandbox/$id' });
+  const navigate = useNavigate({ from: '/sandbox/$id' });
   const mail = useRead('sandbox.get', { id });
-  if (mail.isError) {
+  if (mail.isError && !mail.data) {
     return (
-      <Page title="Captured mail" back={back}>
+      <Page title="Captured email" back={back}>
         <Fault fault={mail.error} retry={mail.refetch} />
       </Page>
     );
@@ -29,7 +32,7 @@ export function SandboxMailPage() {
   const { data } = mail;
   if (!data) {
     return (
-      <Page title="Captured mail" back={back}>
+      <Page title="Captured email" back={back}>
         <Skeleton height={560} />
       </Page>
     );
@@ -45,6 +48,7 @@ export function SandboxMailPage() {
               <Time at={data.captured_at} />
             </Fact>
             <Fact label="Size">{saySize(data.size)}</Fact>
+            {data.codes.length > 0 && <Fact label="One-time code">{data.codes.join(', ')}</Fact>}
             {data.message_id && (
               <Fact label="Message">
                 <Link to="/messages/$id" params={{ id: data.message_id }} className="plain-link">
@@ -54,14 +58,20 @@ export function SandboxMailPage() {
             )}
           </Group>
         </Paper>
-        <Tabs defaultValue="mail" keepMounted={false}>
+        <Tabs
+          value={tab}
+          onChange={(next) =>
+            void navigate({ search: next && next !== 'mail' ? { tab: next } : {}, replace: true })
+          }
+          keepMounted={false}
+        >
           <Tabs.List mb="md">
-            <Tabs.Tab value="mail">Mail</Tabs.Tab>
+            <Tabs.Tab value="mail">Email</Tabs.Tab>
             <Tabs.Tab value="headers">Headers</Tabs.Tab>
             <Tabs.Tab value="raw">Raw</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="mail">
-            <BodyView html={data.html} text={data.text} subject={data.subject} />
+            <MailPreview mail={data} title={`Email: ${data.subject}`} />
             {data.attachments.map(({ filename, content_type, size }) => (
               <Text key={filename} size="sm" mt="xs">
                 {filename}{' '}

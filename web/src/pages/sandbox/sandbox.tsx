@@ -1,14 +1,14 @@
-// The sandbox inbox: mail that was captured instead of delivered, and the addresses that play a
+// The sandbox inbox: email that was captured instead of delivered, and the addresses that play a
 // part.
-import { Button, Paper, Table, Text } from '@mantine/core';
+import { Button, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useChange, useRead, useRows } from '../../operations.ts';
+import { type Output, useChange, useRead, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';
-import { Fault } from '../../parts/fault.tsx';
 import { SandboxIcon, TrashIcon } from '../../parts/icons.tsx';
-import { Empty, LoadingRows, Page, Section, ShowMore, TableBox } from '../../parts/page.tsx';
-import { tellDone, tellFault } from '../../parts/results.ts';
+import { List, RowBox } from '../../parts/list.tsx';
+import { Page, Section, TableBox } from '../../parts/page.tsx';
+import { tellDone } from '../../parts/results.ts';
 import { saySize } from '../../parts/size.ts';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
@@ -16,31 +16,30 @@ import { useMay } from '../../session.ts';
 export function SandboxPage() {
   const may = useMay('developer');
   const confirm = useConfirm();
-  const pages = useRows('sandbox.list', { limit: 50 });
-  const rows = pages.data?.pages.flatMap((page) => page.data) ?? [];
+  const captured = useRows('sandbox.list', { limit: 50 });
   const simulator = useRead('sandbox.listAddresses', {}).data?.data ?? [];
   const clear = useChange('sandbox.clear', {
-    changes: ['sandbox.list'],
-    onDone: ({ cleared }) => tellDone(`${cleared} mails were thrown away.`),
+    foresee: { 'sandbox.list': () => null },
+    onDone: ({ cleared }) => tellDone(`${cleared} emails were deleted.`),
   });
   return (
     <Page
       title="Sandbox"
-      lead="A relay that delivers nowhere: look at mails as they would have gone out, and rehearse bounces."
+      lead="Captures emails instead of delivering them: see them as they would have been sent, and test bounces."
       actions={
         may && (
           <Button
-            disabled={rows.length === 0}
+            disabled={captured.rows.length === 0}
             variant="default"
             leftSection={<TrashIcon size={16} />}
             loading={clear.isPending}
             onClick={async () => {
               const yes = await confirm({
                 title: 'Empty the inbox?',
-                body: 'All captured mails of this account are thrown away. This cannot be undone.',
+                body: 'All captured emails of this account are deleted. This cannot be undone.',
                 act: 'Empty it',
               });
-              if (yes) clear.mutate({}, { onError: tellFault });
+              if (yes) clear.mutate({});
             }}
           >
             Empty the inbox
@@ -49,44 +48,28 @@ export function SandboxPage() {
       }
     >
       <Section title="Inbox">
-        {pages.isError && <Fault fault={pages.error} retry={pages.refetch} />}
-        {pages.isPending && <LoadingRows />}
-        {pages.isSuccess && rows.length === 0 && (
-          <Empty icon={<SandboxIcon />} title="Nothing was captured">
-            Send a mail while no relay is set, or with a key that is limited to the sandbox.
-          </Empty>
-        )}
-        {rows.length > 0 && (
-          <Paper style={{ overflow: 'hidden' }}>
-            {rows.map((row) => (
-              <Link
-                key={row.id}
-                to="/sandbox/$id"
-                params={{ id: row.id }}
-                className="row-link sandbox-line"
-              >
-                <Text size="sm" fw={500} truncate>
-                  {row.subject || '(no subject)'}
-                </Text>
-                <Text size="sm" c="dimmed" truncate>
-                  {row.recipients.join(', ')}
-                </Text>
-                <Text size="xs" c="dimmed">
-                  {saySize(row.size)}
-                </Text>
-                <Text size="xs" c="dimmed" ta="right">
-                  <Time at={row.captured_at} />
-                </Text>
-              </Link>
-            ))}
-          </Paper>
-        )}
-        <ShowMore pages={pages} />
+        <List
+          asked={captured}
+          rows={captured.rows}
+          empty={{
+            icon: <SandboxIcon />,
+            title: 'Nothing captured yet',
+            children: 'Send an email while no relay is set, or with a sandbox-only key.',
+          }}
+        >
+          {(rows) => (
+            <RowBox>
+              {rows.map((row) => (
+                <CapturedLine key={row.id} row={row} />
+              ))}
+            </RowBox>
+          )}
+        </List>
       </Section>
       {simulator.length > 0 && (
         <Section
           title="Simulator"
-          lead="Send to these addresses to see what would happen. They work in the sandbox only."
+          lead="Send to these addresses to see what happens. They work only in the sandbox."
         >
           <TableBox label="Simulator addresses">
             <Table className="simulator">
@@ -105,5 +88,24 @@ export function SandboxPage() {
         </Section>
       )}
     </Page>
+  );
+}
+
+function CapturedLine({ row }: { row: Output<'sandbox.list'>['data'][number] }) {
+  return (
+    <Link to="/sandbox/$id" params={{ id: row.id }} className="row-link sandbox-line">
+      <Text size="sm" fw={500} truncate>
+        {row.subject || '(no subject)'}
+      </Text>
+      <Text size="sm" c="dimmed" truncate>
+        {row.recipients.join(', ')}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {saySize(row.size)}
+      </Text>
+      <Text size="xs" c="dimmed" ta="right">
+        <Time at={row.captured_at} />
+      </Text>
+    </Link>
   );
 }

@@ -4,37 +4,25 @@ import type { SenderAddress } from '../../../../src/client/operations.ts';
 import { type Output, useChange } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { TrashIcon } from '../../parts/icons.tsx';
-import { TableBox } from '../../parts/page.tsx';
+import { RowTable } from '../../parts/list.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
 
-/** What became of the link. */
+/** What happened to the link. */
 export function tellAsked({ address, verified, note }: Output<'addresses.put'>): void {
   if (note !== null) tellFault(note);
-  else tellDone(verified ? `${address} is verified.` : `A link was mailed to ${address}.`);
+  else tellDone(verified ? `${address} is verified.` : `A link was emailed to ${address}.`);
 }
 
 export function AddressTable({ addresses }: { addresses: SenderAddress[] }) {
   return (
-    <TableBox label="Addresses">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Address</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>Added</Table.Th>
-            <Table.Th aria-label="Actions" />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {addresses.map((address) => (
-            <AddressLine key={address.address} row={address} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </TableBox>
+    <RowTable label="Addresses" columns={['Address', 'State', 'Added']} actions>
+      {addresses.map((address) => (
+        <AddressLine key={address.address} row={address} />
+      ))}
+    </RowTable>
   );
 }
 
@@ -47,7 +35,7 @@ function AddressLine({ row }: { row: SenderAddress }) {
     onDone: tellAsked,
   });
   const remove = useChange('addresses.remove', {
-    changes: ['addresses.list'],
+    foresee: { 'addresses.list': (one, input) => (one.address === input.address ? null : one) },
     onDone: () => tellDone(`${address} was removed.`),
   });
   return (
@@ -57,7 +45,7 @@ function AddressLine({ row }: { row: SenderAddress }) {
         {row.verified ? (
           <State tone="good">Verified</State>
         ) : (
-          <State tone="warn">{row.link_until ? 'Waiting for the link' : 'Link is too old'}</State>
+          <State tone="warn">{row.link_until ? 'Waiting for the link' : 'Link has expired'}</State>
         )}
       </Table.Td>
       <Table.Td data-label="Added">
@@ -73,7 +61,7 @@ function AddressLine({ row }: { row: SenderAddress }) {
                 loading={verify.isPending}
                 onClick={() => verify.mutate({ address }, { onError: tellFault })}
               >
-                Mail again
+                Email again
               </Button>
             )}
             <Tooltip label="Remove">
@@ -82,10 +70,10 @@ function AddressLine({ row }: { row: SenderAddress }) {
                 onClick={async () => {
                   const yes = await confirm({
                     title: `Remove ${address}?`,
-                    body: 'Mail from it is refused from now on. To use it again, it must be verified anew.',
+                    body: 'Emails from it are refused from now on. To use it again, you must verify it again.',
                     act: 'Remove the address',
                   });
-                  if (yes) remove.mutate({ address }, { onError: tellFault });
+                  if (yes) remove.mutate({ address });
                 }}
               >
                 <TrashIcon size={16} />

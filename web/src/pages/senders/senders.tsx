@@ -3,10 +3,10 @@
 import { Button, Modal, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useChange, useRows } from '../../operations.ts';
-import { Fault } from '../../parts/fault.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { PlusIcon, SendersIcon } from '../../parts/icons.tsx';
-import { Empty, LoadingRows, Page, Section, ShowMore } from '../../parts/page.tsx';
+import { List } from '../../parts/list.tsx';
+import { LoadingRows, Page, Section } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { useMay } from '../../session.ts';
 import { AddressTable, tellAsked } from './addresses.tsx';
@@ -15,8 +15,8 @@ import { DomainCard } from './domain.tsx';
 export function SendersPage() {
   const domains = useDomains();
   return (
-    <Page title="Senders" lead="Mail goes out from verified domains and addresses only.">
-      <Domains pages={domains} />
+    <Page title="Senders" lead="You can send only from verified domains and addresses.">
+      <Domains domains={domains} />
       {/* After the domains, so that nothing jumps when they come. */}
       {!domains.isPending && <Addresses />}
     </Page>
@@ -25,10 +25,9 @@ export function SendersPage() {
 
 const useDomains = () => useRows('domains.list', {}, { watched: true });
 
-function Domains({ pages }: { pages: ReturnType<typeof useDomains> }) {
+function Domains({ domains }: { domains: ReturnType<typeof useDomains> }) {
   const may = useMay('developer');
   const [adding, dialog] = useDisclosure();
-  const domains = pages.data?.pages.flatMap((page) => page.data) ?? [];
   const add = may && (
     <Button leftSection={<PlusIcon size={16} />} onClick={dialog.open}>
       Add a domain
@@ -37,22 +36,28 @@ function Domains({ pages }: { pages: ReturnType<typeof useDomains> }) {
   return (
     <Section
       title="Domains"
-      lead="Any address at a verified domain may send, signed with the domain's own keys."
-      actions={domains.length > 0 && add}
+      lead="Any address at a verified domain can send, signed with the domain's own keys."
+      actions={domains.rows.length > 0 && add}
     >
-      {pages.isError && <Fault fault={pages.error} retry={pages.refetch} />}
-      {pages.isPending && <LoadingRows />}
-      {pages.isSuccess && domains.length === 0 && (
-        <Empty icon={<SendersIcon />} title="No domain yet" action={add}>
-          Add yours, put a few records into its DNS, and mail from it is signed and trusted.
-        </Empty>
-      )}
-      <Stack>
-        {domains.map((domain) => (
-          <DomainCard key={domain.domain} domain={domain} />
-        ))}
-      </Stack>
-      <ShowMore pages={pages} />
+      <List
+        asked={domains}
+        rows={domains.rows}
+        empty={{
+          icon: <SendersIcon />,
+          title: 'No domain yet',
+          children:
+            'Add yours and publish a few DNS records, and your emails are signed and trusted.',
+          action: add,
+        }}
+      >
+        {(rows) => (
+          <Stack>
+            {rows.map((domain) => (
+              <DomainCard key={domain.domain} domain={domain} />
+            ))}
+          </Stack>
+        )}
+      </List>
       <AddDomain opened={adding} onClose={dialog.close} />
     </Section>
   );
@@ -60,9 +65,8 @@ function Domains({ pages }: { pages: ReturnType<typeof useDomains> }) {
 
 function Addresses() {
   const may = useMay('developer');
-  const pages = useRows('addresses.list', {}, { watched: true });
+  const addresses = useRows('addresses.list', {}, { watched: true });
   const [adding, dialog] = useDisclosure();
-  const addresses = pages.data?.pages.flatMap((page) => page.data) ?? [];
   const add = may && (
     <Button variant="default" leftSection={<PlusIcon size={16} />} onClick={dialog.open}>
       Add an address
@@ -71,18 +75,21 @@ function Addresses() {
   return (
     <Section
       title="Addresses"
-      lead="One address, proved by a link that is mailed to it."
-      actions={addresses.length > 0 && add}
+      lead="A single address, verified by an emailed link."
+      actions={addresses.rows.length > 0 && add}
     >
-      {pages.isError && <Fault fault={pages.error} retry={pages.refetch} />}
-      {pages.isPending && <LoadingRows rows={2} />}
-      {pages.isSuccess && addresses.length === 0 && (
-        <Empty title="No single addresses" action={add}>
-          Good for a first try without touching DNS.
-        </Empty>
-      )}
-      {addresses.length > 0 && <AddressTable addresses={addresses} />}
-      <ShowMore pages={pages} />
+      <List
+        asked={addresses}
+        rows={addresses.rows}
+        loading={<LoadingRows rows={2} />}
+        empty={{
+          title: 'No single addresses',
+          children: 'Useful for a first try without changing DNS.',
+          action: add,
+        }}
+      >
+        {(rows) => <AddressTable addresses={rows} />}
+      </List>
       <AddAddress opened={adding} onClose={dialog.close} />
     </Section>
   );
@@ -98,7 +105,7 @@ function AddDomain({ opened, onClose }: DialogProps) {
     changes: ['domains.list'],
     onDone: ({ domain }) => {
       onClose();
-      tellDone(`${domain} was added. Now its records.`);
+      tellDone(`${domain} was added. Now publish its records.`);
     },
   });
   return (
@@ -136,7 +143,7 @@ function AddAddress({ opened, onClose }: DialogProps) {
     <Modal opened={opened} onClose={onClose} title="Add an address">
       <ActionForm
         action={add}
-        act="Mail the link"
+        act="Email the link"
         onSend={(field) => {
           add.mutate({ address: field('address').trim() });
         }}
@@ -145,7 +152,7 @@ function AddAddress({ opened, onClose }: DialogProps) {
           label="Address"
           name="address"
           type="email"
-          description="We mail it a link; whoever reads it proves that it is yours"
+          description="We email it a link. Opening the link proves that the address is yours"
           placeholder="hello@example.com"
           required
           withAsterisk={false}

@@ -1,31 +1,15 @@
 // Suppressions: addresses that get nothing more, why, and the way back.
-import {
-  ActionIcon,
-  Badge,
-  Button,
-  Modal,
-  Table,
-  Textarea,
-  TextInput,
-  Tooltip,
-} from '@mantine/core';
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { ActionIcon, Badge, Button, Modal, Table, Textarea, Tooltip } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { Suppression } from '../../../../src/client/operations.ts';
 import { api, useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
-import { Fault } from '../../parts/fault.tsx';
 import { ActionForm } from '../../parts/form.tsx';
-import {
-  DownloadIcon,
-  PlusIcon,
-  SearchIcon,
-  SuppressionsIcon,
-  TrashIcon,
-} from '../../parts/icons.tsx';
-import { Empty, LoadingRows, Page, ShowMore, TableBox } from '../../parts/page.tsx';
+import { DownloadIcon, PlusIcon, SuppressionsIcon, TrashIcon } from '../../parts/icons.tsx';
+import { List, RowTable, SearchBox, useSearchText } from '../../parts/list.tsx';
+import { Page } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -33,18 +17,16 @@ import { useMay } from '../../session.ts';
 
 export function SuppressionsPage() {
   const may = useMay('developer');
-  const [text, setText] = useState('');
-  const [search] = useDebouncedValue(text.trim(), 300);
-  const pages = useRows('suppressions.list', { search });
+  const { text, setText, search } = useSearchText();
+  const suppressions = useRows('suppressions.list', { search });
   const [opened, { open, close }] = useDisclosure();
-  const rows = pages.data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <Page
       title="Suppressions"
-      lead="Mail to these addresses is not handed to the relay; it is recorded as bounced. It keeps your reputation clean."
+      lead="Emails to these addresses are not sent; they are recorded as bounced. An unsubscribe applies only to its stream."
       actions={
         <>
-          {rows.length > 0 && <ExportButton />}
+          {suppressions.rows.length > 0 && <ExportButton />}
           {may && (
             <Button leftSection={<PlusIcon size={16} />} onClick={open}>
               Add addresses
@@ -53,53 +35,35 @@ export function SuppressionsPage() {
         </>
       }
     >
-      <TextInput
-        mb="md"
-        maw={360}
-        type="search"
-        aria-label="Search by address"
-        placeholder="Search by address"
-        leftSection={<SearchIcon size={16} />}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-      />
-      {pages.isError && <Fault fault={pages.error} retry={pages.refetch} />}
-      {pages.isPending && <LoadingRows />}
-      {pages.isSuccess && rows.length === 0 && (
-        <Empty
-          icon={<SuppressionsIcon />}
-          title={search ? 'Nothing matches' : 'Nobody is suppressed'}
-        >
-          {search
-            ? 'No suppressed address holds this.'
-            : 'Addresses that are gone, complain or unsubscribe come here by themselves.'}
-        </Empty>
-      )}
-      {rows.length > 0 && (
-        <TableBox label="Suppressed addresses">
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Address</Table.Th>
-                <Table.Th>Because of</Table.Th>
-                <Table.Th>Mail</Table.Th>
-                <Table.Th>Since</Table.Th>
-                <Table.Th aria-label="Actions" />
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {rows.map((row) => (
-                <SuppressionLine key={row.address} row={row} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </TableBox>
-      )}
-      <ShowMore pages={pages} />
+      <SearchBox label="Search by address" text={text} onText={setText} />
+      <List asked={suppressions} rows={suppressions.rows} empty={search ? noHit : nobody}>
+        {(rows) => (
+          <RowTable
+            label="Suppressed addresses"
+            columns={['Address', 'Caused by', 'Stream', 'Email', 'Since']}
+            actions
+          >
+            {rows.map((row) => (
+              <SuppressionLine key={`${row.address} ${row.reason} ${row.stream}`} row={row} />
+            ))}
+          </RowTable>
+        )}
+      </List>
       <AddSuppressions opened={opened} onClose={close} />
     </Page>
   );
 }
+
+const noHit = {
+  icon: <SuppressionsIcon />,
+  title: 'Nothing matches',
+  children: 'No suppressed address contains this.',
+};
+const nobody = {
+  icon: <SuppressionsIcon />,
+  title: 'Nobody is suppressed',
+  children: 'Addresses that no longer exist, complain or unsubscribe are added automatically.',
+};
 
 const toneOfReason = { bounce: 'red', complaint: 'orange', unsubscribe: 'blue', manual: 'gray' };
 
@@ -107,16 +71,20 @@ function SuppressionLine({ row }: { row: Suppression }) {
   const may = useMay('developer');
   const confirm = useConfirm();
   const remove = useChange('suppressions.remove', {
-    changes: ['suppressions.list'],
-    onDone: () => tellDone(`${row.address} can get mail again.`),
+    foresee: {
+      'suppressions.list': (one, { address, stream = null }) =>
+        one.address === address && one.stream === stream ? null : one,
+    },
+    onDone: () => tellDone(`${row.address} can get email again.`),
   });
   return (
     <Table.Tr>
       <Table.Td fw={500}>{row.address}</Table.Td>
-      <Table.Td data-label="Because of">
+      <Table.Td data-label="Caused by">
         <Badge color={toneOfReason[row.reason]}>{capital(row.reason)}</Badge>
       </Table.Td>
-      <Table.Td data-label="Mail">
+      <Table.Td data-label="Stream">{row.stream ?? 'All'}</Table.Td>
+      <Table.Td data-label="Email">
         {row.message_id ? (
           <Link to="/messages/$id" params={{ id: row.message_id }} className="plain-link">
             Show
@@ -138,12 +106,13 @@ function SuppressionLine({ row }: { row: Suppression }) {
                   title: `Send to ${row.address} again?`,
                   body:
                     row.reason === 'complaint' || row.reason === 'unsubscribe'
-                      ? 'They asked for no more mail. Remove them only if they asked for it again.'
-                      : 'If it bounces again it comes back here by itself.',
+                      ? 'They asked not to be emailed. Remove them only if they have asked for emails again.'
+                      : 'If it bounces again, it is suppressed again.',
                   act: 'Remove',
                 });
                 if (yes) {
-                  remove.mutate({ address: row.address }, { onError: tellFault });
+                  const stream = row.stream === null ? {} : { stream: row.stream };
+                  remove.mutate({ address: row.address, ...stream });
                 }
               }}
             >
@@ -180,7 +149,7 @@ function AddSuppressions({ opened, onClose }: { opened: boolean; onClose: () => 
       >
         <Textarea
           label="Addresses"
-          description="One a line, up to 1,000 at a time"
+          description="One per line, up to 1,000 at a time"
           name="addresses"
           autosize
           minRows={3}
@@ -210,9 +179,10 @@ function ExportButton() {
 
 /** No field can hold a comma or a quote. */
 async function exportAll(): Promise<void> {
-  const lines = ['address,reason,message_id,created_at'];
+  const lines = ['address,reason,message_id,created_at,stream'];
   for await (const row of api.suppressions.list({ limit: 1000 })) {
-    lines.push([row.address, row.reason, row.message_id ?? '', row.created_at].join(','));
+    const { address, reason, message_id, created_at, stream } = row;
+    lines.push([address, reason, message_id ?? '', created_at, stream ?? ''].join(','));
   }
   const file = URL.createObjectURL(new Blob([`${lines.join('\n')}\n`], { type: 'text/csv' }));
   const link = Object.assign(document.createElement('a'), {

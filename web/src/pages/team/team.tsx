@@ -17,11 +17,11 @@ import { useState } from 'react';
 import type { Invitation, Member } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
-import { Fault } from '../../parts/fault.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { CrossIcon, PlusIcon } from '../../parts/icons.tsx';
+import { List, RowTable } from '../../parts/list.tsx';
 import { LoadingRows, Page, Section, TableBox } from '../../parts/page.tsx';
-import { tellDone, tellFault } from '../../parts/results.ts';
+import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
@@ -43,12 +43,11 @@ export function TeamPage() {
   const owner = useMay('owner');
   const team = useRead('team.list', {});
   const invited = useRead('team.listInvitations', {});
-  const invitations = invited.data?.data ?? [];
   const [inviting, dialog] = useDisclosure();
   return (
     <Page
       title="Team"
-      lead="The people of this account."
+      lead="The people in this account."
       actions={
         owner && (
           <Button leftSection={<PlusIcon size={16} />} onClick={dialog.open}>
@@ -57,32 +56,21 @@ export function TeamPage() {
         )
       }
     >
-      {invited.isError && <Fault fault={invited.error} retry={invited.refetch} />}
-      {team.isError && <Fault fault={team.error} retry={team.refetch} />}
-      {team.isPending && <LoadingRows rows={3} />}
-      {team.data && (
-        <>
+      <List asked={team} rows={team.data?.data ?? []} loading={<LoadingRows rows={3} />}>
+        {(members) => (
           <Section title="Members">
-            <TableBox label="Members">
-              <Table>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Who</Table.Th>
-                    <Table.Th>Role</Table.Th>
-                    <Table.Th>Last seen</Table.Th>
-                    <Table.Th>Joined</Table.Th>
-                    <Table.Th aria-label="Actions" />
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {team.data.data.map((member) => (
-                    <MemberLine key={member.id} member={member} />
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </TableBox>
+            <RowTable label="Members" columns={['Who', 'Role', 'Last seen', 'Joined']} actions>
+              {members.map((member) => (
+                <MemberLine key={member.id} member={member} />
+              ))}
+            </RowTable>
           </Section>
-          {invitations.length > 0 && (
+        )}
+      </List>
+      {/* After the members, so that nothing jumps when they come. */}
+      {team.data && (
+        <List asked={invited} rows={invited.data?.data ?? []} loading={null}>
+          {(invitations) => (
             <Section title="Invited">
               <TableBox label="Invitations">
                 <Table>
@@ -95,7 +83,7 @@ export function TeamPage() {
               </TableBox>
             </Section>
           )}
-        </>
+        </List>
       )}
       <InviteDialog opened={inviting} onClose={dialog.close} />
     </Page>
@@ -106,11 +94,11 @@ function MemberLine({ member }: { member: Member }) {
   const owner = useMay('owner');
   const confirm = useConfirm();
   const change = useChange('team.update', {
-    changes: ['team.list'],
+    foresee: { 'team.list': (one, { id, role }) => (one.id === id ? { ...one, role } : one) },
     onDone: () => tellDone('The role was changed'),
   });
   const remove = useChange('team.remove', {
-    changes: ['team.list'],
+    foresee: { 'team.list': (one, { id }) => (one.id === id ? null : one) },
     onDone: () => tellDone(`${member.name} was removed`),
   });
   const name = member.name || member.email;
@@ -132,6 +120,7 @@ function MemberLine({ member }: { member: Member }) {
             <Text size="xs" c="dimmed">
               {member.email}
               {member.operator && ' · operator'}
+              {member.second_factor && ' · second factor'}
             </Text>
           </div>
         </Group>
@@ -144,9 +133,7 @@ function MemberLine({ member }: { member: Member }) {
             aria-label={`Role of ${name}`}
             data={roles}
             value={member.role}
-            onChange={(role) =>
-              change.mutate({ id: member.id, role: role as Role }, { onError: tellFault })
-            }
+            onChange={(role) => change.mutate({ id: member.id, role: role as Role })}
           />
         ) : (
           capital(member.role)
@@ -166,10 +153,10 @@ function MemberLine({ member }: { member: Member }) {
               onClick={async () => {
                 const yes = await confirm({
                   title: `Remove ${name}?`,
-                  body: 'They are signed out of this account at once. Keys they made stay.',
+                  body: 'They lose access to this account at once. Keys they created keep working.',
                   act: 'Remove',
                 });
-                if (yes) remove.mutate({ id: member.id }, { onError: tellFault });
+                if (yes) remove.mutate({ id: member.id });
               }}
             >
               <CrossIcon size={16} />
@@ -185,7 +172,7 @@ function InvitationLine({ invitation }: { invitation: Invitation }) {
   const owner = useMay('owner');
   const confirm = useConfirm();
   const withdraw = useChange('team.withdrawInvitation', {
-    changes: ['team.listInvitations'],
+    foresee: { 'team.listInvitations': (one, { id }) => (one.id === id ? null : one) },
     onDone: () => tellDone('The invitation was withdrawn'),
   });
   return (
@@ -200,14 +187,13 @@ function InvitationLine({ invitation }: { invitation: Invitation }) {
           <Button
             size="compact-sm"
             variant="default"
-            loading={withdraw.isPending}
             onClick={async () => {
               const yes = await confirm({
                 title: 'Withdraw the invitation?',
                 body: `The link that ${invitation.email} got stops working.`,
                 act: 'Withdraw',
               });
-              if (yes) withdraw.mutate({ id: invitation.id }, { onError: tellFault });
+              if (yes) withdraw.mutate({ id: invitation.id });
             }}
           >
             Withdraw
@@ -229,17 +215,18 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
     <Modal
       opened={opened}
       onClose={close}
-      title={invite.data ? 'Invited' : 'Invite somebody'}
+      title={invite.data ? 'Invited' : 'Invite someone'}
       size="lg"
       closeOnClickOutside={!invite.data}
+      closeOnEscape={!invite.data}
     >
       {invite.data ? (
         <Stack>
           <Text size="sm">
-            A mail with the link went to {invite.data.email}. Only they get to see it; it works
+            An email with the link went to {invite.data.email}. Only they get to see it; it works
             once, for a week.
             {invite.data.captured &&
-              ' This service has no relay yet: an operator finds the mail in the sandbox.'}
+              ' This service has no relay yet: an operator can find the email in the sandbox.'}
           </Text>
           <Group justify="flex-end">
             <Button onClick={close}>Done</Button>
@@ -254,7 +241,7 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
           }}
         >
           <TextInput
-            label="E-mail"
+            label="Email"
             name="email"
             type="email"
             required

@@ -1,7 +1,6 @@
 // CodeMirror as this app uses it: colours that follow the scheme, the CSP's nonce, Jinja2 over
 // HTML. Loaded on demand.
-import { html } from '@codemirror/lang-html';
-import { jinja } from '@codemirror/lang-jinja';
+import { jinjaLanguage } from '@codemirror/lang-jinja';
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
@@ -43,7 +42,8 @@ const colours = HighlightStyle.define([
   { tag: [tags.brace, tags.bracket], color: 'var(--code-keyword)' },
 ]);
 
-export const language = (): Extension => jinja({ base: html() });
+/** Jinja2 over HTML. */
+export const language: Extension = jinjaLanguage;
 
 export const appearance: Extension = [
   look,

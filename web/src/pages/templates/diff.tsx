@@ -5,7 +5,14 @@ import { EditorView, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { appearance, language } from './codemirror.ts';
 
-export function Diff({ before, now }: { before: string; now: string }) {
+interface DiffProps {
+  before: string;
+  now: string;
+  /** No higher than it needs to be. */
+  low?: boolean;
+}
+
+export function Diff({ before, now, low = false }: DiffProps) {
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const view = new EditorView({
@@ -14,7 +21,7 @@ export function Diff({ before, now }: { before: string; now: string }) {
         doc: now,
         extensions: [
           lineNumbers(),
-          language(),
+          language,
           appearance,
           EditorState.readOnly.of(true),
           EditorView.contentAttributes.of({ 'aria-label': 'What changed', tabindex: '0' }),
@@ -24,5 +31,5 @@ export function Diff({ before, now }: { before: string; now: string }) {
     });
     return () => view.destroy();
   }, [before, now]);
-  return <div ref={host} className="source-editor diff" />;
+  return <div ref={host} className="source-editor diff" data-low={low || undefined} />;
 }

@@ -1,48 +1,33 @@
 // The template editor: source at the left, the mail at the right as one types, faults where they
 // are.
-import {
-  Alert,
-  Badge,
-  Button,
-  Group,
-  Select,
-  Skeleton,
-  Stack,
-  Switch,
-  Tabs,
-  Text,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Button, Group, Skeleton, Switch, Tabs, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useBlocker, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Link, useParams } from '@tanstack/react-router';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import type { Fault as SourceFault } from '../../../../src/client/calls.ts';
 import type { TemplateVersion } from '../../../../src/client/operations.ts';
-import { type Category, categories } from '../../../../src/templates/categories.ts';
-import { api, useChange, useRead } from '../../operations.ts';
-import { useConfirm } from '../../parts/confirm.tsx';
+import { useLeaveGuard } from '../../kept-draft.ts';
+import { api, useRead } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, SendIcon } from '../../parts/icons.tsx';
-import { MailPreview } from '../../parts/mail-frame.tsx';
+import { later, OnceOpened } from '../../parts/later.tsx';
+import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Page } from '../../parts/page.tsx';
-import { tellDone, tellFault } from '../../parts/results.ts';
-import { capital } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
+import { sourceOf } from './draft.ts';
 import { FaultList, faultsOf, partOf } from './fault-list.tsx';
+import { Findings } from './findings.tsx';
+import { LanguageSelect } from './language-select.tsx';
 import type { EditorHandle } from './source-editor.tsx';
-import { TestSendDialog } from './test-send.tsx';
-import { JsonField, type Values, VariableForm } from './variable-form.tsx';
-import { templateReads } from './versions.tsx';
+import type { Values } from './variable-form.tsx';
+import { useVersionActions } from './version-actions.tsx';
+import { useWork, type Work } from './work.ts';
 
-const SourceEditor = lazy(async () => ({
-  default: (await import('./source-editor.tsx')).SourceEditor,
-}));
-
-const SOURCE = ['subject', 'preheader', 'html', 'text', 'variables', 'sample'] as const;
-type Source = Pick<TemplateVersion, (typeof SOURCE)[number]>;
-type Draft = Source & Pick<TemplateVersion, 'name' | 'category' | 'description'>;
+const SourceEditor = later(async () => (await import('./source-editor.tsx')).SourceEditor);
+const OtherPanels = later(async () => (await import('./panels.tsx')).OtherPanels);
+const TestSendDialog = later(async () => (await import('./test-send.tsx')).TestSendDialog);
 
 export function EditorPage() {
   const { slug } = useParams({ from: '/inside/templates/$slug/edit' });
@@ -53,8 +38,10 @@ export function EditorPage() {
       <BackIcon size={15} /> {template.data?.name ?? slug}
     </Link>
   );
-  if (template.isError || template.data?.version === null) {
-    const untouchable = 'System templates stay as they are. Clone it, then edit the copy.';
+  // What could not be read again stays: somebody is working on it.
+  const isUnread = template.isError && !template.data;
+  if (isUnread || template.data?.version === null) {
+    const untouchable = 'System templates cannot be changed. Clone this one, then edit the copy.';
     return (
       <Page title="Edit" back={back}>
         <Fault fault={template.error ?? new Error(untouchable)} />
@@ -71,37 +58,26 @@ export function EditorPage() {
   return <Editor key={slug} template={template.data} back={back} />;
 }
 
-const sourceOf = ({ subject, preheader, html, text, variables, sample }: Source): Source => ({
-  ...{ subject, preheader, html, text, variables, sample },
-});
-
-const draftOf = (template: TemplateVersion): Draft => {
-  const { name, category, description } = template;
-  return { name, category, description, ...sourceOf(template) };
-};
-
 function Editor({ template, back }: { template: TemplateVersion; back: React.ReactNode }) {
   const { slug } = template;
   const may = useMay('developer');
-  const confirm = useConfirm();
-  const [draft, setDraft] = useState(() => draftOf(template));
-  const [saved, setSaved] = useState(draft);
-  const [values, setValues] = useState<Values>(template.sample);
+  const work = useWork(template);
+  const { draft, dirty, change } = work;
+  const [values, setValues] = useState<Values>(draft.sample);
   const [tab, setTab] = useState<string | null>('html');
+  const [locale, setLocale] = useState<string>();
   const [testing, test] = useDisclosure();
   const handle = useRef<EditorHandle>(null);
-  const dirty = JSON.stringify(draft) !== JSON.stringify(saved);
-  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
 
   const source = sourceOf(draft);
-  const [previewed] = useDebouncedValue({ draft: source, variables: values }, 250);
+  const [previewed] = useDebouncedValue({ draft: source, variables: values, locale }, 250);
   const preview = useQuery({
     queryKey: ['templates.render', slug, previewed],
     queryFn: () => api.templates.render({ slug, ...previewed }),
     placeholderData: keepPreviousData,
     gcTime: 10_000,
   });
-  const actions = useVersionActions(template, draft, () => setSaved(draft));
+  const actions = useVersionActions(slug, work);
   // Saved and refused: the same faults that the preview shows, unless only saving finds them.
   const shown = faultsOf(preview.error);
   const faults = shown.length > 0 || dirty ? shown : faultsOf(actions.fault);
@@ -111,16 +87,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
   useEffect(() => {
     if (preview.data) setMail(preview.data);
   }, [preview.data]);
-  useBlocker({
-    shouldBlockFn: async () =>
-      dirty &&
-      !(await confirm({
-        title: 'Leave without saving?',
-        body: 'What you changed since the last version is lost.',
-        act: 'Leave',
-      })),
-    enableBeforeUnload: () => dirty,
-  });
+  useLeaveGuard(dirty);
 
   const show = (fault: SourceFault) => {
     const part = partOf(fault);
@@ -137,7 +104,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
       actions={
         <>
           <Text size="sm" c="dimmed" role="status">
-            {dirty ? 'Unsaved changes' : `Version ${actions.version}`}
+            {dirty ? 'Unsaved changes' : `Version ${work.base}`}
           </Text>
           <Button variant="default" leftSection={<SendIcon size={15} />} onClick={test.open}>
             Test send
@@ -153,17 +120,18 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
                 Save draft
               </Button>
               <Button
-                loading={actions.publishing}
+                loading={actions.saving}
                 disabled={faults.length > 0}
-                onClick={() => actions.publish(dirty)}
+                onClick={actions.publish}
               >
-                Publish
+                Publish…
               </Button>
             </>
           )}
         </>
       }
     >
+      {work.restored && <Restored work={work} />}
       <div className="editor">
         <div>
           <TextInput
@@ -187,6 +155,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
               <Tabs.Tab value="text">Text</Tabs.Tab>
               <Tabs.Tab value="values">Values</Tabs.Tab>
               <Tabs.Tab value="variables">Schema</Tabs.Tab>
+              <Tabs.Tab value="messages">Messages</Tabs.Tab>
               <Tabs.Tab value="details">Details</Tabs.Tab>
             </Tabs.List>
             <Tabs.Panel value="html">
@@ -196,6 +165,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
                   handle={handle}
                   value={draft.html}
                   onChange={(html) => change({ html })}
+                  variables={draft.variables}
                   faults={faults.filter((fault) => partOf(fault) === 'html')}
                 />
               </Suspense>
@@ -216,83 +186,40 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
                     handle={handle}
                     value={draft.text}
                     onChange={(text) => change({ text })}
+                    variables={draft.variables}
                     faults={faults.filter((fault) => partOf(fault) === 'text')}
                   />
                 </Suspense>
               )}
             </Tabs.Panel>
-            <Tabs.Panel value="values">
-              <Group justify="space-between" mb="md">
-                <Text size="sm" c="dimmed">
-                  What the preview and test sends are filled with.
-                </Text>
-                <Button
-                  size="compact-xs"
-                  variant="default"
-                  onClick={() => {
-                    change({ sample: values });
-                    tellDone('The sample is these values, once you save');
-                  }}
-                >
-                  Keep as the sample
-                </Button>
-              </Group>
-              <VariableForm variables={draft.variables} values={values} onChange={setValues} />
-            </Tabs.Panel>
-            <Tabs.Panel value="variables">
-              <JsonField
-                label="Variables"
-                description="A list of {name, required, type, description, example}"
-                value={draft.variables}
-                onChange={(variables) =>
-                  change({ variables: (variables ?? []) as Draft['variables'] })
-                }
-              />
-            </Tabs.Panel>
-            <Tabs.Panel value="details">
-              <Stack>
-                <TextInput
-                  label="Name"
-                  value={draft.name}
-                  onChange={(event) => change({ name: event.currentTarget.value })}
-                />
-                <Select
-                  label="Category"
-                  data={categories.map((value) => ({ value, label: capital(value) }))}
-                  value={draft.category}
-                  onChange={(value) => change({ category: value as Category })}
-                />
-                <Textarea
-                  label="Description"
-                  value={draft.description}
-                  onChange={(event) => change({ description: event.currentTarget.value })}
-                />
-              </Stack>
-            </Tabs.Panel>
+            {tab !== 'html' && tab !== 'text' && (
+              <Suspense fallback={<Skeleton height={480} />}>
+                <OtherPanels {...{ draft, change, values }} onValues={setValues} />
+              </Suspense>
+            )}
           </Tabs>
         </div>
         <div>
           {faults.length > 0 && <FaultList faults={faults} onGo={show} />}
-          {preview.isError && shown.length === 0 && (
-            <Alert color="red" mb="sm">
-              {preview.error.message}
-            </Alert>
-          )}
-          <Text size="sm" mb="sm" truncate>
-            <Badge color="gray" mr={8}>
-              Subject
-            </Badge>
-            {mail?.subject ?? ''}
-          </Text>
-          <MailPreview html={mail?.html} title="Live preview" minHeight={640} />
+          {faults.length === 0 && <Findings findings={mail?.findings ?? []} />}
+          <LanguageSelect messages={draft.messages ?? {}} value={locale} onChange={setLocale} />
+          <MailPreview
+            mail={mail}
+            fault={shown.length === 0 ? preview.error?.message : undefined}
+            title="Live preview"
+            minHeight={640}
+          />
         </div>
       </div>
-      <TestSendDialog
-        slug={slug}
-        request={{ draft: source, variables: values }}
-        opened={testing}
-        onClose={test.close}
-      />
+      {actions.dialogs}
+      <OnceOpened opened={testing}>
+        <TestSendDialog
+          slug={slug}
+          request={{ draft: source, variables: values, locale }}
+          opened={testing}
+          onClose={test.close}
+        />
+      </OnceOpened>
     </Page>
   );
 }
@@ -300,32 +227,17 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
 const faultOf = (faults: readonly SourceFault[], part: string): string | undefined =>
   faults.find((fault) => partOf(fault) === part)?.message;
 
-/**
- * Saving makes a new version, publishing puts it in use. Both name the version that stands here:
- * what somebody else saved meanwhile is neither overwritten nor put live.
- */
-function useVersionActions(template: TemplateVersion, draft: Draft, onSaved: () => void) {
-  const { slug } = template;
-  const [version, setVersion] = useState(template.version!);
-  const save = useChange('templates.put', { changes: templateReads });
-  const publish = useChange('templates.publish', { changes: templateReads });
-  const keep = async () => {
-    const saved = await save.mutateAsync({ slug, ...draft, base_version: version });
-    setVersion(saved.version);
-    onSaved();
-    return saved.version;
-  };
-  return {
-    version,
-    saving: save.isPending,
-    publishing: publish.isPending,
-    fault: save.error,
-    save: () => void keep().then((made) => tellDone(`Saved as version ${made}`), tellFault),
-    publish: (dirty: boolean) =>
-      void (async () => {
-        const shown = dirty ? await keep() : version;
-        await publish.mutateAsync({ slug, version: shown, base_version: shown });
-        tellDone(`Version ${shown} is in use`);
-      })().catch(tellFault),
-  };
+function Restored({ work }: { work: Work }) {
+  return (
+    <Alert mb="md" color="martin" role="status">
+      <Group justify="space-between">
+        <Text size="sm">
+          These are your unsaved changes from <Time at={work.restored!} />.
+        </Text>
+        <Button size="compact-xs" variant="default" onClick={work.discard}>
+          Discard them
+        </Button>
+      </Group>
+    </Alert>
+  );
 }

@@ -11,7 +11,7 @@ export function FaultList({
   onGo?: (fault: Fault) => void;
 }) {
   return (
-    <Alert color="red" mb="sm" role="alert" title="The template has a fault">
+    <Alert color="red" mb="sm" role="alert" title="The template has an error">
       <List size="sm" listStyleType="none">
         {faults.map((fault) => (
           <List.Item key={`${fault.path} ${fault.line} ${fault.column} ${fault.message}`}>

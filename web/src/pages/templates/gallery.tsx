@@ -1,16 +1,5 @@
 // Templates: a gallery by category, each as it looks with its sample and the account's branding.
-import {
-  Badge,
-  Box,
-  Button,
-  Chip,
-  Group,
-  SimpleGrid,
-  Skeleton,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Badge, Box, Button, Chip, Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
 import { useDisclosure, useIntersection } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -18,10 +7,10 @@ import { useState } from 'react';
 import type { OwnTemplate, TemplatePreview } from '../../../../src/client/operations.ts';
 import { type Category, categories } from '../../../../src/templates/categories.ts';
 import { api, type Output, useRead } from '../../operations.ts';
-import { Fault } from '../../parts/fault.tsx';
-import { PlusIcon, SearchIcon, TemplatesIcon } from '../../parts/icons.tsx';
+import { PlusIcon, TemplatesIcon } from '../../parts/icons.tsx';
+import { List, SearchBox } from '../../parts/list.tsx';
 import { MailFrame } from '../../parts/mail-frame.tsx';
-import { Empty, Page } from '../../parts/page.tsx';
+import { Page } from '../../parts/page.tsx';
 import { capital } from '../../parts/status.tsx';
 import { useMay } from '../../session.ts';
 import { NewTemplateDialog } from './new-template.tsx';
@@ -36,12 +25,12 @@ export function TemplatesPage() {
   const [shown, setShown] = useState<Shown>('all');
   const [search, setSearch] = useState('');
   const [creating, dialog] = useDisclosure();
-  const all = offered.data && own.data && rowsOf(offered.data, own.data);
-  const hits = (all ?? []).filter((row) => fits(row, shown, search));
+  const all = offered.data && own.data ? rowsOf(offered.data, own.data) : [];
+  const hits = all.filter((row) => fits(row, shown, search));
   return (
     <Page
       title="Templates"
-      lead="Ready-made mails in your branding. Clone one to make it yours."
+      lead="Ready-made emails in your branding. Clone one to make it yours."
       actions={
         may && (
           <Button variant="default" leftSection={<PlusIcon size={16} />} onClick={dialog.open}>
@@ -51,15 +40,7 @@ export function TemplatesPage() {
       }
     >
       <Group mb="xl" gap="md">
-        <TextInput
-          w={260}
-          type="search"
-          aria-label="Search templates"
-          placeholder="Search"
-          leftSection={<SearchIcon size={16} />}
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-        />
+        <SearchBox label="Search templates" placeholder="Search" text={search} onText={setSearch} />
         <Chip.Group value={shown} onChange={(value) => setShown(value as Shown)}>
           <Group gap={6} role="group" aria-label="Category">
             {(['all', 'own', ...categories] as Shown[]).map((value) => (
@@ -70,34 +51,51 @@ export function TemplatesPage() {
           </Group>
         </Chip.Group>
       </Group>
-      {offered.isError && <Fault fault={offered.error} retry={offered.refetch} />}
-      {own.isError && <Fault fault={own.error} retry={own.refetch} />}
-      {(offered.isPending || own.isPending) && <LoadingCards />}
-      {all && hits.length === 0 && (
-        <Empty
-          icon={<TemplatesIcon />}
-          title={shown === 'own' ? 'None of your own yet' : 'Nothing matches'}
-        >
-          {shown === 'own' ? 'Open a template and clone it.' : 'Try another word or category.'}
-        </Empty>
-      )}
-      {categories.map((category) => {
-        const rows = hits.filter((row) => row.category === category);
-        return rows.length === 0 ? null : (
-          <Box component="section" key={category} mb={40}>
-            <Title order={2} mb="md">
-              {capital(category)}
-            </Title>
-            <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
-              {rows.map((row) => (
-                <Card key={row.slug} row={row} />
-              ))}
-            </SimpleGrid>
-          </Box>
-        );
-      })}
+      <List
+        asked={[offered, own]}
+        rows={hits}
+        loading={<LoadingCards />}
+        empty={shown === 'own' ? noneOwn : noHit}
+      >
+        {(rows) =>
+          categories.map((category) => (
+            <CategoryOf
+              key={category}
+              category={category}
+              rows={rows.filter((row) => row.category === category)}
+            />
+          ))
+        }
+      </List>
       <NewTemplateDialog opened={creating} onClose={dialog.close} />
     </Page>
+  );
+}
+
+const noneOwn = {
+  icon: <TemplatesIcon />,
+  title: 'No templates of your own yet',
+  children: 'Open a template and clone it.',
+};
+const noHit = {
+  icon: <TemplatesIcon />,
+  title: 'Nothing matches',
+  children: 'Try another word or category.',
+};
+
+function CategoryOf({ category, rows }: { category: Category; rows: Row[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <Box component="section" mb={40}>
+      <Title order={2} mb="md">
+        {capital(category)}
+      </Title>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
+        {rows.map((row) => (
+          <Card key={row.slug} row={row} />
+        ))}
+      </SimpleGrid>
+    </Box>
   );
 }
 

@@ -8,7 +8,7 @@ import { useChange } from '../../operations.ts';
 import { ActionForm } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
-import { templateReads } from './versions.tsx';
+import { templateReads } from './reads.ts';
 
 interface DialogProps {
   opened: boolean;
@@ -56,7 +56,7 @@ export function NewTemplateDialog({ opened, onClose }: DialogProps) {
         <TextInput
           label="Slug"
           name="slug"
-          description="What a send call names, such as monthly-report"
+          description="What a send names, such as monthly-report"
           pattern="[a-z0-9]+(?:-[a-z0-9]+)*"
           required
           withAsterisk={false}
@@ -101,8 +101,8 @@ export function CloneDialog({
           defaultValue={template.slug}
           description={
             template.state === 'system'
-              ? 'Under the same slug, yours replaces the system template in every send once it is published'
-              : 'A slug of its own'
+              ? 'With the same slug, your copy replaces the system template in every send once it is published'
+              : 'Its own slug'
           }
           required
           withAsterisk={false}

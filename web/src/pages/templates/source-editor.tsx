@@ -1,16 +1,9 @@
 // The editor for a template's source, with markers where it is wrong. A chunk of its own:
 // CodeMirror is large.
-import {
-  autocompletion,
-  closeBrackets,
-  closeBracketsKeymap,
-  completionKeymap,
-} from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { bracketMatching, foldGutter, indentOnInput } from '@codemirror/language';
-import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
-import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
-import { EditorState, type Text } from '@codemirror/state';
+import type { Diagnostic } from '@codemirror/lint';
+import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -21,7 +14,9 @@ import {
 } from '@codemirror/view';
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
 import type { Fault } from '../../../../src/client/calls.ts';
+import { tellMissing } from '../../parts/later.tsx';
 import { appearance, language } from './codemirror.ts';
+import type { Draft } from './draft.ts';
 
 export interface EditorHandle {
   /** Puts the cursor where a fault is. */
@@ -32,15 +27,22 @@ interface SourceEditorProps {
   value: string;
   onChange: (value: string) => void;
   faults: readonly Fault[];
+  /** Offered while somebody types. */
+  variables: Draft['variables'];
   label: string;
   handle?: Ref<EditorHandle>;
 }
 
-export function SourceEditor({ value, onChange, faults, label, handle }: SourceEditorProps) {
+export function SourceEditor(props: SourceEditorProps) {
+  const { value, onChange, faults, variables, label, handle } = props;
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(null);
   const newest = useRef(onChange);
   newest.current = onChange;
+  const known = useRef(variables);
+  known.current = variables;
+  const shown = useRef(faults);
+  shown.current = faults;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: made once; later values go in by the effects below
   useEffect(() => {
@@ -50,31 +52,26 @@ export function SourceEditor({ value, onChange, faults, label, handle }: SourceE
         doc: value,
         extensions: [
           lineNumbers(),
-          lintGutter(),
+          marks.of(NONE_YET),
           foldGutter(),
           history(),
           drawSelection(),
           indentOnInput(),
           bracketMatching(),
-          closeBrackets(),
-          autocompletion(),
           highlightActiveLine(),
           highlightActiveLineGutter(),
-          highlightSelectionMatches(),
+          // Before the other keys: Backspace takes both brackets of an empty pair.
+          aids.of(NONE_YET),
           // Tab is left to the browser, so that the keyboard can leave the editor (WCAG 2.1.2).
-          keymap.of([
-            ...closeBracketsKeymap,
-            ...defaultKeymap,
-            ...searchKeymap,
-            ...historyKeymap,
-            ...completionKeymap,
-            ...lintKeymap,
-          ]),
-          language(),
+          keymap.of([...defaultKeymap, ...historyKeymap]),
+          language,
           appearance,
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) newest.current(update.state.doc.toString());
+            if (update.focusChanged && update.view.hasFocus) {
+              help(update.view, () => known.current).catch(tellMissing);
+            }
           }),
         ],
       }),
@@ -90,15 +87,14 @@ export function SourceEditor({ value, onChange, faults, label, handle }: SourceE
     }
   }, [value]);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the newest faults are what is shown
   useEffect(() => {
     const view = editor.current;
     if (!view) return;
-    const diagnostics = faults.map((fault): Diagnostic => {
-      const from = placeOf(view.state.doc, fault);
-      const to = Math.max(from, view.state.doc.lineAt(from).to);
-      return { from, to, severity: 'error', message: fault.message };
-    });
-    view.dispatch(setDiagnostics(view.state, diagnostics));
+    // Placed when the markers are there: the text may have changed meanwhile.
+    mark(view, () => shown.current.map((fault) => diagnosticOf(view.state.doc, fault))).catch(
+      tellMissing,
+    );
   }, [faults]);
 
   useImperativeHandle(handle, () => ({
@@ -115,6 +111,35 @@ export function SourceEditor({ value, onChange, faults, label, handle }: SourceE
   }));
 
   return <div ref={host} className="source-editor" />;
+}
+
+const aids = new Compartment();
+const NONE_YET: Extension = [];
+
+/** What only somebody who types needs. */
+async function help(view: EditorView, variables: () => Draft['variables']): Promise<void> {
+  if (aids.get(view.state) !== NONE_YET) return;
+  const { typingAids } = await import('./typing-aids.ts');
+  view.dispatch({ effects: aids.reconfigure(typingAids(variables)) });
+}
+
+const marks = new Compartment();
+
+/** Markers where it is wrong; what draws them is fetched for the first fault. */
+async function mark(view: EditorView, diagnosticsOf: () => Diagnostic[]): Promise<void> {
+  const isMarked = marks.get(view.state) !== NONE_YET;
+  if (!isMarked && diagnosticsOf().length === 0) return;
+  const { lintGutter, lintKeymap, setDiagnostics } = await import('@codemirror/lint');
+  if (marks.get(view.state) === NONE_YET) {
+    view.dispatch({ effects: marks.reconfigure([lintGutter(), keymap.of(lintKeymap)]) });
+  }
+  view.dispatch(setDiagnostics(view.state, diagnosticsOf()));
+}
+
+function diagnosticOf(doc: Text, fault: Fault): Diagnostic {
+  const from = placeOf(doc, fault);
+  const to = Math.max(from, doc.lineAt(from).to);
+  return { from, to, severity: 'error', message: fault.message };
 }
 
 /** Lines and columns count from 1, and may be of a text that has changed since. */

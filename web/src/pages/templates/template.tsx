@@ -14,23 +14,27 @@ import {
   Text,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { TemplateVersion } from '../../../../src/client/operations.ts';
+import { DEFAULT_STREAM } from '../../../../src/messages/stream.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CodeBlock, CopyLine } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, CopyIcon, EditIcon, SendIcon } from '../../parts/icons.tsx';
-import { MailPreview } from '../../parts/mail-frame.tsx';
+import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Fact, Page, TableBox } from '../../parts/page.tsx';
-import { tellDone, tellFault } from '../../parts/results.ts';
+import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { useMay, useMe } from '../../session.ts';
 import { FaultList, faultsOf } from './fault-list.tsx';
 import { TemplateBadge } from './gallery.tsx';
+import { LanguageSelect } from './language-select.tsx';
 import { CloneDialog } from './new-template.tsx';
+import { templateReads } from './reads.ts';
 import { TestSendDialog } from './test-send.tsx';
-import { templateReads, Versions } from './versions.tsx';
+import { Versions } from './versions.tsx';
 
 const back = (
   <Link to="/templates" className="back-link">
@@ -40,9 +44,12 @@ const back = (
 
 export function TemplatePage() {
   const { slug } = useParams({ from: '/inside/templates/$slug' });
+  const { tab = 'mail' } = useSearch({ from: '/inside/templates/$slug' });
+  const navigate = useNavigate({ from: '/templates/$slug' });
   const template = useRead('templates.getVersion', { slug, version: 'current' });
-  const preview = useRead('templates.render', { slug });
-  if (template.isError) {
+  const [locale, setLocale] = useState<string>();
+  const preview = useRead('templates.render', { slug, locale });
+  if (template.isError && !template.data) {
     return (
       <Page title="Template" back={back}>
         <Fault fault={template.error} retry={template.refetch} />
@@ -72,24 +79,21 @@ export function TemplatePage() {
           {preview.isError && faults.length === 0 && (
             <Fault fault={preview.error} retry={preview.refetch} />
           )}
-          <Tabs defaultValue="mail" keepMounted={false}>
+          <Tabs
+            value={tab}
+            onChange={(next) =>
+              void navigate({ search: next && next !== 'mail' ? { tab: next } : {}, replace: true })
+            }
+            keepMounted={false}
+          >
             <Tabs.List mb="md">
               <Tabs.Tab value="mail">Preview</Tabs.Tab>
-              <Tabs.Tab value="text">Text</Tabs.Tab>
               <Tabs.Tab value="variables">Variables</Tabs.Tab>
               <Tabs.Tab value="call">Send it</Tabs.Tab>
             </Tabs.List>
             <Tabs.Panel value="mail">
-              <Text size="sm" mb="sm">
-                <Text span c="dimmed" size="sm">
-                  Subject
-                </Text>{' '}
-                {mail?.subject}
-              </Text>
-              <MailPreview html={mail?.html} title={`Preview of ${slug}`} minHeight={560} />
-            </Tabs.Panel>
-            <Tabs.Panel value="text">
-              <CodeBlock code={mail?.text ?? ''} label="Text of the mail" />
+              <LanguageSelect messages={data.messages} value={locale} onChange={setLocale} />
+              <MailPreview mail={mail} title={`Preview of ${slug}`} minHeight={560} />
             </Tabs.Panel>
             <Tabs.Panel value="variables">
               <VariableTable template={data} />
@@ -117,6 +121,7 @@ function Side({ template }: { template: TemplateVersion }) {
           </Fact>
           <Group gap={40}>
             <Fact label="Category">{capital(template.category)}</Fact>
+            <Fact label="Stream">{template.stream ?? DEFAULT_STREAM}</Fact>
             <Fact label="Source">
               {template.state === 'system' ? 'System' : <TemplateBadge row={template} />}
             </Fact>
@@ -140,6 +145,10 @@ function Actions({ template }: { template: TemplateVersion }) {
   const [testing, test] = useDisclosure();
   const archive = useChange('templates.archive', {
     changes: templateReads,
+    foresee: {
+      'templates.getVersion': (one, { slug }) =>
+        one.slug === slug ? { ...one, state: 'archived' } : one,
+    },
     onDone: () => tellDone('Archived'),
   });
   if (!may) return null;
@@ -154,11 +163,11 @@ function Actions({ template }: { template: TemplateVersion }) {
             const yes = await confirm({
               title: `Archive ${template.name}?`,
               body: template.has_system
-                ? 'Sends of this slug use the system template again. Its versions stay; publish one to use it again.'
-                : 'Sends of this slug are refused with 404. Its versions stay; publish one to use it again.',
+                ? 'Sends with this slug use the system template again. Your versions are kept; publish one to use it again.'
+                : 'Sends with this slug are refused with 404. Your versions are kept; publish one to use it again.',
               act: 'Archive',
             });
-            if (yes) archive.mutate({ slug: template.slug }, { onError: tellFault });
+            if (yes) archive.mutate({ slug: template.slug });
           }}
         >
           Archive
@@ -223,17 +232,59 @@ function VariableTable({ template }: { template: TemplateVersion }) {
 }
 
 function SendCall({ template }: { template: TemplateVersion }) {
-  const { service } = useMe();
+  const { service, user } = useMe();
+  const usage = useRead('usage.get', {});
+  const { slug, sample } = template;
   const body = {
-    from_email: 'hello@example.com',
-    to: ['ada@example.net'],
-    template: template.slug,
-    variables: template.sample,
+    from_email: usage.data?.sender ?? 'hello@example.com',
+    to: [service.sandbox ? 'opened@simulator.test' : user.email],
+    template: slug,
+    variables: sample,
   };
+  const json = JSON.stringify(body, null, 2);
+  const url = `${service.baseUrl}/v1/send`;
+  const ways = {
+    curl: `curl ${url} \\\n  -H 'X-API-Key: <API_KEY>' \\\n  -H 'Content-Type: application/json' \\\n  -d @- <<'JSON'\n${json}\nJSON`,
+    'Node.js': `import { Sandmartin } from 'sandmartin/client';
+
+const sandmartin = new Sandmartin({ baseUrl: '${service.baseUrl}', apiKey: '<API_KEY>' });
+console.log(await sandmartin.send(${json}));`,
+    Python: `import json, urllib.request
+
+body = json.loads(r'''${json}''')
+request = urllib.request.Request(
+    "${url}",
+    headers={"X-API-Key": "<API_KEY>", "Content-Type": "application/json"},
+    data=json.dumps(body).encode(),
+)
+print(urllib.request.urlopen(request).read().decode())`,
+  };
+  if (usage.isPending) return <Skeleton height={320} />;
   return (
-    <CodeBlock
-      label="curl call"
-      code={`curl ${service.baseUrl}/v1/send \\\n  -H 'X-API-Key: <API_KEY>' \\\n  -H 'Content-Type: application/json' \\\n  -d @- <<'JSON'\n${JSON.stringify(body, null, 2)}\nJSON`}
-    />
+    <Stack gap="sm">
+      {usage.data?.sender === null && (
+        <Text size="sm">
+          This account has no verified sender yet, so the call is refused until{' '}
+          <Link to="/senders" className="plain-link">
+            you add one
+          </Link>
+          .
+        </Text>
+      )}
+      <Tabs defaultValue="curl" variant="pills">
+        <Tabs.List mb="sm">
+          {Object.keys(ways).map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {name}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {Object.entries(ways).map(([name, code]) => (
+          <Tabs.Panel key={name} value={name}>
+            <CodeBlock code={code} label={`${name} call`} />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Stack>
   );
 }

@@ -9,7 +9,7 @@ import { LiveStory } from '../messages/live-story.tsx';
 interface TestSendProps {
   slug: string;
   /** What is on screen: a version, an unsaved draft, values. */
-  request: Pick<Input<'templates.testSend'>, 'version' | 'draft' | 'variables'>;
+  request: Pick<Input<'templates.testSend'>, 'version' | 'draft' | 'variables' | 'locale'>;
   opened: boolean;
   onClose: () => void;
 }
@@ -28,7 +28,7 @@ export function TestSendDialog({ slug, request, opened, onClose }: TestSendProps
           <LiveStory id={send.data.id} subject="Your test" />
           <Group justify="space-between">
             <Link to="/messages/$id" params={{ id: send.data.id }} className="plain-link">
-              Everything about this mail
+              Everything about this email
             </Link>
             <Button onClick={close}>Done</Button>
           </Group>
@@ -60,7 +60,7 @@ export function TestSendDialog({ slug, request, opened, onClose }: TestSendProps
             label="From"
             name="from"
             placeholder="Your first verified sender"
-            description="Empty: your first verified sender"
+            description="Leave it empty for your first verified sender"
           />
         </ActionForm>
       )}

@@ -1,41 +1,33 @@
 // The versions of an account's template: which is used, what changed, publish and roll back.
 import { Badge, Button, Group, Modal, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { OwnTemplate, TemplateVersionEntry } from '../../../../src/client/operations.ts';
-import { type OperationName, useChange, useRead } from '../../operations.ts';
+import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { HistoryIcon } from '../../parts/icons.tsx';
+import { later } from '../../parts/later.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
+import { PublishDialog } from './publish-dialog.tsx';
+import { templateReads } from './reads.ts';
 
-const Diff = lazy(async () => ({ default: (await import('./diff.tsx')).Diff }));
-/** The reads that a change of one's own templates makes stale. */
-export const templateReads = [
-  'templates.list',
-  'templates.listOwn',
-  'templates.listVersions',
-  'templates.getVersion',
-  'templates.render',
-  'templates.renderSeveral',
-] satisfies OperationName[];
-
+const Diff = later(async () => (await import('./diff.tsx')).Diff);
 export function Versions({ template }: { template: OwnTemplate }) {
   const { slug } = template;
   const may = useMay('developer');
   const confirm = useConfirm();
   const versions = useRead('templates.listVersions', { slug });
   const [compared, setCompared] = useState<TemplateVersionEntry>();
-  const publish = useChange('templates.publish', {
-    changes: templateReads,
-    onDone: ({ published_version }) => tellDone(`Version ${published_version} is in use`),
-  });
+  const [publishing, setPublishing] = useState<number>();
   const rollBack = useChange('templates.rollBack', {
     changes: templateReads,
     onDone: ({ published_version }) => tellDone(`Back to version ${published_version}`),
   });
-  if (versions.isError) return <Fault fault={versions.error} retry={versions.refetch} />;
+  if (versions.isError && !versions.data) {
+    return <Fault fault={versions.error} retry={versions.refetch} />;
+  }
   const rows = versions.data?.data ?? [];
   const canRollBack = rows.filter((row) => row.published_at !== null).length > 1;
   return (
@@ -51,7 +43,7 @@ export function Versions({ template }: { template: OwnTemplate }) {
             onClick={async () => {
               const yes = await confirm({
                 title: 'Roll back?',
-                body: 'Sends use the version that was in use before this one. Mails that are queued keep what they were rendered with.',
+                body: 'Sends use the previously published version again. Queued emails stay as they were rendered.',
                 act: 'Roll back',
                 harmless: true,
               });
@@ -94,17 +86,23 @@ export function Versions({ template }: { template: OwnTemplate }) {
                   size="compact-xs"
                   variant="default"
                   aria-label={`Publish version ${row.version}`}
-                  onClick={() =>
-                    publish.mutate({ slug, version: row.version }, { onError: tellFault })
-                  }
+                  onClick={() => setPublishing(row.version)}
                 >
-                  Publish
+                  Publish…
                 </Button>
               )}
             </Group>
           </Group>
         ))}
       </Stack>
+      {publishing !== undefined && (
+        <PublishDialog
+          slug={slug}
+          version={publishing}
+          newest={rows[0]!.version}
+          onClose={() => setPublishing(undefined)}
+        />
+      )}
       <Modal
         opened={compared !== undefined}
         onClose={() => setCompared(undefined)}

@@ -4,7 +4,6 @@ import {
   Button,
   Drawer,
   Group,
-  Paper,
   SegmentedControl,
   Skeleton,
   Stack,
@@ -12,32 +11,36 @@ import {
   UnstyledButton,
 } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { WebhookDelivery } from '../../../../src/client/operations.ts';
-import { useChange, useRead, useRows } from '../../operations.ts';
+import { type Input, useRead, useRows } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { RetryIcon, WebhooksIcon } from '../../parts/icons.tsx';
-import { Empty, Fact, LoadingRows, ShowMore } from '../../parts/page.tsx';
-import { tellDone, tellFault } from '../../parts/results.ts';
+import { List, RowBox } from '../../parts/list.tsx';
+import { Fact } from '../../parts/page.tsx';
 import { capital, State } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useMay } from '../../session.ts';
-import { toneOfDelivery } from '../messages/handover.tsx';
+import { sayMoment, Time } from '../../parts/time.tsx';
+import { ResendDelivery, toneOfDelivery } from '../messages/handover.tsx';
 
-type Filter = 'all' | WebhookDelivery['state'];
+type Filter = 'all' | 'failed' | WebhookDelivery['state'];
 
 export function DeliveryLog({ endpointId }: { endpointId: string }) {
-  const [filter, setFilter] = useState<Filter>('all');
-  const [openId, setOpenId] = useState<string>();
+  const { state: filter = 'all', delivery: openId } = useSearch({ from: '/inside/webhooks/$id' });
+  const navigate = useNavigate({ from: '/webhooks/$id' });
+  const setFilter = (state: Filter) =>
+    void navigate({ search: state === 'all' ? {} : { state }, replace: true });
+  const setOpenId = (delivery: string | undefined) =>
+    void navigate({
+      search: ({ state }) => ({ ...(state && { state }), ...(delivery && { delivery }) }),
+      replace: true,
+    });
   const client = useQueryClient();
-  const pages = useRows(
+  const deliveries = useRows(
     'webhooks.listDeliveries',
-    { id: endpointId, ...(filter === 'all' ? {} : { state: filter }) },
+    { id: endpointId, ...filterOf(filter as Filter) },
     { watched: true },
   );
-  const rows = pages.data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <>
       <Group justify="space-between" mb="sm">
@@ -48,6 +51,7 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
           onChange={(value) => setFilter(value as Filter)}
           data={[
             { value: 'all', label: 'All' },
+            { value: 'failed', label: 'Failed' },
             { value: 'pending', label: 'Pending' },
             { value: 'delivered', label: 'Delivered' },
             { value: 'abandoned', label: 'Abandoned' },
@@ -58,7 +62,7 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
           variant="default"
           leftSection={<RetryIcon size={14} />}
           onClick={() => {
-            void pages.refetch();
+            void deliveries.refetch();
             // How many wait stands with the endpoint.
             void client.invalidateQueries({ queryKey: ['webhooks.get'] });
           }}
@@ -66,36 +70,24 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
           Refresh
         </Button>
       </Group>
-      {pages.isError && <Fault fault={pages.error} retry={pages.refetch} />}
-      {pages.isPending && <LoadingRows />}
-      {pages.isSuccess && rows.length === 0 && (
-        <Empty icon={<WebhooksIcon />} title="No deliveries">
-          {filter === 'all' ? 'They appear with the next event.' : 'None is in this state.'}
-        </Empty>
-      )}
-      {rows.length > 0 && (
-        <Paper style={{ overflow: 'hidden' }}>
-          {rows.map((row) => (
-            <UnstyledButton
-              key={row.id}
-              className="row-link log-line"
-              onClick={() => setOpenId(row.id)}
-            >
-              <State tone={toneOfDelivery(row)}>{capital(row.state)}</State>
-              <Text size="sm" fw={500}>
-                {row.event_type}
-              </Text>
-              <Text size="sm" c="dimmed" truncate>
-                {sayOutcome(row)}
-              </Text>
-              <Text size="xs" c="dimmed" ta="right">
-                <Time at={row.attempted_at ?? row.created_at} />
-              </Text>
-            </UnstyledButton>
-          ))}
-        </Paper>
-      )}
-      <ShowMore pages={pages} />
+      <List
+        asked={deliveries}
+        rows={deliveries.rows}
+        empty={{
+          icon: <WebhooksIcon />,
+          title: 'No deliveries',
+          children:
+            filter === 'all' ? 'They appear with the next event.' : 'No deliveries in this state.',
+        }}
+      >
+        {(rows) => (
+          <RowBox>
+            {rows.map((row) => (
+              <DeliveryLine key={row.id} row={row} onOpen={() => setOpenId(row.id)} />
+            ))}
+          </RowBox>
+        )}
+      </List>
       <Drawer
         opened={openId !== undefined}
         onClose={() => setOpenId(undefined)}
@@ -109,6 +101,33 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
   );
 }
 
+function DeliveryLine({ row, onOpen }: { row: WebhookDelivery; onOpen: () => void }) {
+  return (
+    <UnstyledButton className="row-link log-line" onClick={onOpen}>
+      <State tone={toneOfDelivery(row)}>{capital(row.state)}</State>
+      <Text size="sm" fw={500}>
+        {row.event_type}
+      </Text>
+      <div className="cut">
+        <Text size="sm" truncate>
+          {row.recipients.join(', ') || row.message_id}
+        </Text>
+        <Text size="xs" c="dimmed" truncate>
+          {sayOutcome(row)}
+        </Text>
+      </div>
+      <Text size="xs" c="dimmed" ta="right">
+        <Time at={row.attempted_at ?? row.created_at} />
+      </Text>
+    </UnstyledButton>
+  );
+}
+
+const filterOf = (filter: Filter): Pick<Input<'webhooks.listDeliveries'>, 'state' | 'failed'> => {
+  if (filter === 'all') return {};
+  return filter === 'failed' ? { failed: true } : { state: filter };
+};
+
 function sayOutcome(row: WebhookDelivery): string {
   const tries = row.attempts === 1 ? '1 attempt' : `${row.attempts} attempts`;
   const outcome = row.status !== null ? `answered ${row.status}` : row.error;
@@ -116,13 +135,8 @@ function sayOutcome(row: WebhookDelivery): string {
 }
 
 function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: string }) {
-  const may = useMay('developer');
   const which = { id: endpointId, delivery_id: deliveryId };
   const delivery = useRead('webhooks.getDelivery', which, { watched: true });
-  const retry = useChange('webhooks.retryDelivery', {
-    changes: ['webhooks.getDelivery', 'webhooks.listDeliveries', 'webhooks.get'],
-    onDone: () => tellDone('It is tried again now'),
-  });
   const { data } = delivery;
   if (delivery.isError && !data) return <Fault fault={delivery.error} retry={delivery.refetch} />;
   if (!data) return <Skeleton height={480} />;
@@ -130,16 +144,7 @@ function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: 
     <Stack>
       <Group justify="space-between">
         <State tone={toneOfDelivery(data)}>{capital(data.state)}</State>
-        {may && data.state !== 'delivered' && (
-          <Button
-            size="xs"
-            leftSection={<RetryIcon size={14} />}
-            loading={retry.isPending}
-            onClick={() => retry.mutate(which, { onError: tellFault })}
-          >
-            Retry now
-          </Button>
-        )}
+        <ResendDelivery row={data} />
       </Group>
       <Group gap={32}>
         <Fact label="Event">{data.event_type}</Fact>
@@ -147,14 +152,29 @@ function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: 
         {data.duration_ms !== null && <Fact label="Took">{Math.round(data.duration_ms)} ms</Fact>}
         {data.next_attempt_at && (
           <Fact label="Next attempt">
-            <Time at={data.next_attempt_at} />
+            {Date.parse(data.next_attempt_at) <= Date.now() ? (
+              'Due now'
+            ) : (
+              <>
+                {sayMoment(data.next_attempt_at)} (<Time at={data.next_attempt_at} />)
+              </>
+            )}
           </Fact>
         )}
-        <Fact label="Message">
-          <Link to="/messages/$id" params={{ id: data.message_id }} className="plain-link">
-            Its timeline
-          </Link>
-        </Fact>
+        {data.attempted_at && <Fact label="Last attempt">{sayMoment(data.attempted_at)}</Fact>}
+        {data.recipients.length > 0 && (
+          <Fact label="About">
+            {data.recipients.slice(0, 5).join(', ')}
+            {data.recipients.length > 5 && ` and ${data.recipients.length - 5} more`}
+          </Fact>
+        )}
+        {data.message_id !== null && (
+          <Fact label="Message">
+            <Link to="/messages/$id" params={{ id: data.message_id }} className="plain-link">
+              Its timeline
+            </Link>
+          </Fact>
+        )}
       </Group>
       <Text fw={600} size="sm">
         Request
@@ -163,7 +183,7 @@ function Delivery({ endpointId, deliveryId }: { endpointId: string; deliveryId: 
         <CodeBlock label="Request" code={show(data.request)} copied={data.request.body} />
       ) : (
         <Text size="sm" c="dimmed">
-          The event is older than what is kept.
+          The event is no longer stored.
         </Text>
       )}
       <Text fw={600} size="sm">

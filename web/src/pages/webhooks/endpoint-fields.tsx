@@ -26,7 +26,7 @@ export function EndpointFields({ value, onChange }: FieldsProps) {
       <EventTypes value={value.event_types} onChange={(event_types) => change({ event_types })} />
       <Switch
         label="In order, one at a time"
-        description="As the events happened; a failing one holds the others back"
+        description="In the order they happened; a failing event holds back the others"
         checked={value.fifo}
         onChange={(event) => change({ fifo: event.currentTarget.checked })}
       />

@@ -9,7 +9,7 @@ import { type EndpointChoice, EndpointFields } from './endpoint-fields.tsx';
 type Made = Output<'webhooks.create'>;
 
 export const SECRET_NOTE =
-  'Your server checks X-SM-Signature with it. When this dialog is closed it cannot be shown again, only replaced.';
+  'Your server verifies X-SM-Signature with it. Once you close this dialog it cannot be shown again, only replaced.';
 
 export function NewEndpointDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [made, setMade] = useState<Made>();
@@ -24,6 +24,7 @@ export function NewEndpointDialog({ opened, onClose }: { opened: boolean; onClos
       size="lg"
       title={made ? 'The signing secret' : 'Add an endpoint'}
       closeOnClickOutside={made === undefined}
+      closeOnEscape={made === undefined}
     >
       {made === undefined ? (
         <NewEndpointForm onMade={setMade} />

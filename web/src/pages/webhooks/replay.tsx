@@ -26,8 +26,8 @@ export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
       onClose();
       tellDone(
         answer.count === 1
-          ? 'One event is posted again'
-          : `${answer.count} events are posted again`,
+          ? 'One event is being posted again'
+          : `${answer.count} events are being posted again`,
       );
     },
   });
@@ -59,8 +59,8 @@ export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
           </Alert>
         )}
         <Switch
-          label="Only those that were abandoned"
-          description="Of whatever time; otherwise every event of a time"
+          label="Only abandoned events"
+          description="From any time; otherwise every event in a period"
           checked={abandoned}
           onChange={(event) => changed(setAbandoned)(event.currentTarget.checked)}
         />

@@ -41,7 +41,7 @@ export function TestEvent({ endpointId, opened, onClose }: TestProps) {
         {result && (
           <Alert
             color={result.ok ? 'martin' : 'red'}
-            title={result.ok ? `Taken with ${result.status}` : 'It failed'}
+            title={result.ok ? `Accepted with ${result.status}` : 'It failed'}
             role="status"
           >
             <Text size="sm">
@@ -51,7 +51,7 @@ export function TestEvent({ endpointId, opened, onClose }: TestProps) {
           </Alert>
         )}
         {result && result.response_body !== '' && (
-          <CodeBlock code={result.response_body} label="Response of the endpoint" />
+          <CodeBlock code={result.response_body} label="The endpoint's response" />
         )}
       </Stack>
     </Modal>

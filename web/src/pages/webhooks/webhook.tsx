@@ -50,7 +50,7 @@ export function WebhookPage() {
       <Health endpoint={endpoint} />
       <Section
         title="Deliveries"
-        lead="What was posted, what came back, and what will be tried again."
+        lead="What was posted, what the endpoint answered, and what will be retried."
       >
         <DeliveryLog endpointId={endpoint.id} />
       </Section>
@@ -63,11 +63,10 @@ function Health({ endpoint }: { endpoint: WebhookEndpoint }) {
     <Stack mb={36}>
       {endpoint.failing_since && (
         <Alert color="red" title="This endpoint keeps failing">
-          {endpoint.failures} in a row since <Time at={endpoint.failing_since} />.
+          {endpoint.failures} in a row since <Time at={endpoint.failing_since} />
           {endpoint.paused_until && (
             <>
-              {' '}
-              Next try <Time at={endpoint.paused_until} />.
+              , next try <Time at={endpoint.paused_until} />
             </>
           )}
         </Alert>
@@ -84,7 +83,7 @@ function Health({ endpoint }: { endpoint: WebhookEndpoint }) {
             <Time at={endpoint.created_at} />
           </Fact>
           {endpoint.previous_secret_until && (
-            <Fact label="Old secret signs too">
+            <Fact label="Old secret also signs">
               until <Time at={endpoint.previous_secret_until} />
             </Fact>
           )}
@@ -92,6 +91,14 @@ function Health({ endpoint }: { endpoint: WebhookEndpoint }) {
       </Paper>
     </Stack>
   );
+}
+
+/** As the server will have it. */
+function switched(one: WebhookEndpoint, { id, enabled }: { id: string; enabled?: boolean }) {
+  if (one.id !== id) return one;
+  return enabled
+    ? { ...one, disabled_at: null, disabled_reason: null }
+    : { ...one, disabled_at: new Date().toISOString(), disabled_reason: 'owner' as const };
 }
 
 function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
@@ -107,15 +114,12 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
     onDone: (answer) => setSecret(answer.secret),
   });
   const change = useChange('webhooks.update', {
-    changes: ['webhooks.list', 'webhooks.get'],
+    foresee: { 'webhooks.list': switched, 'webhooks.get': switched },
     onDone: (changed) => tellDone(changed.disabled_at ? 'Switched off' : 'Switched on'),
   });
   const remove = useChange('webhooks.remove', {
-    changes: ['webhooks.list'],
-    onDone: () => {
-      tellDone('The endpoint was removed');
-      void navigate({ to: '/webhooks' });
-    },
+    foresee: { 'webhooks.list': (one, input) => (one.id === input.id ? null : one) },
+    onDone: () => tellDone('The endpoint was removed'),
   });
   return (
     <>
@@ -131,18 +135,14 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
         <Menu.Dropdown>
           <Menu.Item onClick={edit.open}>Edit</Menu.Item>
           <Menu.Item onClick={replay.open}>Replay events …</Menu.Item>
-          <Menu.Item
-            onClick={() =>
-              change.mutate({ id, enabled: endpoint.disabled_at !== null }, { onError: tellFault })
-            }
-          >
+          <Menu.Item onClick={() => change.mutate({ id, enabled: endpoint.disabled_at !== null })}>
             {endpoint.disabled_at ? 'Switch on' : 'Switch off'}
           </Menu.Item>
           <Menu.Item
             onClick={async () => {
               const yes = await confirm({
                 title: 'Replace the signing secret?',
-                body: 'A new secret is made. The old one signs beside it for a while, so that your servers can change over.',
+                body: 'A new secret is created. The old one keeps signing for a while, so you can update your servers.',
                 act: 'Replace it',
                 harmless: true,
               });
@@ -153,14 +153,16 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
           </Menu.Item>
           <Menu.Divider />
           <Menu.Item
-            color="red"
+            className="danger-item"
             onClick={async () => {
               const yes = await confirm({
                 title: 'Remove this endpoint?',
-                body: 'It is told of nothing more; deliveries that wait are dropped. This cannot be undone.',
+                body: 'It receives nothing more, and waiting deliveries are dropped. This cannot be undone.',
                 act: 'Remove the endpoint',
               });
-              if (yes) remove.mutate({ id }, { onError: tellFault });
+              if (!yes) return;
+              remove.mutate({ id });
+              void navigate({ to: '/webhooks' });
             }}
           >
             Remove
@@ -176,10 +178,11 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
         title="The new signing secret"
         size="lg"
         closeOnClickOutside={false}
+        closeOnEscape={false}
       >
         <Secret value={secret ?? ''} label="signing secret" note={SECRET_NOTE} />
         <Text size="sm" c="dimmed" mt="md">
-          Both secrets sign until the old one runs out.
+          Both secrets sign until the old one expires.
         </Text>
       </Modal>
     </>

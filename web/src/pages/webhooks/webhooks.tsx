@@ -1,12 +1,12 @@
 // Webhooks: the endpoints that are told about events.
-import { Badge, Button, Group, Paper, Text } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '../../../../src/client/operations.ts';
 import { useRead } from '../../operations.ts';
-import { Fault } from '../../parts/fault.tsx';
 import { PlusIcon, WebhooksIcon } from '../../parts/icons.tsx';
-import { Empty, LoadingRows, Page } from '../../parts/page.tsx';
+import { List, RowBox } from '../../parts/list.tsx';
+import { LoadingRows, Page } from '../../parts/page.tsx';
 import { State } from '../../parts/status.tsx';
 import { useMay } from '../../session.ts';
 import { NewEndpointDialog } from './new-endpoint.tsx';
@@ -24,47 +24,52 @@ export function WebhooksPage() {
   return (
     <Page
       title="Webhooks"
-      lead="Your servers learn of deliveries, bounces, opens, clicks and complaints as they happen, signed."
+      lead="Signed notifications to your servers about deliveries, bounces, opens, clicks and complaints, as they happen."
       actions={endpoints.length > 0 && add}
     >
-      {webhooks.isError && <Fault fault={webhooks.error} retry={webhooks.refetch} />}
-      {webhooks.isPending && <LoadingRows rows={3} />}
-      {webhooks.isSuccess && endpoints.length === 0 && (
-        <Empty icon={<WebhooksIcon />} title="No endpoints" action={add}>
-          Give us an HTTPS address; each event is posted to it and retried for nine hours.
-        </Empty>
-      )}
-      {endpoints.length > 0 && (
-        <Paper style={{ overflow: 'hidden' }}>
-          {endpoints.map((endpoint) => (
-            <Link
-              key={endpoint.id}
-              to="/webhooks/$id"
-              params={{ id: endpoint.id }}
-              className="row-link endpoint-line"
-            >
-              <EndpointState endpoint={endpoint} />
-              <Text size="sm" fw={500} truncate>
-                {endpoint.url}
-              </Text>
-              <Group gap={6} wrap="nowrap" className="message-tags">
-                {(endpoint.event_types.length > 0 ? endpoint.event_types : ['all events']).map(
-                  (type) => (
-                    <Badge key={type} color="gray">
-                      {type}
-                    </Badge>
-                  ),
-                )}
-              </Group>
-              <Text size="xs" c="dimmed" ta="right">
-                {endpoint.waiting > 0 ? `${endpoint.waiting} waiting` : ''}
-              </Text>
-            </Link>
-          ))}
-        </Paper>
-      )}
+      <List
+        asked={webhooks}
+        rows={endpoints}
+        loading={<LoadingRows rows={3} />}
+        empty={{
+          icon: <WebhooksIcon />,
+          title: 'No endpoints',
+          children: 'Add an HTTPS URL. Each event is posted to it and retried for nine hours.',
+          action: add,
+        }}
+      >
+        {(rows) => (
+          <RowBox>
+            {rows.map((endpoint) => (
+              <EndpointLine key={endpoint.id} endpoint={endpoint} />
+            ))}
+          </RowBox>
+        )}
+      </List>
       <NewEndpointDialog opened={opened} onClose={close} />
     </Page>
+  );
+}
+
+function EndpointLine({ endpoint }: { endpoint: WebhookEndpoint }) {
+  const types = endpoint.event_types.length > 0 ? endpoint.event_types : ['all events'];
+  return (
+    <Link to="/webhooks/$id" params={{ id: endpoint.id }} className="row-link endpoint-line">
+      <EndpointState endpoint={endpoint} />
+      <Text size="sm" fw={500} truncate>
+        {endpoint.url}
+      </Text>
+      <Group gap={6} wrap="nowrap" className="message-tags">
+        {types.map((type) => (
+          <Badge key={type} color="gray">
+            {type}
+          </Badge>
+        ))}
+      </Group>
+      <Text size="xs" c="dimmed" ta="right">
+        {endpoint.waiting > 0 ? `${endpoint.waiting} waiting` : ''}
+      </Text>
+    </Link>
   );
 }
 

@@ -1,0 +1,178 @@
+// npm run bench batch: emails accepted per second in batches of 100, beside the same emails as single sends by as many callers,
+// in alternating rounds over one API process and one PostgreSQL. The goal is a ratio of at least 4, for one caller and for eight.
+// Beside it, without a goal: single sends by as many callers as the server can use. Its group commit makes batches of these by
+// itself, so that only the cost of a call is saved there; writing an email costs PostgreSQL the same. ROUNDS is read from the
+// environment.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createAccount } from '../src/accounts/accounts.ts';
+import { addIdentity } from '../src/accounts/identities.ts';
+import { createKey } from '../src/accounts/keys.ts';
+import { systemClock } from '../src/clock.ts';
+import { openEmbedded } from '../src/store/embedded/open.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { openDatabase } from '../src/store/pool.ts';
+import { cpuBetween, cpuMicroseconds, snapshotTree } from './support/cpu.ts';
+import { judge } from './support/results.ts';
+import { show, summarise } from './support/rounds.ts';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 8);
+const SECONDS = 2;
+const PORT = 38_475;
+const GOAL = 4;
+const COUNT = 100;
+
+const FIGURES: [what: string, figure: keyof Round, digits: number][] = [
+  ['emails a second', 'rate', 0],
+  ['latency of a call p50, ms', 'p50', 1],
+  ['latency of a call p99, ms', 'p99', 1],
+  ['CPU an email, Node, µs', 'nodeUs', 0],
+  ['CPU an email, PostgreSQL, µs', 'postgresUs', 0],
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
+const embedded = await openEmbedded(join(folder, 'data'), { as: 'owner', log: () => undefined });
+const database = openDatabase(embedded.url, { connections: 4, onIdleError: () => undefined });
+await migrate(database);
+const key = await makeKey();
+const server = await startServer();
+const postmaster = Number(
+  readFileSync(findFile(join(folder, 'data'), 'postmaster.pid'), 'utf8').split('\n')[0],
+);
+
+const html = `<html><body>${'<p>A paragraph of an ordinary mail, with some words in it.</p>'.repeat(42)}</body></html>`;
+const text = 'A paragraph of an ordinary mail, with some words in it.\n'.repeat(6);
+const email = (n: number) => ({
+  from_email: 'Acme <hello@example.com>',
+  to: [`person-${n}@example.net`],
+  ...{ subject: 'An ordinary mail', html, text, tags: ['bench'] },
+});
+const many = {
+  ...{ from_email: 'Acme <hello@example.com>', subject: 'An ordinary mail', html, text },
+  ...{ tags: ['bench'], recipients: each((n) => ({ to: `person-${n}@example.net` })) },
+};
+
+const BATCH = '/v1/send/batch';
+const singleByOne = openLoad('single sends, one caller', '/v1/send', email(0), { callers: 1 });
+const batchByOne = openLoad('batches, one caller', BATCH, each(email), { callers: 1 });
+const single = openLoad('single sends, 8 callers', '/v1/send', email(0), { callers: 8 });
+const batch = openLoad('batches, 8 callers', BATCH, each(email), { callers: 8 });
+const personal = openLoad('one email for 100, 8 callers', BATCH, many, { callers: 8 });
+const most = openLoad('single sends, 64 callers', '/v1/send', email(0), { callers: 64 });
+const loads = [singleByOne, batchByOne, single, batch, personal, most];
+
+try {
+  for (let warm = 0; warm < 3; warm++) for (const load of loads) await load.round();
+  for (const { rounds } of loads) rounds.length = 0;
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (const load of loads) await load.round();
+    const rates = loads.map(({ name, rounds }) => `${rounds.at(-1)!.rate.toFixed(0)} ${name}`);
+    process.stdout.write(`  round ${round}, emails a second: ${rates.join(', ')}\n`);
+  }
+  for (const { name, rounds } of loads) {
+    process.stdout.write(`\n${name}\n`);
+    for (const [what, figure, digits] of FIGURES) {
+      const summary = summarise(rounds.map((round) => round[figure]));
+      process.stdout.write(`  ${what.padEnd(32)} ${show(summary, digits)}\n`);
+    }
+  }
+  compare('one caller', batchByOne, singleByOne, GOAL);
+  compare('8 callers', batch, single, GOAL);
+  compare('8 callers, one email for 100', personal, single, GOAL);
+  compare('8 callers beside single sends by 64', batch, most);
+} finally {
+  for (const child of [...loads.map((load) => load.child), server]) {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+  await database.close();
+  await embedded.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function compare(what: string, batches: Load, singles: Load, goal?: number): void {
+  const ratio = summarise(
+    batches.rounds.map(({ rate }, round) => rate / singles.rounds[round]!.rate),
+  );
+  judge(`batches : single sends, ${what}`, ratio, goal === undefined ? {} : { goal });
+}
+
+function each<Item>(make: (n: number) => Item): Item[] {
+  return Array.from({ length: COUNT }, (_, n) => make(n));
+}
+
+async function makeKey(): Promise<string> {
+  const account = await createAccount(database, {
+    ...{ name: 'bench', plan: 'paid' as const },
+    ...{ dailyQuota: 2_000_000_000, ratePerSecond: 1_000_000 },
+  });
+  await addIdentity(database, account.id, 'example.com', true);
+  const wish = { accountId: account.id, scopes: ['email:send'] as const };
+  return (await createKey(database, systemClock, wish)).key;
+}
+
+async function startServer(): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['bin/sandmartin.js', 'serve'], {
+    env: {
+      ...process.env,
+      ...{ DATABASE_URL: embedded.url, PORT: String(PORT), FEEDBACK_PORT: '0' },
+      ...{ ROLES: 'api', LOG_LEVEL: 'warn' },
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout!, 'data');
+  return child;
+}
+
+interface Round {
+  rate: number;
+  p50: number;
+  p99: number;
+  nodeUs: number;
+  postgresUs: number;
+}
+
+type Load = ReturnType<typeof openLoad>;
+
+function openLoad(name: string, path: string, content: object, { callers }: { callers: number }) {
+  const file = join(folder, name.replaceAll(' ', '-'));
+  const body = Buffer.from(JSON.stringify(content));
+  const head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  writeFileSync(file, Buffer.concat([Buffer.from(head), body]));
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', 'bench/support/http-load.ts', String(PORT), String(callers), file],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  const answers = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  const emails = path === '/v1/send' ? 1 : COUNT;
+  const rounds: Round[] = [];
+  const used = () => ({ node: cpuMicroseconds(server.pid!), postgres: snapshotTree(postmaster) });
+  return {
+    ...{ name, child, rounds },
+    async round(): Promise<void> {
+      const before = used();
+      child.stdin!.write(`${JSON.stringify({ seconds: SECONDS })}\n`);
+      const { answered, failed, p50, p99 } = JSON.parse((await answers.next()).value as string);
+      const after = used();
+      if (failed > 0) throw new Error(`${failed} calls were not answered with 202`);
+      const count = answered * emails;
+      rounds.push({
+        ...{ rate: count / SECONDS, p50, p99 },
+        nodeUs: (after.node - before.node) / count,
+        postgresUs: cpuBetween(before.postgres, after.postgres) / count,
+      });
+    },
+  };
+}
+
+function findFile(under: string, name: string): string {
+  const found = readdirSync(under, { recursive: true, encoding: 'utf8' }).find((entry) =>
+    entry.endsWith(`/${name}`),
+  );
+  return join(under, found ?? name);
+}

@@ -1,0 +1,26 @@
+// The benchmarks, in the order of an email's way, with settings for a run of all of them: 15 minutes on two cores. Read by
+// scripts/bench.ts, which runs them, and by scripts/describe-figures.ts, which wants each explained in docs/performance.md.
+
+export interface Bench {
+  env?: Record<string, string>;
+  args?: string[];
+}
+
+export const BENCHES: Record<string, Bench> = {
+  install: {},
+  start: { env: { ROUNDS: '3' } },
+  accept: { env: { ROUNDS: '4' } },
+  'accept-template': { env: { ROUNDS: '4' } },
+  batch: { env: { ROUNDS: '3' } },
+  smtp: { env: { ROUNDS: '4' } },
+  mcp: { env: { ROUNDS: '3' } },
+  templates: { args: ['--rounds', '5'] },
+  jinja: { args: ['--rounds', '3'] },
+  handoff: { args: ['--rounds', '4', '--seconds', '1'] },
+  drain: { env: { ROUNDS: '3', EMAILS: '4000' } },
+  fairness: { env: { SAMPLES: '150', ROUNDS: '2' } },
+  webhooks: { env: { ROUNDS: '2' } },
+  'end-to-end': { env: { SECONDS: '60' } },
+  growth: { env: { SIZES: '10000,1000000', ROUNDS: '3' } },
+  memory: {},
+};

@@ -1,0 +1,44 @@
+// npm run test:nodes [FILES…]: npm test, or single test files, on each Node that Sandmartin runs on: the oldest, 22, and 24,
+// which is recommended. The binaries come from npm and lie in .artifacts/nodes.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const VERSIONS = ['20.19', '22', '24'];
+const files = process.argv.slice(2);
+const failed = [];
+
+for (const version of VERSIONS) {
+  const bin = binOf(version);
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+  const found = execFileSync(join(bin, 'node'), ['--version'], { encoding: 'utf8' }).trim();
+  process.stdout.write(`\n── Node ${found}\n`);
+  const [command, args] =
+    files.length === 0 ? ['npm', ['test']] : ['npx', ['vitest', 'run', ...files]];
+  const { status } = spawnSync(command, args, { cwd: root, env, stdio: 'inherit' });
+  if (status !== 0) failed.push(found);
+}
+process.stdout.write(
+  failed.length === 0 ? '\nAll passed.\n' : `\nFailed on ${failed.join(', ')}.\n`,
+);
+process.exit(failed.length === 0 ? 0 : 1);
+
+function binOf(version) {
+  const name = `node-${process.platform}-${process.arch}`;
+  const folder = join(root, '.artifacts/nodes', version);
+  const bin = join(folder, 'node_modules', name, 'bin');
+  if (!existsSync(bin)) {
+    const args = [
+      'install',
+      '--no-save',
+      '--no-package-lock',
+      '--prefix',
+      folder,
+      `${name}@${version}`,
+    ];
+    execFileSync('npm', args, { cwd: root, stdio: 'inherit' });
+  }
+  return bin;
+}

@@ -1,0 +1,119 @@
+// Finding links in what a key writes, for its rule `link_hosts`: whatever a mail program would make
+// a link of counts, not only what is marked as one. What cannot be looked through may hold any.
+import { isUtf8 } from 'node:buffer';
+
+/** Of what people write without a scheme, mail programs link what ends in a domain of these. */
+const ENDINGS =
+  'com|net|org|io|co|app|dev|info|biz|me|ai|to|ly|gg|cc|tv|xyz|top|site|online|shop|store|link|click|live|club|pro|ru|cn|de|uk|us|eu|fr|nl|es|it|pl|in|br|au|ca|ch|at|jp|kr|tk|ml|ga|cf|gq|su|ws|page|cloud|tech|icu|vip|work|zip|mov';
+
+/** Browsers need no slashes behind a scheme of the web: https:evil.example leads there. */
+const ADDRESS = /(?:(?:https?|ftp|wss?):[\\/]*|[\\/]{2})([^\s\\/?#"'<>()[\]{}]+)/giu;
+const BARE = new RegExp(
+  `(?<![\\p{L}\\p{N}@.-])((?:[\\p{L}\\p{N}-]{1,63}\\.){1,8}(?:${ENDINGS}))(?![\\p{L}\\p{N}-])`,
+  'giu',
+);
+const MOST_DEPTH = 100;
+
+/**
+ * The first host in any text of the value that is not among these or below one; undefined: none.
+ * `plain`: no program reads it as HTML, so a line's end is the end of a link.
+ */
+export function strangeLink(
+  value: unknown,
+  hosts: readonly string[],
+  { plain = false } = {},
+): string | undefined {
+  const left: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
+  while (left.length > 0) {
+    const { value: one, depth } = left.pop()!;
+    if (typeof one === 'string') {
+      const strange = hostsIn(one, plain).find((host) => !isBelow(host, hosts));
+      if (strange !== undefined) return strange;
+    } else if (typeof one === 'object' && one !== null && depth < MOST_DEPTH) {
+      for (const [name, inside] of Object.entries(one)) {
+        left.push({ value: inside, depth: depth + 1 }, { value: name, depth: depth + 1 });
+      }
+    }
+  }
+  return undefined;
+}
+
+/** What holds more than a plain host, such as HTML's &quest;, may end elsewhere than it seems to. */
+const isBelow = (host: string, hosts: readonly string[]): boolean =>
+  /^[\w.-]+$/.test(host) && hosts.some((one) => host === one || host.endsWith(`.${one}`));
+
+function hostsIn(written: string, plain: boolean): string[] {
+  const text = readable(written).replace(plain ? /\p{Cf}/gu : /[\p{Cf}\t\r\n]/gu, '');
+  const found: string[] = [];
+  for (const [, authority] of text.matchAll(ADDRESS)) found.push(hostOf(authority!));
+  for (const [, host] of text.matchAll(BARE)) found.push(hostOf(host!));
+  return found;
+}
+
+/** As a browser reads it: other forms of letters and dots are the plain ones, entities are letters. */
+const readable = (text: string): string =>
+  text
+    .replace(/&#(x[0-9a-f]{1,6}|[0-9]{1,7});?/gi, (_, code: string) => fromCode(code))
+    .replace(/&(sol|period|colon|bsol|amp|tab|newline);?/gi, (_, name: string) => {
+      return ENTITIES[name.toLowerCase()]!;
+    })
+    .normalize('NFKC')
+    .replace(/[\u3002\uff0e\uff61]/g, '.');
+
+const ENTITIES: Record<string, string> = {
+  ...{ sol: '/', period: '.', colon: ':', bsol: '\\', amp: '&', tab: '', newline: '' },
+};
+
+function fromCode(code: string): string {
+  const point =
+    code[0] === 'x' || code[0] === 'X' ? Number.parseInt(code.slice(1), 16) : Number(code);
+  return point <= 0x10ffff ? String.fromCodePoint(point) : '';
+}
+
+/**
+ * What a browser would call; text that is not an authority is shown as it is, and is not a host of
+ * ours.
+ */
+function hostOf(authority: string): string {
+  const url = `https://${authority}/`;
+  return URL.canParse(url) ? new URL(url).hostname : authority.slice(0, 100).toLowerCase();
+}
+
+export interface AttachedFile {
+  filename: string;
+  contentType: string;
+  content: Buffer;
+}
+
+/** Kinds that hold no more than is seen in their bytes, by how their names end. */
+const LOOKED_THROUGH: Record<string, string> = {
+  ...{ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', gif: 'image/gif' },
+  ...{ webp: 'image/webp', txt: 'text/plain', ics: 'text/calendar' },
+};
+
+/**
+ * The first host that a file leads to and that is not among these; null: it cannot be looked
+ * through. Some programs open a file by its name, others by its type: they must say the same.
+ */
+export function strangeLinkIn(
+  { filename, contentType, content }: AttachedFile,
+  hosts: readonly string[],
+): string | null | undefined {
+  const type = LOOKED_THROUGH[filename.toLowerCase().split('.').at(-1)!];
+  const [given = '', ...parameters] = contentType.toLowerCase().split(';');
+  if (type === undefined || given.trim() !== type) return null;
+  if (!parameters.every((it) => PARAMETER.test(it))) return null;
+  if (type.startsWith('image/')) return undefined;
+  if (content.length > MOST_BYTES || !isUtf8(content) || content.includes(0)) return null;
+  // Lines of a calendar go on behind a space (RFC 5545 3.1), and files in it are encoded.
+  const text = content.toString();
+  const whole = type === 'text/calendar' ? text.replace(/\r?\n[ \t]/g, '') : text;
+  return /encoding\s*=/i.test(whole) ? null : strangeLink(whole, hosts, { plain: true });
+}
+
+/** More would hold up everybody else. */
+const MOST_BYTES = 256 * 1024;
+
+/** Others name another file, or letters of another charset. */
+const PARAMETER =
+  /^\s*((charset="?(utf-8|us-ascii)"?|method="?[a-z]+"?|component="?[a-z]+"?)\s*)?$/;

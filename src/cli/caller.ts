@@ -1,0 +1,66 @@
+// Who started this process, so that it can end with them: even when they are killed and can tell
+// nobody. Asked by serve --sandbox. npm and npx stay between us and who called them, and live on
+// when that one dies: it is watched in their place.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const LOOK_EVERY_MS = 500;
+
+interface Process {
+  parent: number;
+  name: string;
+}
+
+/** Calls `end` once, when who started us is gone. */
+export function endWithCaller(end: () => void): void {
+  const parent = process.ppid;
+  const caller = callerOf(parent);
+  const timer = setInterval(() => {
+    // An orphan gets another parent.
+    if (process.ppid === parent && isAlive(caller)) return;
+    clearInterval(timer);
+    end();
+  }, LOOK_EVERY_MS);
+  timer.unref();
+}
+
+/** Past `npm exec`, and the shell that it starts commands with. */
+function callerOf(pid: number): number {
+  const shell = processOf(pid);
+  if (shell === undefined) return pid;
+  if (isNpm(shell)) return shell.parent;
+  const above = /^(sh|dash|bash)$/.test(shell.name) ? processOf(shell.parent) : undefined;
+  return above !== undefined && isNpm(above) ? above.parent : pid;
+}
+
+const isNpm = ({ name }: Process): boolean => /^(npm|npx)\b/.test(name);
+
+/** Undefined: it is gone, or this machine does not tell. */
+function processOf(pid: number): Process | undefined {
+  try {
+    if (process.platform === 'linux') {
+      // The name is in brackets and may hold some itself.
+      const [, name, parent] = /^\d+ \((.*)\) \S (\d+)/s.exec(
+        readFileSync(`/proc/${pid}/stat`, 'utf8'),
+      )!;
+      return { name: name!, parent: Number(parent) };
+    }
+    const told = execFileSync('ps', ['-o', 'ppid=,comm=', '-p', String(pid)], { encoding: 'utf8' });
+    const [, parent, name] = /^\s*(\d+)\s+(.*)/.exec(told)!;
+    return { name: name!.split('/').at(-1)!, parent: Number(parent) };
+  } catch {
+    return undefined;
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  // What is above everything does not end.
+  if (pid <= 1) return true;
+  try {
+    process.kill(pid, 0);
+    return processOf(pid) !== undefined || process.platform !== 'linux';
+  } catch (error) {
+    // It is somebody else's, and there.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,54 @@
+// Every command: one file each, in the order of `sandmartin --help`.
+import type { Command } from 'commander';
+import { registerAccount } from './account.ts';
+import { registerApproval } from './approval.ts';
+import { registerBackup } from './backup.ts';
+import { registerBranding } from './branding.ts';
+import { registerDatabase } from './database.ts';
+import { registerDoctor } from './doctor.ts';
+import { registerFeedback } from './feedback.ts';
+import { registerFeedbackList } from './feedback-list.ts';
+import { registerIdentity } from './identity.ts';
+import { registerJinja } from './jinja.ts';
+import { registerKey } from './key.ts';
+import { registerLink } from './link.ts';
+import { registerMessage } from './message.ts';
+import { registerQuarantine } from './quarantine.ts';
+import { registerReceivers } from './receivers.ts';
+import { registerRecipient } from './recipient.ts';
+import { registerRelay } from './relay.ts';
+import { registerSandbox } from './sandbox.ts';
+import { registerSecret } from './secret.ts';
+import { registerServe } from './serve.ts';
+import { registerStream } from './stream.ts';
+import { registerSuppression } from './suppression.ts';
+import { registerTemplate } from './template.ts';
+import { registerUser } from './user.ts';
+import { registerWebhook } from './webhook.ts';
+
+export function registerCommands(program: Command): void {
+  registerServe(program);
+  registerAccount(program);
+  registerKey(program);
+  registerApproval(program);
+  registerUser(program);
+  registerIdentity(program);
+  registerTemplate(program);
+  registerQuarantine(program);
+  registerReceivers(program);
+  registerBranding(program);
+  registerMessage(program);
+  registerWebhook(program);
+  registerRelay(program);
+  registerSandbox(program);
+  registerFeedbackList(registerFeedback(program));
+  registerStream(program);
+  registerSuppression(program);
+  registerRecipient(program);
+  registerLink(program);
+  registerJinja(program);
+  registerSecret(program);
+  registerBackup(program);
+  registerDatabase(program);
+  registerDoctor(program);
+}

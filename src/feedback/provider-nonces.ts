@@ -1,0 +1,31 @@
+// Words that a provider signs instead of the whole notification: each stands for the one that it
+// came with first, in every process. Before: inbound/provider.ts has checked the signature. Without
+// this, whoever saw one notification could write others under its signature. A repeat of the same
+// one passes: providers try again when our answer was lost.
+import { createHash } from 'node:crypto';
+import type { Database } from '../store/pool.ts';
+
+/** Longer than any signature is believed. */
+const KEPT_DAYS = 2;
+
+export async function isFirstOrSame(
+  database: Database,
+  provider: string,
+  nonce: string,
+  said: string,
+): Promise<boolean> {
+  const [kept] = await database.query<{ isSame: boolean }>(
+    `INSERT INTO provider_nonces AS n (provider, nonce, said) VALUES ($1, $2, $3)
+     ON CONFLICT (provider, nonce) DO UPDATE SET said = n.said RETURNING n.said = $3 AS "isSame"`,
+    [provider, digest(nonce), digest(said)],
+  );
+  return kept!.isSame;
+}
+
+export async function pruneNonces(database: Database): Promise<void> {
+  await database.query(
+    `DELETE FROM provider_nonces WHERE seen_at < now() - interval '${KEPT_DAYS} days'`,
+  );
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

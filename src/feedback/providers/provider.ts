@@ -1,0 +1,199 @@
+// What email providers tell by HTTP, in one shape: who may speak, and what is said, as the same
+// reports that mail servers send. One file for each provider; inbound/provider.ts answers them and
+// finds the mail.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import { Problem } from '../../errors.ts';
+import type { Reason } from '../../events/reasons.ts';
+import { type Consequence, classify } from '../classify.ts';
+import { type RecipientResult, recipientResult } from '../dsn.ts';
+import { fingerprint, makeReport, type Report } from '../report.ts';
+
+export interface Provider {
+  /** Its name, and the last part of its path. */
+  title: string;
+  name: string;
+  /** The setting that says whom we believe. */
+  setting: string;
+  /** Who can speak for it in a report: its host. */
+  host: string;
+  /**
+   * Throws a Problem unless it is the provider that speaks. `secrets` are those of its setting;
+   * `text` is the body as it came.
+   */
+  authenticate(call: ProviderCall, secrets: readonly string[], nowMs: number): void;
+  /**
+   * One event. Undefined: it needs no answer. Throws a Problem where it is not what the provider
+   * documents.
+   */
+  read(event: unknown): ProviderEvent | undefined;
+  /** Where a word is signed and not what is said: both, for the word stands for nothing else. */
+  signedWord?(body: unknown): { nonce: string; said: string };
+}
+
+export interface ProviderCall {
+  /** What follows the provider's path; '' where nothing does. */
+  rest: string;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+export interface ProviderEvent {
+  kind: 'delivery' | 'delay' | 'bounce' | 'reject' | 'complaint' | 'unsubscribe' | 'open' | 'click';
+  /** The provider's own id of the mail; '' where it says none. */
+  relayMessageId: string;
+  /** For opens and clicks a report without recipients. */
+  report: Report;
+  userAgent: string | null;
+  ipAddress: string | null;
+  url: string | null;
+  /** The same for every copy of the same event. */
+  fingerprint: string;
+}
+
+/** What is known of the mail, whatever happened to it. */
+export interface About {
+  provider: Provider['host'];
+  recipient: string;
+  /** Our own token, which the provider was given with the mail. */
+  token: string | null;
+  /** Of the mail as we wrote it. */
+  messageId: string | null;
+  relayMessageId: string | null;
+}
+
+type Loose = string | null | undefined;
+
+export const delivered = (about: About, response: Loose, remoteMta: Loose = null): ProviderEvent =>
+  told('delivery', about, {
+    action: 'delivered',
+    smtp_response: response || null,
+    remote_mta: remoteMta || null,
+  });
+
+export const delayed = (about: About, response: Loose, remoteMta: Loose = null): ProviderEvent =>
+  told('delay', about, {
+    action: 'delayed',
+    smtp_response: response || null,
+    remote_mta: remoteMta || null,
+  });
+
+/** What the provider says itself goes before what its words mean. */
+export interface Verdict {
+  finality?: 'permanent' | 'transient';
+  reason?: Reason;
+  consequence?: Consequence;
+  status?: Loose;
+  remoteMta?: Loose;
+}
+
+export function bounced(about: About, response: Loose, verdict: Verdict = {}): ProviderEvent {
+  const status = /^[45]\.\d{1,3}\.\d{1,3}$/.exec(verdict.status ?? '')?.[0] ?? null;
+  const words = classify(status, response ?? '');
+  const finality = verdict.finality ?? words.bounceType;
+  return told('bounce', about, {
+    action: 'failed',
+    status,
+    bounce_type: finality,
+    reason: verdict.reason ?? words.reason,
+    consequence: finality === 'transient' ? 'none' : (verdict.consequence ?? words.consequence),
+    smtp_response: response || null,
+    remote_mta: verdict.remoteMta || null,
+  });
+}
+
+export const complained = (about: About): ProviderEvent => told('complaint', about, {}, 'abuse');
+
+export const unsubscribed = (about: About): ProviderEvent =>
+  told('unsubscribe', about, {}, 'opt-out');
+
+/** `identity`: what tells this open or click from the next of the same person. */
+export function seen(
+  kind: 'open' | 'click',
+  about: About,
+  by: { userAgent: Loose; ipAddress: Loose; url?: Loose; identity: readonly Loose[] },
+): ProviderEvent {
+  const report = makeReport('other', [], originalOf(about));
+  const { userAgent = null, ipAddress = null, url = null, identity } = by;
+  const seenBy = [userAgent, ipAddress, url, ...identity];
+  return {
+    ...{ kind, report, userAgent, ipAddress, url },
+    relayMessageId: about.relayMessageId ?? '',
+    fingerprint: fingerprint([about.provider, kind, report.fingerprint, ...seenBy]),
+  };
+}
+
+function told(
+  kind: ProviderEvent['kind'],
+  about: About,
+  result: Partial<RecipientResult>,
+  feedbackType: string | null = null,
+): ProviderEvent {
+  const recipient = recipientResult(about.recipient, { reporting_mta: about.provider, ...result });
+  const form = feedbackType === null ? 'dsn' : 'arf';
+  const report = makeReport(form, [recipient], originalOf(about), feedbackType);
+  return {
+    ...{ kind, report, userAgent: null, ipAddress: null, url: null },
+    relayMessageId: about.relayMessageId ?? '',
+    fingerprint: report.recipients[0]!.fingerprint,
+  };
+}
+
+const originalOf = ({ token, messageId, recipient }: About): Report['original'] => ({
+  messageId: messageId?.replace(/^\s*<|>\s*$/g, '') || null,
+  ourId: null,
+  token,
+  envelopeId: null,
+  recipients: [recipient],
+  senders: [],
+  arrivedAt: null,
+});
+
+/** By hash, so that neither length nor beginning of a secret can be guessed from the time. */
+export const isOneOf = (secrets: readonly string[], given: string): boolean =>
+  secrets.some((secret) => timingSafeEqual(digest(secret), digest(given)));
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/**
+ * Of another type than documented it is as if it were not there: a bounce must not be lost because
+ * a field that only adds to it changed.
+ */
+export const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().catch(null);
+
+export const optionalText = optional(z.string());
+
+/** Undefined where it is not what the provider documents. */
+export function readAs<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> | undefined {
+  const { success, data } = schema.safeParse(value);
+  return success ? data : undefined;
+}
+
+/** For events: the Problem says what is missing, and nothing of what it holds. */
+export function readEvent<Schema extends z.ZodType>(
+  title: string,
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return data;
+  throw notDocumented(title, error.issues[0]?.path.join('.') || 'the whole of it');
+}
+
+export const notDocumented = (title: string, path: string): Problem =>
+  new Problem('invalid', `This is no event that ${title} documents: ${path} is missing or wrong.`);
+
+const CLOCK_SKEW_MS = 10 * 60_000;
+
+/** A signed notification of long ago may have been overheard; what is not a time is refused too. */
+export function requireRecent(provider: string, ageMs: number, longestMs: number): void {
+  if (ageMs < longestMs && ageMs > -CLOCK_SKEW_MS) return;
+  throw notAuthentic(provider, 'the signature is from another day');
+}
+
+export const notAuthentic = (title: string, why: string): Problem =>
+  new Problem('unauthenticated', `This is not from ${title}: ${why}.`);

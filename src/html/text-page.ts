@@ -1,0 +1,157 @@
+// The page that plain text is written on: words become paragraphs, paragraphs lines. Before it:
+// plain-text.ts, which says what each element becomes. After it: the text part of a mail.
+
+export const LINE_WIDTH = 76;
+/**
+ * Quotes and lists inside one another move to the right up to here, so that words still have room
+ * beside them.
+ */
+const LONGEST_INDENT = 32;
+
+/**
+ * Collects words into paragraphs, wraps them, and keeps at most the blank lines that were asked
+ * for.
+ */
+export class Page {
+  private text = '';
+  private paragraph = '';
+  private blankLines = 0;
+  private firstPrefix = '';
+  private prefix = '';
+  /** The prefix of blank lines: what comes before an indented part is not in it yet. */
+  private gapPrefix = '';
+  /** Characters that may still be written around what somebody wrote: prefixes, rules, columns. */
+  private ornaments: number;
+
+  constructor(ornaments: number) {
+    this.ornaments = ornaments;
+  }
+
+  words(text: string): void {
+    this.paragraph += text;
+  }
+
+  /** Ends the paragraph; what follows stands at least this many blank lines below. */
+  separate(blankLines: number): void {
+    if (this.paragraph !== '') {
+      const lines = wrap(this.paragraph, LINE_WIDTH - this.prefix.length);
+      this.paragraph = '';
+      this.lines(lines);
+    }
+    if (blankLines > this.blankLines) this.blankLines = blankLines;
+  }
+
+  /** Lines that are ready. */
+  lines(lines: string[]): void {
+    if (lines.length === 0) return;
+    if (this.text !== '') {
+      this.text += `\n${`${this.paid(this.gapPrefix).trimEnd()}\n`.repeat(this.blankLines)}`;
+    }
+    for (const [index, line] of lines.entries()) {
+      this.text += `${index === 0 ? '' : '\n'}${`${this.paid(this.firstPrefix)}${line}`.trimEnd()}`;
+      this.firstPrefix = this.prefix;
+    }
+    this.gapPrefix = this.prefix;
+    this.blankLines = 0;
+  }
+
+  /** Everything written by `body` stands behind a prefix, its first line behind one of its own. */
+  indented(first: string, following: string, body: () => void): void {
+    const outer = this.prefix;
+    this.firstPrefix = (this.firstPrefix + first).slice(0, LONGEST_INDENT);
+    this.prefix = (this.prefix + following).slice(0, LONGEST_INDENT);
+    body();
+    this.separate(0);
+    this.firstPrefix = outer;
+    this.prefix = outer;
+    this.gapPrefix = outer;
+  }
+
+  /**
+   * A mark so many times, or once when there was too much of that: the text must not outgrow the
+   * mail.
+   */
+  ornament(mark: string, times: number): string {
+    const wanted = mark.repeat(times);
+    return this.paid(wanted) === '' ? mark : wanted;
+  }
+
+  private paid(ornament: string): string {
+    if (ornament.length > this.ornaments) return '';
+    this.ornaments -= ornament.length;
+    return ornament;
+  }
+
+  finish(): string {
+    this.separate(0);
+    const text = this.text.replaceAll('\u00a0', ' ').replaceAll('\0', '');
+    return text === '' ? '' : `${text}\n`;
+  }
+}
+
+/**
+ * Words to lines. A word longer than a line, such as an address, stays whole. `\v` is a line break.
+ */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const part of text.includes('\v') ? text.split('\v') : [text]) {
+    const whole = part.trim();
+    // No character takes more than two columns.
+    const fits = whole.length * 2 <= columns || width(whole, columns) <= columns;
+    if (fits && !uneven.test(whole)) {
+      lines.push(whole);
+      continue;
+    }
+    let line = '';
+    let used = 0;
+    for (const word of part.replace(invisible, '').split(/[ \t\r\n\f]+/)) {
+      if (word === '') continue;
+      const size = width(word, columns);
+      if (used > 0 && used + 1 + size > columns) {
+        lines.push(line);
+        line = word;
+        used = size;
+      } else {
+        line = used === 0 ? word : `${line} ${word}`;
+        used += used === 0 ? size : size + 1;
+      }
+    }
+    lines.push(line);
+  }
+  while (lines.at(-1) === '') lines.pop();
+  const first = lines.findIndex((line) => line !== '');
+  return first > 0 ? lines.slice(first) : lines;
+}
+
+/**
+ * Characters that only steer layout: zero-width space, soft hyphen, combining grapheme joiner, byte
+ * order mark.
+ */
+const invisible = /\u200b|\u00ad|\u034f|\ufeff/g;
+
+/** White space to be made even, or such a character. */
+const uneven = /[\t\r\n\f\u200b\u00ad\ufeff]|\u034f| {2}/;
+
+/**
+ * Columns a text takes, counted up to `enough`; characters of East Asian scripts and emoji take
+ * two.
+ */
+export function width(text: string, enough = LINE_WIDTH): number {
+  if (/^[\x00-\u02ff]*$/.test(text)) return text.length;
+  let columns = 0;
+  for (const character of text) {
+    if (columns > enough) break;
+    if (/\p{M}/u.test(character)) continue;
+    columns +=
+      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u.test(
+        character,
+      )
+        ? 2
+        : 1;
+  }
+  return columns;
+}
+
+export function longestOf(lines: string[]): number {
+  return lines.reduce((most, line) => Math.max(most, width(line)), 0);
+}

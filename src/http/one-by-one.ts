@@ -1,0 +1,37 @@
+// Requests that come over one connection at once (pipelining): answered in their order anyway (RFC
+// 9112 9.3.2), so each is begun when the one before it is answered. Begun at once, the 1,300 that
+// fit into one packet held the event loop for 270 ms. Before: server.ts. After: a door.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Whoever sends more without listening is cut off: reading them alone takes 80 µs each. */
+const MOST_WAITING = 256;
+
+export function oneByOne(handler: Handler): Handler {
+  /** What waits behind the request in hand. */
+  const connections = new WeakMap<Socket, (() => void)[]>();
+
+  function begin(request: IncomingMessage, response: ServerResponse): void {
+    response.once('close', () => next(request.socket));
+    handler(request, response);
+  }
+
+  function next(socket: Socket): void {
+    const following = socket.destroyed ? undefined : connections.get(socket)?.shift();
+    if (following === undefined) connections.delete(socket);
+    // In a turn of its own.
+    else setImmediate(following);
+  }
+
+  return (request, response) => {
+    const { socket } = request;
+    const waiting = connections.get(socket);
+    if (waiting === undefined) {
+      connections.set(socket, []);
+      begin(request, response);
+    } else if (waiting.length < MOST_WAITING) waiting.push(() => begin(request, response));
+    else socket.destroy();
+  };
+}

@@ -1,0 +1,117 @@
+// Schemas as agents read them with every conversation: names, types and a sentence each. What a
+// schema says beyond that is checked when it is called, and told then.
+
+type Fields = Record<string, unknown>;
+
+const LEFT_OUT = new Set([
+  ...['$schema', 'examples', 'example', 'format', 'additionalProperties', 'default', 'pattern'],
+  ...['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems', 'propertyNames'],
+  ...['exclusiveMinimum', 'exclusiveMaximum'],
+]);
+
+/** With more fields than that, those that may be left out are told by their names. */
+const MOST_TOLD = 1;
+
+/** `told`: fields that another tool describes already; undefined: every field is described. */
+export function compactInput(schema: Fields, told?: ReadonlySet<string>): Fields {
+  const { properties = {}, $defs: _, ...rest } = compact(schema) as Schema;
+  const required = new Set(rest.required ?? []);
+  const names = Object.keys(properties);
+  const isTold = (name: string): boolean =>
+    told !== undefined && (told.has(name) || (names.length > MOST_TOLD && !required.has(name)));
+  const entries = Object.entries(properties).map(([name, field]) => [
+    name,
+    isTold(name) ? bare(field) : flat(field),
+  ]);
+  return { ...rest, properties: Object.fromEntries(entries) };
+}
+
+interface Schema extends Fields {
+  properties?: Record<string, Fields>;
+  required?: string[];
+}
+
+/** Of an answer only that it is an object: an agent reads it when it comes. */
+export const ANY_OBJECT = { type: 'object' } as const;
+
+/** What is inside the entries of a list is told by their names. */
+function flat(field: Fields): Fields {
+  const { items, properties } = field;
+  if (isObject(properties)) return { ...field, properties: barely(properties) };
+  if (!isObject(items)) return field;
+  if (!isObject(items.properties)) return { ...field, items: bare(items) };
+  return { ...field, items: { ...items, properties: barely(items.properties) } };
+}
+
+const barely = (properties: Fields): Fields =>
+  Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, bare(one as Fields)]));
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function compact(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(compact);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema as Fields)
+      .filter(([name, value]) => !LEFT_OUT.has(name) || isField(name, value))
+      .map(([name, value]) => [
+        name,
+        name === 'description' && typeof value === 'string' ? inShort(value) : compact(value),
+      ]),
+  );
+}
+
+/** A field that happens to be called `format`. */
+const isField = (name: string, value: unknown): boolean =>
+  name !== 'propertyNames' &&
+  name !== 'additionalProperties' &&
+  typeof value === 'object' &&
+  value !== null &&
+  'type' in value;
+
+/** Its type alone, and its values where they are few. */
+const bare = ({ type = 'object', enum: values, anyOf }: Fields): Fields => ({
+  ...(anyOf === undefined ? { type } : {}),
+  ...(Array.isArray(values) && values.length <= MOST_VALUES ? { enum: values } : {}),
+});
+
+const MOST_VALUES = 7;
+
+const LONGEST_FIELD = 40;
+const LONGEST_TOOL = 80;
+const LONGEST_SENTENCE = 95;
+
+/** The first sentence; where that is long, what is before its first aside. */
+export function inShort(text: string): string {
+  const [first = text] = sentencesOf(text);
+  if (first.length <= LONGEST_FIELD) return first;
+  const [main = first] = first.replace(/ \([^)]*\)/g, '').split(/(?<=.{20})[;:,] /);
+  return main.endsWith('.') ? main : `${main}.`;
+}
+
+/** As many sentences as an agent should read of a tool before it calls it. */
+export function toolInShort(text: string): string {
+  const [first = text, ...others] = sentencesOf(text);
+  let told = first.length <= LONGEST_SENTENCE ? first : withoutList(first);
+  for (const sentence of others) {
+    if (told.length + sentence.length > LONGEST_TOOL) break;
+    told = `${told} ${sentence}`;
+  }
+  return told;
+}
+
+/** What stands before the colon, the semicolon or the reasons behind which a sentence counts up. */
+const withoutList = (sentence: string): string =>
+  sentence.replace(/(?<=.{30})([:;]|, because) .*$/, '').replace(/\.?$/, '.');
+
+/** Whether it says more than the name, by which programs call a tool without a title. */
+export const saysMore = (title: string, name: string): boolean =>
+  title.toLowerCase().replace(/ (an?|the)\b/g, '') !==
+  name
+    .replace(/^get_/, 'read ')
+    .replace(/^(set|update)_/, 'change ')
+    .replace(/^create_/, 'add ')
+    .replaceAll('_', ' ');
+
+const sentencesOf = (text: string): string[] => text.split(/(?<=\.) (?=[A-Z`]|[a-z]+_)/);

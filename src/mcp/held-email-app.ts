@@ -1,0 +1,63 @@
+// The App that shows a held email inside the client (MCP Apps: a page behind a ui:// address that
+// hosts put into a frame). It shows and leads to the page where a person decides; it has no way to
+// decide itself, since whatever runs in a chat may have been talked into it. Written by hand for the
+// five messages it needs: the package's own App class brings 300 KB along. That package's host
+// judges it (tests/browser/held-email-app.test.ts).
+import type { Resource } from '@modelcontextprotocol/server';
+import type { Caller } from '../accounts/directory.ts';
+import { readUuid } from '../ids.ts';
+import { cameThrough } from '../messages/message.ts';
+import { readHeld } from '../operations/approvals.ts';
+import { noMessage } from '../operations/message-lookup.ts';
+import type { Database } from '../store/pool.ts';
+import { APP_HTML } from './held-email-page.ts';
+
+export const APPS_EXTENSION = 'io.modelcontextprotocol/ui';
+export const APP_URI = 'ui://sandmartin/held-email';
+const APP_TYPE = 'text/html;profile=mcp-app';
+
+/** What the App reads through its host: one held email. Not meant for the model. */
+const EMAIL_URI = 'sandmartin://held-emails/';
+
+/** Nothing is loaded from anywhere, and images of an email are not either. */
+const APP_META = { ui: { prefersBorder: true } };
+
+const APP: Resource = {
+  uri: APP_URI,
+  name: 'held-email',
+  title: 'Email that waits for approval',
+  mimeType: APP_TYPE,
+  _meta: APP_META,
+};
+
+/** Only where emails are held there is something to show. */
+export const showsHeld = ({ limits }: Caller): boolean => (limits?.approval ?? 'never') !== 'never';
+
+export const resourcesFor = (caller: Caller): Resource[] => (showsHeld(caller) ? [APP] : []);
+
+/** Undefined: there is no such resource. */
+export async function readResource(
+  { database, baseUrl }: { database: Database; baseUrl: () => string },
+  caller: Caller,
+  uri: string,
+) {
+  if (uri === APP_URI) return { uri, mimeType: APP_TYPE, text: APP_HTML, _meta: APP_META };
+  if (!uri.startsWith(EMAIL_URI)) return undefined;
+  const id = uri.slice(EMAIL_URI.length);
+  await requireToSee(database, caller, id);
+  const held = await readHeld(database, caller.accountId, id);
+  const shown = { ...held, approval_url: `${baseUrl()}/approvals/${id}` };
+  return { uri, mimeType: 'application/json', text: JSON.stringify(shown) };
+}
+
+/** Whoever sent it, or may read everything. */
+async function requireToSee(
+  database: Database,
+  { accountId, keyId, scopes, limits }: Caller,
+  id: string,
+): Promise<void> {
+  const uuid = readUuid('msg_', id);
+  if (uuid === undefined) throw noMessage(id);
+  if (scopes.has('messages:read') && !limits?.ownMessages) return;
+  if (!(await cameThrough(database, accountId, uuid, keyId))) throw noMessage(id);
+}

@@ -1,0 +1,58 @@
+// A held email as agents are told of it: that nothing has left, what it says and to whom, and where
+// a person decides. Before it: sending/accept.ts held it. After it: asking.ts, or the App of
+// held-email-app.ts, shows it to a person.
+import { z } from 'zod';
+import { findApproval } from '../approvals/approvals.ts';
+import { readUuid } from '../ids.ts';
+import { readHeld } from '../operations/approvals.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import { heldOutput } from '../operations/get-message.ts';
+import type { PackedSend } from '../sending/packed-send.ts';
+
+export const NOTHING_LEFT =
+  'Nothing has been sent. A person has to approve it; tell them, and do not send it another way.';
+
+export const heldForAgents = heldOutput.extend({
+  note: z.string().describe('What that means.'),
+  approval_url: z.string().describe('Where a person who is signed in approves or declines it.'),
+  recipients: z.array(z.string()).describe('Who would get it.'),
+  subject: z.string().describe('Its subject.'),
+  text: z.string().nullable().describe('Its plain text.'),
+});
+
+const DAY_MS = 86_400_000;
+
+export function heldOf(
+  deps: Pick<OperationDeps, 'baseUrl' | 'clock'>,
+  id: string,
+  send: PackedSend,
+): z.output<typeof heldForAgents> {
+  const [reason, sha256] = send.approval!.split(' ');
+  return {
+    note: NOTHING_LEFT,
+    approval_url: `${deps.baseUrl()}/approvals/${id}`,
+    reason: reason as z.output<typeof heldOutput>['reason'],
+    sha256: sha256!,
+    expires_at: new Date(deps.clock.nowMs() + DAY_MS).toISOString(),
+    recipients: [...send.envelope],
+    subject: send.subject,
+    text: send.text === null ? null : send.text.toString(),
+  };
+}
+
+/** A send that was repeated is told the same as the first one. */
+export async function stillHeld(
+  deps: Pick<OperationDeps, 'database' | 'baseUrl'>,
+  accountId: number,
+  id: string,
+): Promise<{ held?: z.output<typeof heldForAgents>; suppressed?: string[] }> {
+  const approval = await findApproval(deps.database, accountId, readUuid('msg_', id)!);
+  if (approval?.state !== 'waiting') return {};
+  const held = await readHeld(deps.database, accountId, id);
+  const { reason, sha256, expires_at, recipients, subject, text, suppressed } = held;
+  const told = { reason, sha256, expires_at, recipients, subject, text };
+  return {
+    held: { note: NOTHING_LEFT, approval_url: `${deps.baseUrl()}/approvals/${id}`, ...told },
+    ...(suppressed.length > 0 ? { suppressed } : {}),
+  };
+}

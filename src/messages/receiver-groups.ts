@@ -1,0 +1,58 @@
+// Which large receiver stands behind a recipient: by the host that answered for it, where a report
+// names one (a company's own domain may be at Google), else by the domain. One list, made into the
+// SQL that counts (receivers.ts).
+
+interface Receiver {
+  name: string;
+  /** Of hosts that answer for it. */
+  hosts: RegExp;
+  domains: RegExp;
+}
+
+export const RECEIVERS: readonly Receiver[] = [
+  {
+    name: 'gmail',
+    hosts: /(^|\.)(google|googlemail)\.com$/,
+    domains: /^(gmail|googlemail|google)\.com$/,
+  },
+  {
+    name: 'outlook',
+    hosts: /(^|\.)(outlook|hotmail)\.com$/,
+    domains: /^(outlook|hotmail|live|msn|passport)\.[a-z]+(\.[a-z]+)?$/,
+  },
+  {
+    name: 'yahoo',
+    hosts: /(^|\.)(yahoodns\.net|yahoo\.com|yahoo\.co\.jp)$/,
+    domains: /^((yahoo|aol)\.[a-z]+(\.[a-z]+)?|(ymail|rocketmail|myyahoo|aim)\.com)$/,
+  },
+  { name: 'apple', hosts: /(^|\.)(icloud|apple)\.com$/, domains: /^(icloud|me|mac)\.com$/ },
+  {
+    name: 'gmx',
+    hosts: /(^|\.)(gmx\.net|web\.de|mail\.com)$/,
+    domains: /^(gmx\.[a-z]+|web\.de|mail\.com)$/,
+  },
+  { name: 't-online', hosts: /(^|\.)t-online\.de$/, domains: /^(t-online|magenta)\.de$/ },
+  { name: 'comcast', hosts: /(^|\.)comcast\.net$/, domains: /^comcast\.net$/ },
+  {
+    name: 'proton',
+    hosts: /(^|\.)(protonmail|proton)\.(ch|me)$/,
+    domains: /^(protonmail\.(com|ch)|proton\.me|pm\.me)$/,
+  },
+  { name: 'mail.ru', hosts: /(^|\.)mail\.ru$/, domains: /^(mail|inbox|list|bk)\.ru$/ },
+  { name: 'yandex', hosts: /(^|\.)yandex\.(ru|net)$/, domains: /^(yandex\.[a-z]+|ya\.ru)$/ },
+  { name: 'qq', hosts: /(^|\.)qq\.com$/, domains: /^(qq|foxmail)\.com$/ },
+];
+
+/** Everybody else, who is too small to have limits of their own. */
+export const OTHERS = 'others';
+
+const arm = (column: string, pattern: (receiver: Receiver) => RegExp): string =>
+  RECEIVERS.map((it) => `WHEN ${column} ~ '${pattern(it).source}' THEN '${it.name}'`).join(
+    '\n    ',
+  );
+
+/** Of a row with `host` and `domain`, both in lower case. */
+export const RECEIVER_OF = `CASE
+    ${arm('host', ({ hosts }) => hosts)}
+    ${arm('domain', ({ domains }) => domains)}
+    ELSE '${OTHERS}' END`;

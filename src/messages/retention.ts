@@ -1,0 +1,79 @@
+// How long one account keeps its messages, where it wants less than the service as a whole, whose
+// days go by partitions (store/partitions.ts). Set by operations/retention.ts; maintenance deletes.
+import { firstUuidAt } from '../ids.ts';
+import type { Database, Queryable } from '../store/pool.ts';
+
+export interface AccountRetention {
+  /** Null: as the service keeps it. */
+  retentionDays: number | null;
+  contentRetentionDays: number | null;
+}
+
+const DAY_MS = 86_400_000;
+/** A statement that deletes more would hold up others. */
+const ROWS_AT_A_TIME = 5000;
+
+export async function readRetention(
+  database: Queryable,
+  accountId: number,
+): Promise<AccountRetention> {
+  const [row] = await database.query<AccountRetention>(
+    `SELECT retention_days AS "retentionDays", content_retention_days AS "contentRetentionDays"
+     FROM account_retention WHERE account_id = $1`,
+    [accountId],
+  );
+  return row ?? { retentionDays: null, contentRetentionDays: null };
+}
+
+export async function setRetention(
+  database: Queryable,
+  accountId: number,
+  { retentionDays, contentRetentionDays }: AccountRetention,
+): Promise<void> {
+  await database.query(
+    `INSERT INTO account_retention VALUES ($1, $2, $3)
+     ON CONFLICT (account_id) DO UPDATE SET retention_days = $2, content_retention_days = $3`,
+    [accountId, retentionDays, contentRetentionDays],
+  );
+}
+
+/** Deletes what is past the days of its account. What is still to go out stays. */
+export async function pruneByAccount(database: Database, nowMs: number): Promise<void> {
+  const accounts = await database.query<AccountRetention & { accountId: number }>(
+    `SELECT account_id AS "accountId", retention_days AS "retentionDays",
+            least(content_retention_days, retention_days) AS "contentRetentionDays"
+     FROM account_retention`,
+  );
+  for (const { accountId, retentionDays, contentRetentionDays } of accounts) {
+    const until = (days: number) => firstUuidAt(nowMs - days * DAY_MS);
+    if (contentRetentionDays !== null) {
+      await deleteOlder(database, 'contents', 'message_id', accountId, until(contentRetentionDays));
+    }
+    if (retentionDays === null) continue;
+    const before = until(retentionDays);
+    await deleteOlder(database, 'events', 'message_id', accountId, before);
+    await deleteOlder(database, 'delivery_attempts', 'message_id', accountId, before);
+    await deleteOlder(database, 'webhook_deliveries', 'message_id', accountId, before);
+    await deleteOlder(database, 'messages', 'id', accountId, before);
+  }
+}
+
+async function deleteOlder(
+  database: Database,
+  table: string,
+  id: string,
+  accountId: number,
+  before: string,
+): Promise<void> {
+  for (;;) {
+    const rows = await database.query(
+      `DELETE FROM ${table} t WHERE t.account_id = $1 AND t.${id} < $2 AND t.${id} = ANY (ARRAY(
+         SELECT o.${id} FROM ${table} o WHERE o.account_id = $1 AND o.${id} < $2
+           AND NOT EXISTS (SELECT FROM due_messages d WHERE d.account_id = $1 AND d.message_id = o.${id})
+         ORDER BY o.${id} LIMIT ${ROWS_AT_A_TIME}))
+       RETURNING 1`,
+      [accountId, before],
+    );
+    if (rows.length === 0) return;
+  }
+}

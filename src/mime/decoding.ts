@@ -1,0 +1,168 @@
+// What is in a place of a mail, decoded piece by piece: 24 MB of quoted-printable in one go held
+// the event loop for 300 ms. Before: contents.ts found the place. After: a size, a file or a text,
+// for whoever takes turns (in-turns.ts) or is in a thread (`atOnce`).
+import { isAscii, isUtf8 } from 'node:buffer';
+import { decoderOf, fromWindows1252 } from '../feedback/mime.ts';
+import { freeBytes } from '../free-bytes.ts';
+import { notePassed } from '../garbage.ts';
+
+/** Where something is in the bytes of a mail, and how it is written there. */
+export interface Place {
+  at: number;
+  length: number;
+  /** Of the transfer; left out where it is there as it is. */
+  encoding?: 'base64' | 'quoted-printable';
+  /** Of a text; left out where none was named. */
+  charset?: string;
+}
+
+/** What is decoded between two turns: some milliseconds. */
+const PIECE_BYTES = 512 * 1024;
+
+/** `from`: where what is given begins in the whole. */
+export function* sizeIn(bytes: Buffer, place: Place, from = 0): Generator<void, number> {
+  if (place.encoding === undefined) return place.length;
+  let size = 0;
+  for (const piece of piecesIn(bytes, place, from)) {
+    size += piece.length;
+    yield;
+  }
+  return size;
+}
+
+/** Where it stands there as it is, these very bytes. */
+export function* bytesIn(bytes: Buffer, place: Place, from = 0): Generator<void, Buffer> {
+  if (place.encoding === undefined) return writtenIn(bytes, place, from);
+  // Decoded it is never longer; what is not written to takes no memory.
+  const whole = Buffer.allocUnsafe(place.length);
+  let size = 0;
+  for (const piece of piecesIn(bytes, place, from)) {
+    size += piece.copy(whole, size);
+    notePassed(piece.length);
+    yield;
+  }
+  return whole.subarray(0, size);
+}
+
+/** Whatever charset it claims, a text comes out. */
+export function* textIn(bytes: Buffer, place: Place, from = 0): Generator<void, string> {
+  const decoded = yield* bytesIn(bytes, place, from);
+  const text = yield* textOfBytes(decoded, place.charset);
+  if (place.encoding !== undefined) freeBytes(decoded);
+  return text;
+}
+
+/** Declared charset, else UTF-8, else Windows-1252: one of them always gives a text. */
+export function* textOfBytes(bytes: Buffer, charset?: string): Generator<void, string> {
+  const declared = charset?.toLowerCase() ?? '';
+  const isDeclared = declared !== '' && declared !== 'us-ascii' && declared !== 'utf-8';
+  const encoding = (isDeclared ? decoderOf(declared)?.encoding : undefined) ?? 'utf-8';
+  const isByteByByte =
+    encoding === 'windows-1252' || (encoding === 'utf-8' && !isDeclared && !isUtf8(bytes));
+  // In one go: what is put together of pieces is copied once more by whoever looks into it.
+  if ((encoding === 'utf-8' || isByteByByte) && isAscii(bytes)) return bytes.toString('latin1');
+  // One of its own: it keeps the half of a character between two pieces.
+  const decoder = new TextDecoder(encoding);
+  let text = '';
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    const piece = bytes.subarray(at, at + PIECE_BYTES);
+    const isLast = at + PIECE_BYTES >= bytes.length;
+    text += isByteByByte ? fromWindows1252(piece) : decoder.decode(piece, { stream: !isLast });
+    yield;
+  }
+  return text;
+}
+
+const writtenIn = (bytes: Buffer, { at, length }: Place, from: number): Buffer =>
+  bytes.subarray(at - from, at - from + length);
+
+/** Half a megabyte each, for who needs no more than a look at each. */
+export function piecesIn(bytes: Buffer, place: Place, from = 0): Iterable<Buffer> {
+  const written = writtenIn(bytes, place, from);
+  if (place.encoding === 'base64') return fromBase64(written);
+  return place.encoding === 'quoted-printable' ? fromQuotedPrintable(written) : asWritten(written);
+}
+
+function* asWritten(written: Buffer): Generator<Buffer> {
+  for (let at = 0; at < written.length; at += PIECE_BYTES) {
+    yield written.subarray(at, at + PIECE_BYTES);
+  }
+}
+
+/** What is not a letter of it means nothing (RFC 2045 6.8); it ends with the first equals sign. */
+function* fromBase64(written: Buffer): Generator<Buffer> {
+  let left = '';
+  for (let at = 0; at < written.length; at += PIECE_BYTES) {
+    const letters = written.toString('latin1', at, at + PIECE_BYTES).replace(NO_LETTERS, '');
+    const end = letters.indexOf('=');
+    if (end >= 0) {
+      yield Buffer.from(left + letters.slice(0, end), 'base64');
+      return;
+    }
+    const text = left + letters;
+    const whole = text.length - (text.length % 4);
+    yield Buffer.from(text.slice(0, whole), 'base64');
+    left = text.slice(whole);
+  }
+  if (left !== '') yield Buffer.from(left, 'base64');
+}
+
+const NO_LETTERS = /[^A-Za-z\d+/=_-]+/g;
+
+/** A piece ends behind a line where it can, and never within an escape. */
+function* fromQuotedPrintable(written: Buffer): Generator<Buffer> {
+  for (let from = 0, to = from; from < written.length; from = to) {
+    to = from + PIECE_BYTES;
+    if (to < written.length) {
+      const line = written.lastIndexOf(LF, to - 1) + 1;
+      if (line > from) to = line;
+      else if (written[to - 1] === EQUALS) to--;
+      else if (written[to - 2] === EQUALS) to -= 2;
+    }
+    yield unquoted(written.subarray(from, to));
+  }
+}
+
+const LF = 10;
+const CR = 13;
+const EQUALS = 61;
+
+/** RFC 2045 6.7, forgiving: what is not an escape stays as it is. One pass, one copy. */
+function unquoted(written: Buffer): Buffer {
+  const out = Buffer.allocUnsafe(written.length);
+  let to = 0;
+  for (let at = 0; at < written.length; at++) {
+    const byte = written[at]!;
+    if (byte !== EQUALS) {
+      out[to++] = byte;
+      continue;
+    }
+    const code = hex(written[at + 1]) * 16 + hex(written[at + 2]);
+    if (code >= 0) {
+      out[to++] = code;
+      at += 2;
+      continue;
+    }
+    const next = softBreak(written, at + 1);
+    if (next === undefined) out[to++] = byte;
+    else at = next - 1;
+  }
+  return out.subarray(0, to);
+}
+
+/** Where the next line begins behind a soft break; undefined: it is none. */
+function softBreak(written: Buffer, after: number): number | undefined {
+  let at = after;
+  while (written[at] === 32 || written[at] === 9) at++;
+  if (at >= written.length) return at;
+  if (written[at] === CR && written[at + 1] === LF) return at + 2;
+  return written[at] === LF ? at + 1 : undefined;
+}
+
+/** Far below zero for what is not a digit, so that no sum with it is a byte. */
+function hex(byte: number | undefined): number {
+  if (byte === undefined) return -1000;
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const letter = byte & 0xdf;
+  return letter >= 65 && letter <= 70 ? letter - 55 : -1000;
+}

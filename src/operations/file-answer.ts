@@ -1,0 +1,27 @@
+// A file as an answer: bytes that each door writes as it needs them. Before: operations that read
+// one. After: http/json-answer.ts, or the bytes themselves for whoever accepts
+// application/octet-stream.
+import { z } from 'zod';
+import { Base64Text } from '../base64-text.ts';
+
+/** As in a send. */
+export const file = z
+  .object({
+    filename: z.string().describe('File name.'),
+    content_type: z.string().describe('Media type.'),
+    content_base64: z.string().describe('What is in it, base64.'),
+  })
+  .meta({ id: 'File' });
+
+export type FileAnswer = z.output<typeof file>;
+
+/** JSON makes a text of it; nobody on the way reads it. */
+export const fileAnswer = (
+  filename: string,
+  contentType: string,
+  chunks: readonly Buffer[],
+): FileAnswer => ({
+  filename,
+  content_type: contentType,
+  content_base64: new Base64Text(chunks) as unknown as string,
+});

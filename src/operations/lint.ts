@@ -1,0 +1,133 @@
+// Lint: what receivers and readers would hold against an email, before it is sent. Findings advise;
+// nothing is refused for them.
+import { z } from 'zod';
+import { Problem } from '../errors.ts';
+import { LINT_RULES, type LintFinding } from '../lint/lint.ts';
+import { DEFAULT_STREAM } from '../messages/stream.ts';
+import { findStream } from '../streams/streams.ts';
+import { renderDraft } from '../templates/previews.ts';
+import { variableValues } from '../templates/variables.ts';
+import type { OperationDeps } from './deps.ts';
+import { operation } from './operation.ts';
+
+export const finding = z
+  .object({
+    rule: z.enum(LINT_RULES).describe('What kind of thing it is.'),
+    severity: z
+      .enum(['error', 'warning'])
+      .describe(
+        'error: readers see something broken, or receivers reject it. warning: it costs trust.',
+      ),
+    message: z.string().describe('What was found.'),
+    hint: z.string().describe('What to do.'),
+  })
+  .meta({ id: 'LintFinding' });
+
+export const lintOperations = [
+  operation({
+    name: 'lint_email',
+    title: 'Check an email before it is sent',
+    summary:
+      'Says what mailbox providers and readers would hold against an email: no text part, images only, links that cannot work, HTML that Gmail cuts off, a subject like spam, placeholders without a value and more. Give the email itself (subject, html, text), or a template with variables. Nothing is sent and no link is followed.',
+    effect: 'reads',
+    scope: 'email:send',
+    input: z.strictObject({
+      subject: z.string().max(2000).optional().describe('The subject.'),
+      html: z.string().max(5_000_000).optional().describe('The HTML.'),
+      text: z.string().max(5_000_000).optional().describe('The text part.'),
+      template: z
+        .string()
+        .max(64)
+        .optional()
+        .describe('Slug of a template, instead of subject, html and text.'),
+      variables: variableValues()
+        .optional()
+        .describe('What the template is filled with; its sample by default.'),
+      locale: z.string().optional().describe('Language of the template, such as `de`.'),
+      stream: z
+        .string()
+        .max(64)
+        .default(DEFAULT_STREAM)
+        .describe('The stream that it would go through.'),
+      headers: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe('Headers that it would have, such as List-Unsubscribe.'),
+    }),
+    output: z.object({
+      findings: z.array(finding).describe('Empty: nothing was found.'),
+    }),
+    rest: { method: 'POST', path: '/v1/lint' },
+    client: 'lint.check',
+    tool: { idempotent: true, advice: 'Call it before send_email where many will get the email.' },
+    async run(deps, { accountId }, { stream, headers, ...of }) {
+      const email = await emailOf(deps, accountId, of);
+      const { kind, unsubscribe } = await findStream(deps.database, accountId, stream);
+      const own = Object.keys(headers ?? {}).some((it) => it.toLowerCase() === 'list-unsubscribe');
+      return {
+        findings: await deps.lint(accountId, {
+          ...email,
+          broadcast: kind === 'broadcast',
+          unsubscribe: (unsubscribe && deps.linksWork()) || own,
+        }),
+      };
+    },
+  }),
+];
+
+interface Given {
+  subject?: string | undefined;
+  html?: string | undefined;
+  text?: string | undefined;
+  template?: string | undefined;
+  variables?: Record<string, unknown> | undefined;
+  locale?: string | undefined;
+}
+
+async function emailOf(deps: OperationDeps, accountId: number, given: Given) {
+  const { template, variables, locale, subject, html, text } = given;
+  if (template === undefined) {
+    if (variables !== undefined) {
+      const detail = 'variables: they fill a template. Give `template` as well.';
+      throw new Problem('invalid', detail, { at: 'variables' });
+    }
+    if (html === undefined && text === undefined) {
+      const detail = 'html: give the email: html, text or both; or a template.';
+      throw new Problem('invalid', detail, { at: 'html' });
+    }
+    return { subject: subject ?? '', html: html ?? null, text: text ?? null };
+  }
+  if (html !== undefined || text !== undefined) {
+    const detail = 'template: give either a template or html and text.';
+    throw new Problem('invalid', detail, { at: 'template' });
+  }
+  const made = await renderDraft(deps, accountId, { slug: template, variables, locale });
+  const { html: shown, text: plain } = made;
+  return { subject: subject ?? made.subject, html: shown.toString(), text: plain.toString() };
+}
+
+/** What is found in a template that is filled with its sample, or why that cannot be said: none. */
+export async function lintTemplate(
+  deps: OperationDeps,
+  accountId: number,
+  wanted: { slug: string; version: number; stream: string | null },
+): Promise<LintFinding[]> {
+  try {
+    const made = await renderDraft(deps, accountId, wanted);
+    const { kind, unsubscribe } = await findStream(
+      deps.database,
+      accountId,
+      wanted.stream ?? DEFAULT_STREAM,
+    );
+    const [html, text] = [made.html.toString(), made.text.toString()];
+    const email = { subject: made.subject, html, text };
+    const broadcast = kind === 'broadcast';
+    return await deps.lint(accountId, {
+      ...{ ...email, broadcast, unsubscribe: unsubscribe && deps.linksWork() },
+    });
+  } catch (error) {
+    // It is saved. That its sample does not fill it is told where it is rendered.
+    if (error instanceof Problem) return [];
+    throw error;
+  }
+}

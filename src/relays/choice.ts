@@ -1,0 +1,89 @@
+// Which relay takes a copy: the one that had it before, else those whose rules are about it, else
+// by weight. Before: delivery/handing.ts has a copy to hand over. After: it hands it to what is
+// chosen here, and asks again without those that could not take it.
+import type { RelayRule } from './stored-relays.ts';
+
+/** What rules ask about one recipient's copy. */
+export interface Routed {
+  accountId: number;
+  fromDomain: string;
+  stream: string;
+  tags: readonly string[];
+  recipient: string;
+}
+
+/** What is known of a relay when one is chosen. */
+export interface Candidate {
+  name: string;
+  weight: number;
+  rules: readonly RelayRule[];
+  /** Its circuit is closed, it has room today, and it does not slow us down. */
+  canTake(): boolean;
+  /** As much waits for it as it may take within a moment. */
+  isFull(): boolean;
+}
+
+/**
+ * Undefined only when there are no candidates. One that cannot take it is chosen when none can: it
+ * says why.
+ */
+export function choose<Relay extends Candidate>(
+  candidates: readonly Relay[],
+  mail: Routed,
+  staysWith: string | undefined,
+  random: () => number = Math.random,
+): Relay | undefined {
+  if (candidates.length <= 1) return candidates[0];
+  const able = candidates.filter((relay) => relay.canTake());
+  const from = able.length === 0 ? candidates : able;
+  return (
+    from.find(({ name }) => name === staysWith) ??
+    byWeight(meantFor(from, mail), random) ??
+    byWeight(withRoom(from.filter(({ weight }) => weight > 0)), random) ??
+    byWeight(from, random)
+  );
+}
+
+/** All, where none has. */
+function withRoom<Relay extends Candidate>(relays: Relay[]): Relay[] {
+  const found = relays.filter((relay) => !relay.isFull());
+  return found.length === 0 ? relays : found;
+}
+
+/** Those with the closest rule about it, which is the one with the most conditions. */
+function meantFor<Relay extends Candidate>(relays: readonly Relay[], mail: Routed): Relay[] {
+  const closeness = relays.map(({ rules }) =>
+    Math.max(0, ...rules.filter((rule) => isAbout(rule, mail)).map(conditionsOf)),
+  );
+  const closest = Math.max(...closeness);
+  return closest === 0 ? [] : relays.filter((_, at) => closeness[at] === closest);
+}
+
+function isAbout(rule: RelayRule, mail: Routed): boolean {
+  const { from_domain, stream, account_id, tag, recipient_domain } = rule;
+  return (
+    (account_id === undefined || account_id === mail.accountId) &&
+    (stream === undefined || stream === mail.stream) &&
+    (from_domain === undefined || from_domain === mail.fromDomain) &&
+    (tag === undefined || mail.tags.includes(tag)) &&
+    (recipient_domain === undefined || mail.recipient.endsWith(`@${recipient_domain}`))
+  );
+}
+
+export const conditionsOf = (rule: RelayRule): number =>
+  Object.values(rule).filter((condition) => condition !== undefined).length;
+
+/** All alike where none has a weight. */
+function byWeight<Relay extends Candidate>(
+  relays: readonly Relay[],
+  random: () => number,
+): Relay | undefined {
+  const total = relays.reduce((sum, { weight }) => sum + weight, 0);
+  if (total === 0) return relays[Math.floor(random() * relays.length)];
+  let at = random() * total;
+  for (const relay of relays) {
+    at -= relay.weight;
+    if (at < 0) return relay;
+  }
+  return relays.at(-1);
+}

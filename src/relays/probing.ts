@@ -1,0 +1,76 @@
+// Sends a probe of a return path through every relay: a small mail to ourselves. Asked after a
+// domain's CNAME was seen, and by `doctor`. After: inbound/feedback-smtp.ts notes that it came back
+// (feedback/return-path-probes.ts).
+import { randomUUID } from 'node:crypto';
+import { returnPathHost } from '../accounts/domain-records.ts';
+import { proveReturnPath } from '../accounts/domains.ts';
+import { noteProbe, noteProbeFault, type ProbedHost } from '../feedback/return-path-probes.ts';
+import { createRelay } from '../smtp/relay.ts';
+import type { Database } from '../store/pool.ts';
+import type { NamedRelay } from './relay-list.ts';
+
+export interface ProbingDeps {
+  database: Database;
+  bounceDomain: string;
+  /** The address that the service writes from, where there is one. */
+  sender: string | undefined;
+  relays: () => readonly NamedRelay[];
+}
+
+/** Somebody may wait for it. */
+const TIMEOUTS = { connectMs: 5_000, greetingMs: 10_000, mailMs: 10_000, rcptMs: 10_000 };
+
+/** The return path of an account's domain. In the sandbox reports always find the way. */
+export async function probeDomain(
+  deps: ProbingDeps,
+  of: { accountId: number; domain: string },
+): Promise<void> {
+  const enabled = deps.relays().filter((relay) => relay.enabled);
+  if (deps.relays().length === 0) {
+    await proveReturnPath(deps.database, of.accountId, of.domain);
+  } else await sendProbes(deps, enabled, { host: returnPathHost(of.domain), of });
+}
+
+/** Answers the batch, whose probes come back or not. */
+export async function sendProbes(
+  deps: ProbingDeps,
+  relays: readonly NamedRelay[],
+  probed: ProbedHost,
+): Promise<string> {
+  const batch = randomUUID();
+  // All are noted before the first is sent: one that comes back at once must not prove for all.
+  const probes = [];
+  for (const relay of relays) {
+    probes.push({ relay, ...(await noteProbe(deps.database, batch, probed, relay.name)) });
+  }
+  await Promise.all(
+    probes.map(async ({ relay, id, address }) => {
+      const fault = await hand(deps, relay.url, address);
+      if (fault !== undefined) await noteProbeFault(deps.database, id, fault);
+    }),
+  );
+  return batch;
+}
+
+/** Why the relay did not take it. */
+async function hand(
+  { bounceDomain, sender }: ProbingDeps,
+  url: string,
+  to: string,
+): Promise<string | undefined> {
+  const from = sender ?? `probe@${bounceDomain}`;
+  const relay = createRelay({ url, name: bounceDomain, maxConnections: 1, timeouts: TIMEOUTS });
+  const mail = [
+    ...[`From: Sandmartin <${from}>`, `To: <${to}>`, 'Subject: Do reports reach us?'],
+    ...[`Date: ${new Date().toUTCString().replace('GMT', '+0000')}`],
+    ...[`Message-ID: <${randomUUID()}@${bounceDomain}>`, 'Auto-Submitted: auto-generated'],
+    ...['MIME-Version: 1.0', 'Content-Type: text/plain; charset=us-ascii', ''],
+    'The service sends this to itself. When it comes back, reports about emails will too.',
+    '',
+  ].join('\r\n');
+  const envelope = { from, recipients: [to], envelopeId: 'probe', smtputf8: false };
+  const { recipients } = await relay.hand(envelope, [Buffer.from(mail)]);
+  await relay.close();
+  const [{ result, text } = { result: 'refused', text: '' }] = recipients;
+  return result === 'accepted' ? undefined : text;
+}

@@ -1,0 +1,91 @@
+// Which relays there are, for one process: those that operators added and the one of RELAY_URL,
+// asked for once a second, so that a change takes effect everywhere without a restart. Before:
+// operations/relays.ts stores them. After: fleet.ts opens and closes what changed.
+import type { Log } from '../log.ts';
+import { recurringFault } from '../recurring-fault.ts';
+import type { Database, Queryable } from '../store/pool.ts';
+import type { Vault } from '../store/vault.ts';
+import { DEFAULT_RELAY, loadRelays, PLAIN_SETTINGS, type RelaySettings } from './stored-relays.ts';
+
+const ASK_EVERY_MS = 1_000;
+
+/** Settings of a relay whose address is known. */
+export interface NamedRelay extends RelaySettings {
+  url: string;
+}
+
+export interface RelayList {
+  /** All with an address, also those that are disabled. */
+  all(): readonly NamedRelay[];
+  /** There is none: the sandbox captures everything. */
+  isSandbox(): boolean;
+  /** Called after every look, whether something changed or not. */
+  onLook(listener: (relays: readonly NamedRelay[]) => void): void;
+  close(): Promise<void>;
+}
+
+/** Those that are stored, and `default` where RELAY_URL names it and no row does. */
+export async function knownRelays(
+  database: Queryable,
+  vault: Vault,
+  relayUrl: string | undefined,
+): Promise<RelaySettings[]> {
+  const stored = await loadRelays(database, vault);
+  const hasOwn = stored.some(({ name }) => name === DEFAULT_RELAY);
+  if (relayUrl === undefined || hasOwn) return stored;
+  return [{ name: DEFAULT_RELAY, url: null, ...PLAIN_SETTINGS }, ...stored];
+}
+
+/** Where a relay is; undefined: only RELAY_URL would say, and it is unset here. */
+export const addressOf = (
+  { url }: Pick<RelaySettings, 'url'>,
+  relayUrl: string | undefined,
+): string | undefined => url ?? relayUrl;
+
+export const withAddress = (
+  known: readonly RelaySettings[],
+  relayUrl: string | undefined,
+): NamedRelay[] =>
+  known.flatMap((relay) => {
+    const url = addressOf(relay, relayUrl);
+    return url === undefined ? [] : [{ ...relay, url }];
+  });
+
+export async function openRelayList(deps: {
+  database: Database;
+  vault: Vault;
+  log: Log;
+  relayUrl: string | undefined;
+}): Promise<RelayList> {
+  const { database, vault, relayUrl } = deps;
+  const couldNotAsk = recurringFault(deps.log, 'warn', 'could not read the list of relays');
+  const listeners: ((relays: readonly NamedRelay[]) => void)[] = [];
+  let relays: NamedRelay[] = [];
+  let isSandbox = true;
+  let asking: Promise<void> | undefined;
+
+  async function ask(): Promise<void> {
+    const known = await knownRelays(database, vault, relayUrl);
+    isSandbox = known.length === 0;
+    relays = withAddress(known, relayUrl);
+    for (const listener of listeners) listener(relays);
+  }
+
+  await ask();
+  const timer = setInterval(() => {
+    asking ??= ask()
+      .catch(couldNotAsk)
+      .finally(() => {
+        asking = undefined;
+      });
+  }, ASK_EVERY_MS);
+  return {
+    all: () => relays,
+    isSandbox: () => isSandbox,
+    onLook: (listener) => void listeners.push(listener),
+    async close() {
+      clearInterval(timer);
+      await asking;
+    },
+  };
+}

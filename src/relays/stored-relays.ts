@@ -1,0 +1,101 @@
+// The relays that operators added, as they are stored: the URL sealed, because the password is in
+// it. Written by operations/relays.ts; read by relay-list.ts, once a second in every process.
+import { Problem } from '../errors.ts';
+import type { Queryable } from '../store/pool.ts';
+import type { SealedColumn } from '../store/sealed-columns.ts';
+import type { Vault } from '../store/vault.ts';
+
+/** Which mail a relay is for. All that is given must be so. */
+export interface RelayRule {
+  from_domain?: string | undefined;
+  stream?: string | undefined;
+  account_id?: number | undefined;
+  tag?: string | undefined;
+  recipient_domain?: string | undefined;
+}
+
+export interface RelaySettings {
+  name: string;
+  /** Null: what RELAY_URL says, which is the relay called `default`. */
+  url: string | null;
+  /** Its share of the mail that no rule leads elsewhere; 0: only by rule, or when no other can. */
+  weight: number;
+  /** Of one delivery process; null: RELAY_CONNECTIONS. */
+  connections: number | null;
+  /** Over all delivery processes; null: no limit. */
+  ratePerSecond: number | null;
+  /** Emails a UTC day, over all delivery processes; null: no limit. */
+  dailyLimit: number | null;
+  enabled: boolean;
+  rules: RelayRule[];
+}
+
+/** The one that RELAY_URL names; a row of it holds what else an operator said of it. */
+export const DEFAULT_RELAY = 'default';
+
+export const PLAIN_SETTINGS: Omit<RelaySettings, 'name' | 'url'> = {
+  weight: 1,
+  connections: null,
+  ratePerSecond: null,
+  dailyLimit: null,
+  enabled: true,
+  rules: [],
+};
+
+/** By name. */
+export async function loadRelays(database: Queryable, vault: Vault): Promise<RelaySettings[]> {
+  const rows = await database.query<Omit<RelaySettings, 'url'> & { url: Buffer | null }>(
+    `SELECT name, url, weight, connections, rate_per_second AS "ratePerSecond",
+            daily_limit AS "dailyLimit", enabled, rules
+     FROM relays ORDER BY name`,
+  );
+  return rows.map((row) => ({ ...row, url: row.url && openUrl(vault, row.name, row.url) }));
+}
+
+export async function saveRelay(
+  client: Queryable,
+  vault: Vault,
+  relay: RelaySettings,
+): Promise<void> {
+  const { name, url, weight, connections, ratePerSecond, dailyLimit, enabled, rules } = relay;
+  const sealed = url === null ? null : await vault.seal(client, labelOf(name), Buffer.from(url));
+  await client.query(
+    `INSERT INTO relays (name, url, weight, connections, rate_per_second, daily_limit, enabled, rules)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     ON CONFLICT (name) DO UPDATE SET url = excluded.url, weight = excluded.weight,
+       connections = excluded.connections, rate_per_second = excluded.rate_per_second,
+       daily_limit = excluded.daily_limit, enabled = excluded.enabled, rules = excluded.rules`,
+    [name, sealed, weight, connections, ratePerSecond, dailyLimit, enabled, JSON.stringify(rules)],
+  );
+}
+
+export async function deleteRelay(client: Queryable, name: string): Promise<void> {
+  await client.query('DELETE FROM relays WHERE name = $1', [name]);
+}
+
+/** Two operators who change relays at once wait for each other. */
+export async function lockRelays(client: Queryable): Promise<void> {
+  await client.query('LOCK TABLE relays IN SHARE ROW EXCLUSIVE MODE');
+}
+
+const labelOf = (name: string): string => `relay ${name}`;
+
+function openUrl(vault: Vault, name: string, sealed: Buffer): string {
+  const url = vault.open(labelOf(name), sealed);
+  if (url !== undefined) return url.toString();
+  throw new Problem(
+    'unavailable',
+    `The address of the relay ${name} cannot be opened with this SECRET_KEY: it was sealed with another one, or changed since. Remove the relay and add it again: "sandmartin relay remove ${name}".`,
+  );
+}
+
+/** All their sealed values (src/secrets.ts). */
+export const RELAY_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'relays',
+    column: 'url',
+    key: ['name'],
+    label: (row) => labelOf(String(row.name)),
+    name: (row) => `The address of the relay ${row.name}`,
+  },
+];

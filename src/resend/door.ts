@@ -1,0 +1,142 @@
+// The Resend door: programs that were written for Resend's API, with only its base URL changed. It
+// reads keys, paths and bodies as Resend's libraries write them and answers in their words; what is
+// done are the same operations as everywhere. Served under /resend, and at the root for requests
+// with a bearer key: /emails and its like are no pages of ours. Before it: rest/server.ts, which
+// hands over the bare request. After it: routes.ts.
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '../accounts/directory.ts';
+import { Problem } from '../errors.ts';
+import { apiKeyIn } from '../http/api-key.ts';
+import type { Bodies } from '../http/body.ts';
+import { longJson } from '../http/json-answer.ts';
+import { readJson } from '../http/json-bytes.ts';
+import type { BareHandler } from '../http/server.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import type { NewVia } from '../operations/perform.ts';
+import { limitHeaders, refuse, warningHeader } from '../operations/refusal.ts';
+import { NotServed, notServed, resendError } from './errors.ts';
+import { RESOURCES, routeFor } from './routes.ts';
+
+export interface ResendDeps extends OperationDeps {
+  /** Shared by all doors. */
+  bodies: Bodies;
+  /** The requester's address, from that of the connection and what X-Forwarded-For says. */
+  addressOf: (peer: string | undefined, forwardedFor: string | undefined) => string;
+}
+
+const PREFIX = '/resend';
+
+/** What answers the request, where it is one for this door. */
+export function createResendDoor(
+  deps: ResendDeps,
+): (request: IncomingMessage) => BareHandler | undefined {
+  const handler: BareHandler = (request, response) => void answer(deps, request, response);
+  return ({ url = '', headers }) => {
+    if (url.startsWith(`${PREFIX}/`)) return handler;
+    const [, resource = ''] = url.split(/[/?]/, 2);
+    const hasBearer = /^Bearer\s/i.test(headers.authorization ?? '');
+    return hasBearer && RESOURCES.has(resource) ? handler : undefined;
+  };
+}
+
+interface Written {
+  status: number;
+  headers: Record<string, string>;
+  body: object;
+}
+
+async function answer(
+  deps: ResendDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { status, headers, body } = await answerCall(deps, request);
+  const long = longJson({ ...body });
+  if (long !== undefined) {
+    response.writeHead(status, { ...headers, 'content-type': 'application/json; charset=utf-8' });
+    long.pipe(response);
+    return;
+  }
+  const json = JSON.stringify(body);
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(json),
+  });
+  response.end(json);
+}
+
+async function answerCall(deps: ResendDeps, request: IncomingMessage): Promise<Written> {
+  const { method = 'GET', headers } = request;
+  const requestId = oneOf(headers['x-request-id']) ?? `req_${randomUUID()}`;
+  const key = apiKeyIn(oneOf(headers['x-api-key']), headers.authorization);
+  let caller: Caller | undefined;
+  let release: (() => void) | undefined;
+  try {
+    caller = await deps.directory.authenticate(key, () =>
+      deps.addressOf(request.socket.remoteAddress, oneOf(headers['x-forwarded-for'])),
+    );
+    const { path, query } = addressOf(request);
+    const { route, id } = routeFor(method, path);
+    const read = await readBody(deps, request, caller);
+    release = read.release;
+    const via: NewVia = {
+      ...{ door: 'rest', requestId, person: null },
+      idempotencyKey: oneOf(headers['idempotency-key']),
+    };
+    const validation = oneOf(headers['x-batch-validation']);
+    const body = await route.answer(deps, { caller, body: read.body, query, via, validation }, id);
+    const told = {
+      ...(via.limit && limitHeaders(via.limit)),
+      ...(via.warnings?.length && warningHeader(via.warnings)),
+    };
+    return { status: 200, headers: told, body };
+  } catch (error) {
+    if (error instanceof NotServed) return refused(notServed(error));
+    const about = { door: 'resend', request: requestId, account: caller?.accountId };
+    const refusal = refuse(deps, about, error);
+    return refused(resendError(refusal, key !== undefined), refusal.headers);
+  } finally {
+    release?.();
+  }
+}
+
+const refused = (body: { statusCode: number }, headers: Record<string, string> = {}): Written => ({
+  ...{ status: body.statusCode, headers, body },
+});
+
+function addressOf({ url = '' }: IncomingMessage): { path: string; query: URLSearchParams } {
+  const [path = '', query = ''] = url.split('?', 2);
+  if (path.includes('%00') || !isDecodable(path)) {
+    throw new Problem('invalid', 'The path cannot be read. Check how it is encoded.');
+  }
+  const own = path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path;
+  return { path: own.replace(/\/$/, ''), query: new URLSearchParams(query) };
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function readBody(
+  { bodies }: ResendDeps,
+  request: IncomingMessage,
+  { keyId }: Caller,
+): Promise<{ body: unknown; release: () => void }> {
+  const { bytes, release } = await bodies.read(request, { key: keyId ?? undefined });
+  try {
+    return { body: bytes.length === 0 ? undefined : await readJson(bytes), release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+const oneOf = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;

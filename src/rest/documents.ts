@@ -1,0 +1,83 @@
+// The docs as Markdown at /docs, and /llms.txt, which tells programs that read for a person where
+// everything is. Read once at start: what is served is a list of names, never a path of the request.
+import { readdirSync, readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Beside src/ and dist/. */
+const folder = fileURLToPath(new URL('../../docs/', import.meta.url));
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface Document {
+  name: string;
+  title: string;
+  text: string;
+}
+
+/** By path, as the router writes it. */
+export function documentRoutes(baseUrl: () => string): Record<string, Answer> {
+  const documents = readDocuments();
+  const byName = new Map(documents.map((it) => [it.name, it]));
+  return {
+    '/llms.txt': (request, response) =>
+      write(request, response, 200, 'text/plain', llmsText(documents, baseUrl())),
+    '/docs': (request, response) =>
+      write(request, response, 200, 'text/markdown', listOf(documents, baseUrl())),
+    '/docs/*': (request, response) => {
+      const [path = ''] = (request.url ?? '').split('?');
+      const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.md$/, '');
+      const found = byName.get(name);
+      if (found !== undefined) return write(request, response, 200, 'text/markdown', found.text);
+      const other = `# There is no such page\n\n${listOf(documents, baseUrl())}`;
+      write(request, response, 404, 'text/markdown', other);
+    },
+  };
+}
+
+function readDocuments(): Document[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.md'))
+    .sort()
+    .map((file) => {
+      const text = readFileSync(join(folder, file), 'utf8');
+      const title = /^# (.+)$/m.exec(text)?.[1] ?? file;
+      return { name: file.slice(0, -3), title, text };
+    });
+}
+
+const listOf = (documents: readonly Document[], baseUrl: string): string =>
+  documents.map(({ name, title }) => `- [${title}](${baseUrl}/docs/${name}.md)`).join('\n');
+
+/** In the form of llmstxt.org. */
+const llmsText = (documents: readonly Document[], baseUrl: string): string => `# Sandmartin
+
+> Transactional email you run yourself: one call queues an email, one call tells its whole story. REST at ${baseUrl}/v1, MCP at ${baseUrl}/mcp; the key goes into X-API-Key or Authorization: Bearer.
+
+## API
+
+- [OpenAPI](${baseUrl}/openapi.json): every operation with its fields
+
+## Docs
+
+${listOf(documents, baseUrl)}
+`;
+
+function write(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+): void {
+  request.resume();
+  const bytes = Buffer.from(text);
+  response.writeHead(status, {
+    'content-type': `${type}; charset=utf-8`,
+    'content-length': bytes.length,
+    'cache-control': 'public, max-age=300',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}

@@ -1,0 +1,65 @@
+// The links of an email, for tests that follow them: where each leads and what it says. Before it:
+// captured-mail.ts. A link that is tracked is shown with its target, which is what a test knows.
+import { Tokens } from '../html/tokens.ts';
+
+export interface MailLink {
+  /** Where it leads. */
+  url: string;
+  /** The words of the link; empty for images and in plain text. */
+  text: string;
+  /** As it is in the email, where clicks are tracked; following it counts as a click. */
+  trackedUrl: string | null;
+}
+
+const MOST_LINKS = 100;
+const LONGEST_TEXT = 200;
+const LONGEST_URL = 4000;
+/** With an authority, so links into apps are among them and `mailto:`, `cid:` and `data:` are not. */
+const WEB_OR_APP = /^[a-z][a-z\d+.-]{1,30}:\/\//i;
+
+/** `targetOf`: where a tracked link leads; undefined for every other. */
+export type TargetOf = (url: string) => string | undefined;
+
+export function linksInHtml(html: string, targetOf: TargetOf): MailLink[] {
+  const tokens = new Tokens(html, ['href']);
+  const links: MailLink[] = [];
+  let open: MailLink | undefined;
+  while (tokens.next() && (links.length < MOST_LINKS || open !== undefined)) {
+    const { name } = tokens.element;
+    if (tokens.kind === 'text') {
+      if (open !== undefined && open.text.length < LONGEST_TEXT && !tokens.element.hidden) {
+        open.text += tokens.words();
+      }
+    } else if (name === 'a' || name === 'area') {
+      const href = tokens.kind === 'open' ? tokens.attribute('href')?.trim() : undefined;
+      open = href === undefined ? undefined : linkTo(href, targetOf);
+      if (open !== undefined) links.push(open);
+    }
+  }
+  return links.map((link) => ({ ...link, text: shortened(link.text) }));
+}
+
+/** Of an email without HTML: the addresses in its text. */
+export function linksInText(text: string, targetOf: TargetOf): MailLink[] {
+  const links: MailLink[] = [];
+  for (const [found] of text.matchAll(/(?<![a-z\d])[a-z][a-z\d+.-]{1,30}:\/\/[^\s<>"]{1,4000}/gi)) {
+    // What ends the sentence or the bracket around it is not part of the address.
+    const link = linkTo(found.replace(/[.,;:!?)\]}'’”]{1,5}$/, ''), targetOf);
+    if (link !== undefined) links.push(link);
+    if (links.length >= MOST_LINKS) break;
+  }
+  return links;
+}
+
+function linkTo(href: string, targetOf: TargetOf): MailLink | undefined {
+  if (!WEB_OR_APP.test(href) || href.length > LONGEST_URL) return undefined;
+  const target = targetOf(href);
+  return { url: target ?? href, text: '', trackedUrl: target === undefined ? null : href };
+}
+
+const shortened = (text: string): string =>
+  text
+    .slice(0, LONGEST_TEXT * 2)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, LONGEST_TEXT);

@@ -1,0 +1,34 @@
+// Places of the relay's pool that are kept for newcomers. Asked by relay.ts who may begin: without
+// them one account's backlog is in every session, and the one mail of another waits until one of
+// them is answered, which a slow relay takes its time for.
+import type { Job } from './relay-hangs.ts';
+
+/** The others cost a lone backlog at most this part of its rate. */
+const KEPT_PART = 1 / 8;
+
+export function keepPlaces(places: number) {
+  const kept = Math.floor(places * KEPT_PART);
+  const talks = new Map<number, number>();
+  let first: number | undefined;
+  /** Where there is but one account, nothing is kept for others. */
+  let hasSeveral = false;
+
+  const isNew = ({ lane }: Job): boolean => lane === undefined || !talks.has(lane);
+  return {
+    mailBegins({ lane }: Job): void {
+      if (lane === undefined) return;
+      first ??= lane;
+      hasSeveral ||= lane !== first;
+      talks.set(lane, (talks.get(lane) ?? 0) + 1);
+    },
+    mailEnds({ lane }: Job): void {
+      if (lane === undefined) return;
+      const left = talks.get(lane)! - 1;
+      if (left === 0) talks.delete(lane);
+      else talks.set(lane, left);
+    },
+    /** Who may have one of the last places; undefined: everybody. */
+    whoFits: (free: number): ((job: Job) => boolean) | undefined =>
+      hasSeveral && free <= kept ? isNew : undefined,
+  };
+}

@@ -1,0 +1,145 @@
+// The file of a backup: gzip over frames, so that a cut or changed file is known by its checksum.
+//
+//   "sandmartin backup 1\n"   manifest   ( table   rows … ) …   end
+//
+// Rows are the lines of COPY in its text form, which every PostgreSQL understands. Before: write.ts
+// fills it; restore.ts reads it.
+import { createReadStream, createWriteStream, linkSync, rmSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { Problem } from '../../errors.ts';
+
+const FIRST_LINE = Buffer.from('sandmartin backup 1\n');
+const HEAD_BYTES = 5;
+/** Larger ones are none of ours. */
+const LARGEST_FRAME_BYTES = 64 * 1024 * 1024;
+
+export interface Manifest {
+  /** Of the program that wrote it. */
+  version: string;
+  at: string;
+  postgres: string;
+  /** Numbers of the migrations that the data has gone through. */
+  migrations: number[];
+  /** Days (since 1970) that have partitions. */
+  days: number[];
+  sequences: Record<string, number>;
+  secret: BackedUpSecret;
+}
+
+export type BackedUpSecret =
+  /** Sealed with SECRET_KEY, which is not in the file. */
+  | { kind: 'SECRET_KEY'; verifier: string }
+  /** The installation's own, under a passphrase. */
+  | { kind: 'sealed'; salt: string; box: string }
+  /** The installation's own, without a passphrase to seal it. */
+  | { kind: 'left out' };
+
+export type Frame =
+  | { kind: 'manifest'; manifest: Manifest }
+  | { kind: 'table'; name: string; columns: string[] }
+  | { kind: 'rows'; bytes: Buffer }
+  | { kind: 'end'; rows: number };
+
+const MARKS = { manifest: 'M', table: 'T', rows: 'R', end: 'E' } as const;
+
+/** Writes all of it, or nothing: the file has its name only when it is whole. */
+export async function writeFrames(path: string, frames: AsyncIterable<Frame>): Promise<void> {
+  const draft = `${path}.${process.pid}.part`;
+  try {
+    const file = createWriteStream(draft, { mode: 0o600, flags: 'wx', flush: true });
+    await pipeline(toBytes(frames), createGzip({ level: 6 }), file);
+    // A link, unlike a rename, never replaces what has the name by now.
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw alreadyThere(path);
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+export const alreadyThere = (path: string): Problem =>
+  new Problem('invalid', `${path} already exists. Name another file, or remove it first.`);
+
+async function* toBytes(frames: AsyncIterable<Frame>): AsyncGenerator<Buffer> {
+  yield FIRST_LINE;
+  for await (const frame of frames) {
+    const { kind, ...rest } = frame;
+    const bytes = frame.kind === 'rows' ? frame.bytes : Buffer.from(JSON.stringify(rest));
+    const head = Buffer.alloc(HEAD_BYTES);
+    head.write(MARKS[kind], 0, 'latin1');
+    head.writeUInt32BE(bytes.length, 1);
+    yield head;
+    yield bytes;
+  }
+}
+
+/** Fails with a sentence for people where the file is cut, changed or something else. */
+export async function* readFrames(path: string): AsyncGenerator<Frame> {
+  const file = createReadStream(path);
+  const plain = createGunzip();
+  file.on('error', (error) => plain.destroy(error));
+  const pull = puller(file.pipe(plain));
+  try {
+    if (!(await pull(FIRST_LINE.length)).equals(FIRST_LINE)) throw new Error('another first line');
+    for (;;) {
+      const frame = await readFrame(pull);
+      yield frame;
+      if (frame.kind === 'end') break;
+    }
+    // To the end: only there gzip compares its checksum.
+    if (await pull.more()) throw new Error('something follows its end');
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (!code || code.startsWith('Z_')) throw damaged(path, message);
+    throw new Problem('invalid', `Cannot read ${path}: ${message}`);
+  } finally {
+    file.destroy();
+  }
+}
+
+const damaged = (path: string, why: string): Problem =>
+  new Problem(
+    'invalid',
+    `${path} is not a complete backup of Sandmartin (${why}). Nothing was restored. Take another backup, or copy the file again.`,
+  );
+
+async function readFrame(pull: Puller): Promise<Frame> {
+  const head = await pull(HEAD_BYTES);
+  const length = head.readUInt32BE(1);
+  if (length > LARGEST_FRAME_BYTES) throw new Error('a part of impossible size');
+  const bytes = await pull(length);
+  const mark = head.toString('latin1', 0, 1);
+  const kind = (Object.keys(MARKS) as Frame['kind'][]).find((name) => MARKS[name] === mark);
+  if (kind === undefined) throw new Error('an unknown part');
+  return kind === 'rows' ? { kind, bytes } : { kind, ...JSON.parse(bytes.toString()) };
+}
+
+interface Puller {
+  (length: number): Promise<Buffer>;
+  more(): Promise<boolean>;
+}
+
+/** Exactly so many bytes of a stream, however its pieces are cut. */
+function puller(stream: AsyncIterable<Buffer>): Puller {
+  const pieces = stream[Symbol.asyncIterator]();
+  let rest: Buffer[] = [];
+  let held = 0;
+  async function more(): Promise<boolean> {
+    const next = await pieces.next();
+    if (next.done) return false;
+    rest.push(next.value);
+    held += next.value.length;
+    return true;
+  }
+  async function pull(length: number): Promise<Buffer> {
+    while (held < length) if (!(await more())) throw new Error('it ends too early');
+    const all = Buffer.concat(rest);
+    rest = [all.subarray(length)];
+    held -= length;
+    return all.subarray(0, length);
+  }
+  return Object.assign(pull, { more });
+}

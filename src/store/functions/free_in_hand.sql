@@ -1,0 +1,23 @@
+-- Frees the mails of this server that dead processes had in hand. One of them may have killed its process. Whoever was there twice
+-- comes back at a moment of its own, so that the next death has few witnesses; a mail that is there every time is set aside.
+CREATE OR REPLACE FUNCTION free_in_hand(p_dead uuid[])
+RETURNS void LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = auto AS $$
+DECLARE
+  home bigint[];
+  moment timestamptz := now();  -- Citus takes no function in a CASE
+BEGIN
+  FOR home IN SELECT homes_here('due_messages', format('state = ''in hand'' AND lease = ANY (%L)', p_dead)) LOOP
+    UPDATE due_messages d SET
+      lease = NULL,
+      deaths = d.deaths + 1,
+      state = CASE WHEN d.deaths >= 7 THEN 'set aside' WHEN d.deaths >= 1 THEN 'waiting' ELSE 'ready' END::due_state,
+      -- Chance, but the same whoever asks: Citus takes no volatile function here.
+      due_at = CASE WHEN d.deaths >= 1
+                    THEN to_timestamp(extract(epoch FROM moment)::float8
+                           + 10 * d.deaths * (hashtext(d.message_id::text || d.deaths) / 4294967296.0 + 0.5))
+                    ELSE d.due_at END,
+      set_aside_at = CASE WHEN d.deaths >= 7 THEN moment END,
+      reason = CASE WHEN d.deaths >= 7 THEN 'eight times in a row the process died that had this mail in hand' END
+    WHERE d.state = 'in hand' AND d.lease = ANY (p_dead) AND (home IS NULL OR d.account_id = ANY (home));
+  END LOOP;
+END $$;

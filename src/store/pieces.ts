@@ -1,0 +1,34 @@
+// A large value of one row, read as it comes off the wire, so that it holds up nobody and takes no
+// more memory than it has bytes. Before: whoever knows the row and how long its value is.
+import type { Database } from './pool.ts';
+
+/** Smaller values come with their row. */
+export const PIECE_BYTES = 1024 * 1024;
+
+export interface LargeValue {
+  table: 'contents' | 'sandbox_mails';
+  column: 'html' | 'text' | 'attachments' | 'raw';
+  /** The row. */
+  key: 'message_id' | 'id';
+  accountId: number;
+  uuid: string;
+}
+
+/** Undefined: the row is gone. */
+export async function readInPieces(
+  database: Pick<Database, 'readValue'>,
+  { table, column, key, accountId, uuid }: LargeValue,
+  { at, length }: { at: number; length: number },
+  whole: Buffer = Buffer.allocUnsafeSlow(length),
+): Promise<Buffer | undefined> {
+  if (!UUID.test(uuid)) throw new Error(`"${uuid}" is not a UUID`);
+  // COPY takes no parameters: these are numbers, a UUID, and names of ours.
+  const found = await database.readValue(
+    `SELECT substring(${column} FROM ${Math.trunc(at) + 1} FOR ${Math.trunc(length)})
+     FROM ${table} WHERE account_id = ${Math.trunc(accountId)} AND ${key} = '${uuid}'`,
+    whole,
+  );
+  return found ? whole : undefined;
+}
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;

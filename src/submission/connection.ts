@@ -1,0 +1,90 @@
+// smtp-server with what it leaves out: our own enhanced status codes, sentences of several lines,
+// and a plain answer to whoever would send a key in the clear. Before: a socket. After: server.ts
+// says what happens to a key and to an email.
+import type { Socket } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { ArrivingStream } from './arriving.ts';
+import { replyLines } from './replies.ts';
+
+export class SubmissionServer extends SMTPServer {
+  readonly #strangerMs: number;
+
+  /** `strangerMs`: how long a connection may stay that has not logged in. */
+  constructor(options: SMTPServerOptions, strangerMs: number) {
+    super(options);
+    this.#strangerMs = strangerMs;
+  }
+
+  override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {
+    const connection = new SubmissionConnection(this, socket, options);
+    this.connections.add(connection);
+    connection.on('error', (error: Error) => this.emit('error', error));
+    const patience = setTimeout(() => {
+      if (!connection.session.user) connection.send(421, '4.4.2 Log in sooner. Try again.');
+    }, this.#strangerMs).unref();
+    socket.once('close', () => clearTimeout(patience));
+    connection.init();
+  }
+
+  /** A client in the middle of an email may finish it; all others are told to try again. */
+  closeIdle(): void {
+    for (const connection of this.connections) {
+      if (!connection.session.envelope?.mailFrom) {
+        connection.send(421, '4.3.2 The service is stopping. Try again.');
+      }
+    }
+  }
+}
+
+/** What is said to MAIL, RCPT and DATA when all is well: clients send these three in one packet. */
+const GATHERED = new Set([250, 354]);
+
+class SubmissionConnection extends SMTPConnection {
+  /** Replies that leave at the end of this turn. */
+  #said = '';
+
+  override _createParser(): ArrivingStream {
+    const parser = new ArrivingStream();
+    parser.oncommand = (command, next) => this._onCommand(command, next);
+    parser.on('error', (error) => this.send(421, `Error: ${error.message}`));
+    return parser;
+  }
+
+  /**
+   * What answers one packet leaves in one (RFC 2920 3.2), as one text: a write of its own for each
+   * reply took a fifth of the time of an email, and three corked texts a sixth. Everything else
+   * leaves at once: behind the 220 of STARTTLS the socket is another's.
+   */
+  override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    const lines = typeof data === 'string' ? replyLines(data) : undefined;
+    if (!GATHERED.has(code) || Array.isArray(data)) {
+      this.#leave();
+      super.send(code, lines ?? data, lines === undefined ? context : false);
+      return;
+    }
+    // Behind the promises that judge the commands of this packet.
+    if (this.#said === '') process.nextTick(() => this.#leave());
+    const enhanced = this._getEnhancedStatusCode(code, context);
+    for (const [at, line] of (lines ?? [`${enhanced} ${data ?? ''}`.trim()]).entries()) {
+      this.#said += `${code}${lines !== undefined && at < lines.length - 1 ? '-' : ' '}${line}\r\n`;
+    }
+  }
+
+  #leave(): void {
+    const said = this.#said;
+    this.#said = '';
+    if (said !== '' && this._socket.readyState === 'open') this._socket.write(said, 'latin1');
+  }
+
+  override _onCommand(command: Buffer, next?: () => void): void {
+    const isClosedToKeys = this.session.disabledCommands?.includes('AUTH') === true;
+    if (isClosedToKeys && /^AUTH\b/i.test(command.toString('latin1', 0, 5))) {
+      this.send(538, `5.7.11 ${NO_KEYS_IN_THE_CLEAR}`);
+      if (next !== undefined) setImmediate(next);
+    } else super._onCommand(command, next);
+  }
+}
+
+export const NO_KEYS_IN_THE_CLEAR =
+  'An API key is not accepted in the clear. Use STARTTLS first, or the port for TLS.';

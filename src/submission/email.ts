@@ -1,0 +1,223 @@
+// A submitted email, read: who writes to whom and what the header asks of us, while the MIME tree
+// stays as it came. Before: lines.ts has looked at its line ends. After: sending/accept.ts judges it
+// by the rules of every send.
+import { addressKey, formatMailbox, type Mailbox } from '../addresses.ts';
+import { Problem } from '../errors.ts';
+import { inTurns } from '../in-turns.ts';
+import { bytesIn } from '../mime/decoding.ts';
+import { type Field, readFields, textOf } from '../mime/fields.ts';
+import { commandsRelay, isWrittenByUs } from '../sending/header-names.ts';
+import type { SendRequest } from '../sending/request.ts';
+import { readMime, type Submitted, type SubmittedMime } from '../sending/submitted.ts';
+import { readAddressList } from './address-list.ts';
+import { readWishes } from './wishes.ts';
+
+export interface SubmittedEmail {
+  request: SendRequest;
+  submitted: Submitted;
+  idempotencyKey: string | undefined;
+}
+
+const LONGEST_HEADER = 64 * 1024;
+
+/** `envelope`: who gets it, whatever its header says. */
+export async function readEmail(
+  raw: Buffer,
+  envelope: readonly string[],
+  sevenBit: boolean,
+): Promise<SubmittedEmail> {
+  const { fields, bodyAt } = splitHeader(raw);
+  refuseCircle(fields);
+  const { idempotencyKey, ...wishes } = await readWishes(fields);
+  const mime = await readMime(contentLines(fields), raw.subarray(bodyAt), sevenBit);
+  const people = await readPeople(fields);
+  const subject = oneLine(fields.find(({ key }) => key === 'subject'));
+  return {
+    request: {
+      from_email: formatMailbox(people.from),
+      ...asAddressed(people, envelope),
+      ...(people.replyTo && { reply_to: formatMailbox(people.replyTo) }),
+      ...(subject !== '' && { subject }),
+      ...wishes,
+      ...(wishes.template !== undefined && (await attachmentsOf(mime))),
+    },
+    submitted: {
+      to: people.to,
+      cc: people.cc,
+      unread: people.unread,
+      headers: ownHeaders(fields),
+      mime: wishes.template === undefined ? mime : null,
+    },
+    idempotencyKey,
+  };
+}
+
+function splitHeader(raw: Buffer): { fields: Field[]; bodyAt: number } {
+  const head = raw.toString('latin1', 0, LONGEST_HEADER);
+  const { fields, end } = readFields(head);
+  if (end >= LONGEST_HEADER) {
+    throw new Problem(
+      'invalid',
+      `The header of the email is larger than ${LONGEST_HEADER / 1024} KB. Send fewer or shorter fields.`,
+    );
+  }
+  return { fields, bodyAt: end };
+}
+
+/** What we sent and what comes in again would go round for ever. */
+function refuseCircle(fields: readonly Field[]): void {
+  const ours = fields.find(({ key }) => key === 'x-sm-message-id');
+  if (ours === undefined) return;
+  throw new Problem(
+    'invalid',
+    `This email was sent by this service before, as ${ours.value.slice(0, 40)}. The relay must not lead back here; to send it again, take out its X-SM- headers.`,
+  );
+}
+
+interface People {
+  from: Mailbox;
+  to: Mailbox[];
+  cc: Mailbox[];
+  replyTo: Mailbox | undefined;
+  unread: [string, string][];
+}
+
+async function readPeople(fields: readonly Field[]): Promise<People> {
+  const unread: [string, string][] = [];
+  /** What cannot be read as a list of mailboxes is shown as it came. */
+  const listOf = async (key: string, most = Number.POSITIVE_INFINITY): Promise<Mailbox[]> => {
+    const found = fields.filter((field) => field.key === key);
+    let all: Mailbox[] = [];
+    let isList = true;
+    for (const { value } of found) {
+      const list = await readAddressList(value);
+      isList &&= list !== undefined;
+      all = all.concat(list ?? []);
+    }
+    if (isList && all.length <= most) return all;
+    unread.push(...found.map((field): [string, string] => [field.name, oneLine(field)]));
+    return [];
+  };
+  const to = await listOf('to');
+  const cc = await listOf('cc');
+  const [replyTo] = await listOf('reply-to', 1);
+  return { from: await readFrom(fields), to, cc, replyTo, unread };
+}
+
+/** Exactly one: who signs for the email must not depend on who reads it. */
+async function readFrom(fields: readonly Field[]): Promise<Mailbox> {
+  const found = fields.filter(({ key }) => key === 'from');
+  if (found.length !== 1) {
+    throw new Problem(
+      'invalid',
+      found.length === 0
+        ? 'The email has no From header. Name a verified sender in it.'
+        : `The email has ${found.length} From headers. Send one.`,
+    );
+  }
+  const mailboxes = await readAddressList(found[0]!.value);
+  if (mailboxes?.length === 1) return mailboxes[0]!;
+  throw new Problem(
+    'invalid',
+    `From: "${oneLine(found[0]).slice(0, 200)}" is not one address. Write it as Name <hello@acme.example>.`,
+  );
+}
+
+/** Recipients of the envelope that no header names get hidden copies. */
+function asAddressed(
+  { to, cc }: People,
+  envelope: readonly string[],
+): Pick<SendRequest, 'to' | 'cc' | 'bcc'> {
+  const [inTo, inCc] = [to, cc].map((list) => new Set(list.map((it) => addressKey(it.address))));
+  const addressed = { to: [] as string[], cc: [] as string[], bcc: [] as string[] };
+  for (const address of envelope) {
+    const key = addressKey(address);
+    addressed[inTo!.has(key) ? 'to' : inCc!.has(key) ? 'cc' : 'bcc'].push(address);
+  }
+  return addressed;
+}
+
+const isContent = ({ key }: Field): boolean =>
+  key.startsWith('content-') && key !== 'content-length';
+
+/** Each once: what describes the content must say one thing. */
+function contentLines(fields: readonly Field[]): string {
+  const described = fields.filter(isContent);
+  const seen = new Set<string>();
+  const twice = described.find(({ key }) => seen.size === seen.add(key).size);
+  if (twice === undefined) return described.map(({ lines }) => lines).join('');
+  throw new Problem('invalid', `The email has two ${twice.name} headers. Send one.`);
+}
+
+/** Where an email has been, who vouched for it then, and what only its last server needs. */
+const TRACE = new Set([
+  'delivered-to',
+  'x-original-to',
+  'x-envelope-to',
+  'x-envelope-from',
+  'received-spf',
+  'domainkey-signature',
+  'x-received',
+  'x-google-dkim-signature',
+  'x-google-smtp-source',
+  'x-gm-message-state',
+  'content-length',
+  'lines',
+  'status',
+]);
+const TRACE_FAMILIES = ['x-ms-exchange-', 'x-forefront-', 'x-microsoft-antispam'];
+
+const isTrace = (key: string): boolean =>
+  TRACE.has(key) || TRACE_FAMILIES.some((family) => key.startsWith(family));
+
+/** What the sender says beside the email itself; what orders a relay about is refused later. */
+function ownHeaders(fields: readonly Field[]): [string, string][] {
+  const own = fields
+    .filter(({ key }) => !isTrace(key) && (!isWrittenByUs(key) || commandsRelay(key)))
+    .filter(({ key }) => key !== 'references')
+    .map((field): [string, string] => [field.name, oneLine(field)]);
+  const references = referencesOf(fields);
+  return references === '' ? own : [...own, ['References', references]];
+}
+
+const MOST_REFERENCES = 20;
+
+/**
+ * The email goes out under an id of ours, by which reports are known again. Its own is the last it
+ * refers to, so that answers and later emails of the same thread still find it.
+ */
+function referencesOf(fields: readonly Field[]): string {
+  const idsIn = (key: string): string[] =>
+    fields.filter((field) => field.key === key).flatMap(({ value }) => value.match(ID) ?? []);
+  const ids = [...new Set([...idsIn('references'), ...idsIn('message-id').slice(0, 1)])];
+  return (ids.length > MOST_REFERENCES ? [ids[0], ...ids.slice(1 - MOST_REFERENCES)] : ids).join(
+    ' ',
+  );
+}
+
+const ID = /<[!-;=?-~]{1,250}>/g;
+
+/** With a template only the files of an email are sent. */
+async function attachmentsOf({
+  files,
+  body,
+}: SubmittedMime): Promise<Pick<SendRequest, 'attachments'>> {
+  const attachments: SendRequest['attachments'] = [];
+  for (const { filename, contentType, place } of files) {
+    if (contentType === 'text/x-amp-html') continue;
+    const bytes = await inTurns(bytesIn(body, place!));
+    attachments.push({
+      filename,
+      content_type: contentType,
+      content_base64: bytes.toString('base64'),
+    });
+  }
+  return attachments.length === 0 ? {} : { attachments };
+}
+
+const oneLine = (field: Field | undefined): string =>
+  field === undefined
+    ? ''
+    : textOf(field)
+        .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+        .trim();

@@ -1,0 +1,148 @@
+// What happens to a key and to an email that came by SMTP. Before: server.ts, when a client has
+// said it all. After: sending/accept.ts, the same as for every door; 250 is said when the email is
+// on disk.
+import type {
+  SMTPServerAuthentication,
+  SMTPServerDataStream,
+  SMTPServerSession,
+} from 'smtp-server';
+import type { Caller } from '../accounts/directory.ts';
+import { Problem } from '../errors.ts';
+import type { Bodies } from '../http/body.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import { requireScope } from '../operations/operation.ts';
+import { refuse } from '../operations/refusal.ts';
+import { sendEmail } from '../operations/send-email.ts';
+import { acceptSend } from '../sending/accept.ts';
+import { NO_KEYS_IN_THE_CLEAR } from './connection.ts';
+import { readEmail } from './email.ts';
+import { checkLines } from './lines.ts';
+import { loginReplyOf, reply, replyOf, type SmtpReply } from './replies.ts';
+
+export interface SubmissionDeps extends OperationDeps {
+  bodies: Bodies;
+}
+
+const MOST_WRONG_KEYS = 3;
+
+/** Whatever goes wrong is told, logged and counted as at every other door. */
+export async function answered<Answer>(
+  deps: SubmissionDeps,
+  session: SMTPServerSession,
+  work: () => Promise<Answer>,
+): Promise<Answer | SmtpReply> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isReply(error)) {
+      countRefused(deps);
+      return error;
+    }
+    const { key: _, ...account } = userOf(session) ?? { key: '' };
+    return replyOf(refuse(deps, { door: 'smtp', request: session.id, ...account }, error).body);
+  }
+}
+
+/** What is said in words that only SMTP has, such as to an email that is too large. */
+export const countRefused = ({ metrics }: SubmissionDeps): void =>
+  metrics.refused.inc({ code: 'invalid', door: 'smtp' });
+
+const isReply = (error: unknown): error is SmtpReply =>
+  error instanceof Error && 'responseCode' in error;
+
+/** Who logged in. The key is judged again for every email: it may be revoked in between. */
+interface User {
+  key: string;
+  account?: number;
+}
+
+const userOf = ({ user }: SMTPServerSession): User | undefined => user as User | undefined;
+
+const wrongKeys = new WeakMap<SMTPServerSession, number>();
+
+/** Undefined: welcome. Guessing is slowed: an answer to a wrong key takes its time. */
+export async function logIn(
+  deps: SubmissionDeps,
+  { password }: SMTPServerAuthentication,
+  session: SMTPServerSession,
+  wrongKeyMs: number,
+): Promise<SmtpReply | undefined> {
+  try {
+    await callerOf(deps, password ?? undefined, session);
+    return undefined;
+  } catch (error) {
+    const { body } = refuse(deps, { door: 'smtp', request: session.id }, error);
+    const answer = loginReplyOf(body);
+    if (answer.responseCode < 500) return answer;
+    const wrong = (wrongKeys.get(session) ?? 0) + 1;
+    wrongKeys.set(session, wrong);
+    await new Promise((resolve) => setTimeout(resolve, wrongKeyMs).unref());
+    return wrong < MOST_WRONG_KEYS ? answer : reply(421, '4.7.0', `${body.detail} Too many tries.`);
+  }
+}
+
+async function callerOf(
+  { directory }: SubmissionDeps,
+  key: string | undefined,
+  session: SMTPServerSession,
+): Promise<Caller> {
+  const caller = await directory.authenticate(key, () => session.remoteAddress);
+  requireScope(caller, sendEmail.scope);
+  return caller;
+}
+
+export async function admit(deps: SubmissionDeps, session: SMTPServerSession): Promise<Caller> {
+  const user = userOf(session);
+  if (user === undefined) throw reply(530, '5.7.0', NO_KEYS_IN_THE_CLEAR);
+  const caller = await callerOf(deps, user.key, session);
+  user.account = caller.accountId;
+  return caller;
+}
+
+/** What is said behind 250. */
+export async function take(
+  deps: SubmissionDeps,
+  stream: SMTPServerDataStream,
+  session: SMTPServerSession,
+): Promise<string> {
+  const caller = await admit(deps, session);
+  const { bytes, release } = await readWhole(deps, stream, session, caller);
+  try {
+    deps.loopWatch.note('smtp', caller.accountId);
+    const { sevenBit } = await checkLines(bytes);
+    const envelope = session.envelope.rcptTo.map(({ address }) => address);
+    const { request, ...submitted } = await readEmail(bytes, envelope, sevenBit);
+    const { answer, repeated } = await acceptSend(deps, caller, request, {
+      door: 'smtp',
+      ...submitted,
+    });
+    if (deps.log.isLevelEnabled('info')) {
+      deps.log.info(
+        { door: 'smtp', request: session.id, account: caller.accountId, message: answer.id },
+        'accepted',
+      );
+    }
+    return `${repeated ? 'was queued before' : 'queued'} as ${answer.id}`;
+  } finally {
+    release();
+  }
+}
+
+async function readWhole(
+  deps: SubmissionDeps,
+  stream: SMTPServerDataStream,
+  { remoteAddress }: SMTPServerSession,
+  { keyId }: Caller,
+) {
+  try {
+    const whose = { key: keyId ?? undefined, address: remoteAddress };
+    return await deps.bodies.readStream(stream, whose);
+  } catch (error) {
+    if (!stream.sizeExceeded || !(error instanceof Problem)) throw error;
+    throw reply(
+      552,
+      '5.3.4',
+      'The email is larger than 25 MB (26,214,400 bytes), attachments included. Send smaller files, or links to them.',
+    );
+  }
+}

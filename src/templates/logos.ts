@@ -1,0 +1,100 @@
+// Logos that accounts uploaded: checked by their bytes, kept under the hash of them, so that an
+// address means one image for ever. Before it: operations/branding.ts. After it: inbound/logo.ts
+// shows it to mail programs, or rendering.ts puts it into the email where branding says so.
+import { createHash } from 'node:crypto';
+import { readStrictBase64 } from '../base64.ts';
+import { Problem } from '../errors.ts';
+import type { Queryable } from '../store/pool.ts';
+import type { Branding } from './branding-fields.ts';
+import type { CarriedImage } from './carried-file.ts';
+import { type ImageKind, readImageKind } from './image-kinds.ts';
+import { LOGO_PATH, type LogoName, logoNameIn, MOST_LOGO_BYTES } from './logo-names.ts';
+
+const MOST_PIXELS = 4000;
+/** Emails that are out show the old ones; whoever changes it more often loses the oldest. */
+const MOST_LOGOS = 50;
+
+export interface Logo {
+  hash: string;
+  contentType: ImageKind['contentType'];
+  content: Buffer;
+}
+
+/** A Problem says why it cannot be a logo. */
+export function readLogo(base64: string): Logo & ImageKind {
+  const content = readStrictBase64(base64);
+  if (content === undefined) throw refused('is not base64 in the standard alphabet with padding');
+  if (content.length > MOST_LOGO_BYTES) {
+    const size = Math.ceil(content.length / 1024);
+    throw refused(
+      `has ${size} KB; a logo may have at most ${MOST_LOGO_BYTES / 1024}. Make it smaller`,
+    );
+  }
+  const kind = readImageKind(content);
+  if (kind === undefined) throw refused('is not a PNG, JPEG, GIF or WebP image. Give one of these');
+  if (kind.width > MOST_PIXELS || kind.height > MOST_PIXELS) {
+    throw refused(
+      `is ${kind.width} × ${kind.height} pixels; a logo may have at most ${MOST_PIXELS} each way. Make it smaller`,
+    );
+  }
+  const hash = createHash('sha256').update(content).digest('hex');
+  return { hash, content, ...kind };
+}
+
+const refused = (why: string): Problem =>
+  new Problem('invalid', `content_base64: the file ${why}.`, { at: 'content_base64' });
+
+/** The caller holds the account's row. */
+export async function keepLogo(
+  client: Queryable,
+  accountId: number,
+  { hash, contentType, content }: Logo,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO logos (account_id, hash, content_type, content) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (account_id, hash) DO UPDATE SET created_at = now()`,
+    [accountId, hash, contentType, content],
+  );
+  await client.query(
+    `DELETE FROM logos WHERE account_id = $1 AND hash IN (
+       SELECT hash FROM logos WHERE account_id = $1 ORDER BY created_at DESC, hash OFFSET $2)`,
+    [accountId, MOST_LOGOS],
+  );
+}
+
+export async function findLogo(
+  database: Queryable,
+  { accountId, hash }: LogoName,
+): Promise<Logo | undefined> {
+  const [logo] = await database.prepared<Logo>(
+    'logo',
+    `SELECT hash, content_type AS "contentType", content FROM logos
+     WHERE account_id = $1 AND hash = $2`,
+    [accountId, hash],
+  );
+  return logo;
+}
+
+export const logoUrl = (
+  baseUrl: string,
+  accountId: number,
+  { hash, extension }: Logo & ImageKind,
+): string => `${baseUrl}${LOGO_PATH}${accountId}/${hash}.${extension}`;
+
+/** What emails carry; null: their logo is fetched from its address, or they have none. */
+export async function carriedLogo(
+  database: Queryable,
+  accountId: number,
+  { logo_inline, logo_url = '' }: Branding,
+): Promise<CarriedImage | null> {
+  const name = logo_inline ? logoNameIn(logo_url) : undefined;
+  if (name?.accountId !== accountId) return null;
+  const logo = await findLogo(database, name);
+  if (logo === undefined) return null;
+  return {
+    contentId: `logo-${logo.hash.slice(0, 20)}`,
+    filename: `logo${/\.\w+$/.exec(logo_url)![0]}`,
+    contentType: logo.contentType,
+    content: logo.content,
+  };
+}

@@ -1,0 +1,200 @@
+// t('key', name=…): a message of the language an email is written in, filled. Before it: messages
+// and a language. After it: templates call it; macros and layout do so too.
+//
+// Messages are text. In HTML they are escaped, and so is what fills them, unless it is markup that
+// the template made: t('by', who=ui.strong(name)). A translator decides where it stands, never what
+// it is.
+import {
+  Callable,
+  type Context,
+  escapeText,
+  escapeValue,
+  type Kwargs,
+  Markup,
+  str,
+  TemplateRuntimeError,
+  type Value,
+} from '../jinja/index.ts';
+import { numberFormat, pluralRules } from './intl.ts';
+import { directionOf, fallbacks, LAST_RESORT, languageOf } from './locales.ts';
+import { type Message, type Messages, type MessagesByLocale, piecesOf } from './messages.ts';
+
+/** What a render knows of its language. */
+export interface Language {
+  /** What its texts are written in. */
+  locale: string;
+  direction: 'ltr' | 'rtl';
+  /** Whose dates and numbers are used: de-AT, where the texts are de. */
+  format: string;
+  t: Translation;
+}
+
+/** Text and names in turns, and the same escaped. */
+interface Pieces {
+  text: string[];
+  html: string[];
+  /** What is the same every time: no placeholders. */
+  whole: Markup | null;
+}
+
+type Compiled = Pieces | { rules: Intl.PluralRules; forms: ReadonlyMap<string, Pieces> };
+
+/** The messages of one language, each taken apart when it is first asked for. */
+export class Translator {
+  readonly locale: string;
+  private readonly sources: readonly { locale: string; messages: Messages }[];
+  private readonly known = new Map<string, Compiled | null>();
+
+  constructor(locale: string, sources: readonly { locale: string; messages: Messages }[]) {
+    this.locale = locale;
+    this.sources = sources;
+  }
+
+  find(key: string): Compiled | null {
+    let found = this.known.get(key);
+    if (found !== undefined) return found;
+    const source = this.sources.find(({ messages }) => Object.hasOwn(messages, key));
+    found = source === undefined ? null : compile(source.messages[key]!, source.locale);
+    if (found !== null) this.known.set(key, found);
+    return found;
+  }
+}
+
+function compile(message: Message, locale: string): Compiled {
+  if (typeof message === 'string') return compileText(message);
+  const forms = Object.entries(message).filter((it): it is [string, string] => it[1] !== undefined);
+  return {
+    rules: pluralRules(locale),
+    forms: new Map(forms.map(([form, text]) => [form, compileText(text)])),
+  };
+}
+
+function compileText(message: string): Pieces {
+  const text = piecesOf(message);
+  const html = text.map((piece, index) => (index % 2 === 0 ? escapeText(piece) : piece));
+  return { text, html, whole: text.length === 1 ? new Markup(html[0]!) : null };
+}
+
+class Translation extends Callable {
+  private readonly translator: Translator;
+  private readonly format: string;
+  /** Names and numbers of another script keep their own order between words from right to left. */
+  private readonly isolates: boolean;
+  readonly typeName = 'function';
+
+  constructor(translator: Translator, format: string) {
+    super();
+    this.translator = translator;
+    this.format = format;
+    this.isolates = directionOf(format) === 'rtl';
+  }
+
+  override call(ctx: Context, args: Value[], kwargs: Kwargs | null): Value {
+    const [key] = args;
+    if (args.length !== 1 || typeof key !== 'string') {
+      throw fault("t() takes the key of a message, then values by name: t('hello', name=name)");
+    }
+    const found = this.translator.find(key);
+    if (found === null) throw fault(`there is no message "${key.slice(0, 64)}"`);
+    return this.fill(ctx, key, 'forms' in found ? formFor(found, key, kwargs) : found, kwargs);
+  }
+
+  private fill(ctx: Context, key: string, pieces: Pieces, kwargs: Kwargs | null): Value {
+    const { budget, evalCtx } = ctx;
+    const { autoescape } = evalCtx;
+    if (pieces.whole !== null) return autoescape ? pieces.whole : pieces.text[0];
+    const parts = autoescape ? pieces.html : pieces.text;
+    let out = parts[0]!;
+    for (let at = 1; at < parts.length; at += 2) {
+      const name = parts[at]!;
+      const value = kwargs?.get(name);
+      if (value === undefined) throw fault(`message "${key}" needs a value for {${name}}`);
+      const shown = name === 'count' && typeof value === 'number' ? this.count(value) : value;
+      const text = autoescape ? escapeValue(budget, shown) : plain(ctx, shown);
+      out += this.isolates ? `\u2068${text}\u2069` : text;
+      out += parts[at + 1]!;
+      budget.text(out.length);
+    }
+    return autoescape ? new Markup(out) : out;
+  }
+
+  private count(value: number): string {
+    return numberFormat(this.format, {}).format(value);
+  }
+}
+
+const plain = (ctx: Context, value: Value): string =>
+  value instanceof Markup ? value.text : str(ctx.budget, value);
+
+function formFor(
+  { rules, forms }: { rules: Intl.PluralRules; forms: ReadonlyMap<string, Pieces> },
+  key: string,
+  kwargs: Kwargs | null,
+): Pieces {
+  const count = Number(kwargs?.get('count') ?? Number.NaN);
+  if (Number.isNaN(count)) throw fault(`message "${key}" has plural forms and needs a count`);
+  return forms.get(rules.select(count)) ?? forms.get('other')!;
+}
+
+const fault = (message: string): TemplateRuntimeError =>
+  new TemplateRuntimeError(message, 'TemplateRuntimeError');
+
+/**
+ * The language of an email: the first of the wanted ones that the texts come in. A key that it
+ * lacks is looked for in the next ones.
+ */
+export function languageFor(
+  texts: Texts,
+  { wanted, standard }: { wanted: string | undefined; standard: string | undefined },
+): Language {
+  const locale =
+    texts.locales === null
+      ? (standard ?? LAST_RESORT)
+      : (fallbacks([wanted, standard]).find((it) => texts.locales!.has(it)) ??
+        [...texts.locales][0]!);
+  const translator = texts.translator(locale, fallbacks([locale, standard]));
+  const asked = wanted ?? standard;
+  const format = asked && languageOf(asked) === languageOf(locale) ? asked : locale;
+  return { locale, direction: directionOf(locale), format, t: translation(translator, format) };
+}
+
+const translations = new WeakMap<Translator, Map<string, Translation>>();
+
+/** Of a region too: an unknown one is remembered as long as there are few. */
+function translation(translator: Translator, format: string): Translation {
+  const known = translations.get(translator) ?? new Map<string, Translation>();
+  translations.set(translator, known);
+  const found = known.get(format) ?? new Translation(translator, format);
+  if (known.size < 20) known.set(format, found);
+  return found;
+}
+
+/** The texts of one template: its own, then those of templates it builds upon, then the common. */
+export class Texts {
+  /** What its own come in. Null: it has none; its words are in the account's language. */
+  readonly locales: ReadonlySet<string> | null;
+  private readonly layers: readonly MessagesByLocale[];
+  private readonly translators = new Map<string, Translator>();
+
+  constructor(own: MessagesByLocale | null, below: readonly MessagesByLocale[]) {
+    this.layers = own === null ? below : [own, ...below];
+    this.locales = own && new Set(Object.keys(own));
+  }
+
+  translator(locale: string, order: readonly string[]): Translator {
+    const name = order.join();
+    let found = this.translators.get(name);
+    if (found === undefined) {
+      found = new Translator(
+        locale,
+        order.flatMap((it) =>
+          this.layers.flatMap((layer) =>
+            Object.hasOwn(layer, it) ? [{ locale: it, messages: layer[it]! }] : [],
+          ),
+        ),
+      );
+      if (this.translators.size < 200) this.translators.set(name, found);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,104 @@
+// The catalogue in its languages: each has every message and no other, with the same placeholders and the plural forms that
+// the language has; every template renders in each with nothing left in English or unfilled.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { keysIn } from '../../src/templates/message-keys.ts';
+import { formsOf, type Messages, placeholdersOf } from '../../src/templates/messages.ts';
+import {
+  catalog,
+  catalogFolder,
+  fullBranding,
+  render,
+  requiredOnly,
+  templates,
+} from '../support/catalog.ts';
+
+const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt'];
+const english: [string, Messages][] = [
+  ['common', catalog.common.en!],
+  ...templates.map(({ slug, messages }): [string, Messages] => [slug, messages.en ?? {}]),
+];
+const inLanguage = (section: string, locale: string): Messages =>
+  (section === 'common' ? catalog.common : catalog.templates.get(section)!.messages)[locale] ?? {};
+
+it('there are ten', () => {
+  const files = readdirSync(join(catalogFolder, 'messages')).sort();
+  expect(files).toEqual(LANGUAGES.map((locale) => `${locale}.json`));
+});
+
+describe('English', () => {
+  const shared = ['layout.html', 'macros.html'].map((file) =>
+    readFileSync(join(catalogFolder, file), 'utf8'),
+  );
+  const sources = (slug: string) => {
+    const { subject, preheader, html } = catalog.templates.get(slug)!;
+    return [subject, preheader, html];
+  };
+
+  it('has every key that a template asks for, and none that no template does', () => {
+    for (const { slug, messages } of templates) {
+      const asked = keysIn(sources(slug));
+      const own = Object.keys(messages.en ?? {});
+      const known = new Set([...own, ...Object.keys(catalog.common.en!)]);
+      expect(
+        [...asked].filter((key) => !known.has(key)),
+        `${slug}: missing`,
+      ).toEqual([]);
+      expect(
+        own.filter((key) => !asked.has(key)),
+        `${slug}: unused`,
+      ).toEqual([]);
+    }
+  });
+
+  it('has no common message that nothing asks for', () => {
+    const asked = keysIn([...shared, ...templates.flatMap(({ slug }) => sources(slug))]);
+    expect(Object.keys(catalog.common.en!).filter((key) => !asked.has(key))).toEqual([]);
+    expect([...keysIn(shared)].filter((key) => !(key in catalog.common.en!))).toEqual([]);
+  });
+});
+
+describe.each(LANGUAGES)('%s', (locale) => {
+  const forms = new Intl.PluralRules(locale).resolvedOptions().pluralCategories.sort();
+
+  it('has the messages of English, with the same placeholders', () => {
+    for (const [section, messages] of english) {
+      const here = inLanguage(section, locale);
+      expect(Object.keys(here), section).toEqual(Object.keys(messages));
+      for (const [key, message] of Object.entries(messages)) {
+        const placeholders = [...placeholdersOf(message)].sort();
+        expect([...placeholdersOf(here[key]!)].sort(), `${section}.${key}`).toEqual(placeholders);
+      }
+    }
+  });
+
+  it('has every plural form of the language, and no markup', () => {
+    for (const [section, messages] of english) {
+      const here = inLanguage(section, locale);
+      for (const [key, message] of Object.entries(messages)) {
+        const translated = here[key]!;
+        expect(typeof translated, `${section}.${key}`).toBe(typeof message);
+        if (typeof translated === 'object') expect(Object.keys(translated).sort()).toEqual(forms);
+        for (const text of formsOf(translated)) {
+          expect(text, `${section}.${key}`).toMatch(/\S/);
+          expect(text, `${section}.${key}`).not.toMatch(/[<>]|&\w+;|^\s|\s$| {2}|\{\{/);
+        }
+      }
+    }
+  });
+
+  it.each(templates.map((template) => [template.slug, template] as const))(
+    'renders %s',
+    (_slug, template) => {
+      for (const variables of [template.sample, requiredOnly(template)]) {
+        const { subject, html, text } = render(template, fullBranding, variables, locale);
+        expect(html).toContain(`<html lang="${locale}" dir="${locale === 'ar' ? 'rtl' : 'ltr'}">`);
+        expect(`${subject}\n${text}`).not.toMatch(/\{\w+\}|undefined|None|\[object/);
+        expect(subject.length).toBeGreaterThan(3);
+        expect(subject.length).toBeLessThan(90);
+        expect(Buffer.byteLength(html)).toBeLessThan(60_000);
+      }
+    },
+  );
+});

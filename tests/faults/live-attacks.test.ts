@@ -1,0 +1,234 @@
+// What stopped the service once, and the doors that came since, attacked from outside: over real sockets, on the built program.
+// Nothing ends in a 500, the event loop never stands still, another account is served all the while, and memory stays.
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { head, openLine } from '../http/sockets.ts';
+import { logIn, openSmtp } from '../submission/client.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/process.ts';
+import { mail, makeAccount, type TestAccount } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { startWatched, type WatchedProcess } from '../support/watched-process.ts';
+import { fromTemplate } from '../templates/support.ts';
+
+let test: TestDatabase;
+let service: WatchedProcess;
+let attacker: TestAccount;
+let bystander: TestAccount;
+let smtpPort: number;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  smtpPort = await freePort();
+  service = await startWatched({ DATABASE_URL: test.url, SMTP_PORT: String(smtpPort) });
+  attacker = await makeAccount(test.database, {
+    scopes: ['email:send', 'email:read', 'sandbox:read'],
+  });
+  bystander = await makeAccount(test.database);
+  for (const account of [attacker, bystander]) await post(account, '/v1/send', welcome());
+}, 120_000);
+afterAll(async () => {
+  await service.end('SIGTERM');
+  await test.drop();
+});
+
+const welcome = (changes = {}) =>
+  fromTemplate('welcome', { name: 'Ada', action_url: 'https://example.com/' }, changes);
+
+async function post(account: TestAccount, path: string, body: unknown): Promise<number> {
+  const answer = await fetch(`${service.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  await answer.text();
+  return answer.status;
+}
+
+/** While it goes on, another account sends. */
+async function expectUnmoved(attack: () => Promise<unknown>): Promise<void> {
+  const { stands, grewMb } = await service.watch(async () => {
+    let over = false;
+    const attacked = attack().finally(() => {
+      over = true;
+    });
+    attacked.catch(() => undefined);
+    do expect(await post(bystander, '/v1/send', welcome())).toBe(202);
+    while (!over);
+    await attacked;
+  });
+  expect(stands).toEqual([]);
+  expect(grewMb).toBeLessThan(128);
+  expect(service.child.exitCode).toBeNull();
+}
+
+const nested = (depth: number, open: string, close: string): string =>
+  open.repeat(depth) + close.repeat(depth);
+
+describe('HTML, through every door that takes it', () => {
+  const HTML: Record<string, string> = {
+    'spaces in <pre>': `<pre>${' '.repeat(30_000)}</pre>`,
+    'blockquotes in one another': `${'<blockquote>'.repeat(150)}${'word '.repeat(5000)}`,
+    'a prototype as text': '<p data-text="__proto__">x</p><a data-text="__proto__" href="#">x</a>',
+    'tags that never close': '<a href="'.repeat(20_000),
+    'a hundred thousand links': '<a href="https://example.com/">x</a>'.repeat(7000),
+  };
+  it.each(Object.keys(HTML))(
+    '%s',
+    async (name) => {
+      const html = HTML[name]!;
+      const resend = { from: 'hello@example.com', to: 'ada@example.net', subject: 'x', html };
+      await expectUnmoved(async () => {
+        const answers = [
+          await post(attacker, '/v1/send', mail({ html, text: undefined })),
+          await post(
+            attacker,
+            '/v1/send/batch',
+            new Array(5).fill(mail({ html, text: undefined })),
+          ),
+          await post(attacker, '/emails', resend),
+          await post(attacker, '/emails/batch', [resend]),
+        ];
+        for (const status of answers) expect([200, 202, 400, 422]).toContain(status);
+      });
+    },
+    60_000,
+  );
+});
+
+describe('JSON', () => {
+  it.each<[string, string]>([
+    ['variables nested 5,000 deep', `{"variables":${nested(5000, '[', ']')}}`],
+    ['objects nested 5,000 deep', `{"a":${nested(5000, '{"a":', '}').replace('}', '1}')}}`],
+    ['a NUL in a tag', JSON.stringify(mail({ tags: ['a\0b'] }))],
+    ['half a pair', JSON.stringify(mail({ subject: '\ud800' }))],
+    ['a prototype', '{"__proto__":{"to":["a@example.net"]},"constructor":1}'],
+    ['a list of 100,000 lists', `[${new Array(100_000).fill('[]').join(',')}]`],
+  ])(
+    '%s',
+    async (_, body) => {
+      await expectUnmoved(async () => {
+        for (const path of ['/v1/send', '/v1/send/batch', '/emails', '/emails/batch', '/mcp']) {
+          expect([400, 406, 422]).toContain(await post(attacker, path, body));
+        }
+      });
+    },
+    60_000,
+  );
+});
+
+it('four connections of refused renders', async () => {
+  const refused = welcome({ subject: "{{ ('a'*900000)|upper|length }}{{ 1/0 }}" });
+  const flood = async () => {
+    for (let n = 0; n < 25; n++) {
+      expect([400, 429, 503]).toContain(await post(attacker, '/v1/send', refused));
+    }
+  };
+  await expectUnmoved(() => Promise.all([flood(), flood(), flood(), flood()]));
+}, 90_000);
+
+it('4,000 requests in a row whose answers nobody reads', async () => {
+  await expectUnmoved(async () => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1').pause();
+    socket.on('error', () => undefined);
+    socket.write(head('GET /openapi.json').repeat(4000));
+    // As long as it takes to serve others some.
+    for (let n = 0; n < 20; n++) await post(bystander, '/v1/send', welcome());
+    socket.destroy();
+  });
+}, 60_000);
+
+describe('pages for anybody', () => {
+  const TOKENS = ['x', 'a'.repeat(7000), '%00', '..%2f..', '%F0%9F', 'A'.repeat(64), '__proto__'];
+  it.each(['/u/', '/c/', '/o/', '/preferences/', '/verify/', '/dashboard/'])(
+    '%s',
+    async (path) => {
+      await expectUnmoved(async () => {
+        for (const token of TOKENS) {
+          for (const method of ['GET', 'POST']) {
+            const form = 'application/x-www-form-urlencoded';
+            const answer = await fetch(`${service.url}${path}${token}?a=${token}`, {
+              method,
+              redirect: 'manual',
+              ...(method === 'POST' && {
+                headers: { 'content-type': form },
+                body: 'List-Unsubscribe=One-Click&'.repeat(10_000),
+              }),
+            }).catch(() => undefined);
+            expect(answer?.status ?? 400, `${method} ${path}${token}`).not.toBe(500);
+            await answer?.arrayBuffer().catch(() => undefined);
+          }
+        }
+      });
+    },
+    60_000,
+  );
+});
+
+it('waits for test email, from hundreds of connections that then hang up', async () => {
+  await expectUnmoved(async () => {
+    const after = new Date().toISOString();
+    const lines = await Promise.all(Array.from({ length: 200 }, () => openLine(service.url)));
+    for (const line of lines) {
+      line.send(
+        head(`GET /v1/sandbox/messages?wait=60&after=${after}`, `x-api-key: ${attacker.key}`),
+      );
+    }
+    await until(() => lines.filter((line) => line.said().includes(' 429 ')).length >= 50);
+    for (const line of lines) line.socket.destroy();
+  });
+  // Their places are free again.
+  const path = `/v1/sandbox/messages?wait=0.1&after=${new Date().toISOString()}`;
+  await until(async () => {
+    const { status } = await fetch(service.url + path, { headers: { 'x-api-key': attacker.key } });
+    return status === 200;
+  });
+}, 60_000);
+
+describe('SMTP', () => {
+  it('10,000 recipients in one breath', async () => {
+    await expectUnmoved(async () => {
+      const client = await logIn(smtpPort, attacker.key);
+      await client.say('MAIL FROM:<hello@example.com>');
+      client.send(
+        Array.from({ length: 10_000 }, (_, n) => `RCPT TO:<ada${n}@example.net>\r\n`).join(''),
+      );
+      for (let n = 0; n < 50; n++) expect(await client.reply()).toMatch(/^250/);
+      expect(await client.reply()).toMatch(/^452/);
+      client.socket.destroy();
+    });
+  }, 60_000);
+
+  it('a line without an end', async () => {
+    await expectUnmoved(async () => {
+      const client = await openSmtp(smtpPort);
+      await client.reply();
+      for (let n = 0; n < 64; n++) client.send('A'.repeat(256 * 1024));
+      await client.closed;
+    });
+  }, 60_000);
+
+  it('10,000 commands in one breath, and half a greeting of TLS', async () => {
+    await expectUnmoved(async () => {
+      const client = await openSmtp(smtpPort);
+      await client.reply();
+      client.send('NOOP\r\n'.repeat(10_000));
+      const half = await openSmtp(smtpPort);
+      await half.reply();
+      await half.say('EHLO a');
+      half.send('STARTTLS\r\n\x16\x03\x01\x02\x00\x01');
+      for (let n = 0; n < 10; n++) await post(bystander, '/v1/send', welcome());
+      for (const { socket } of [client, half]) socket.destroy();
+    });
+  }, 60_000);
+
+  it('a login of a megabyte', async () => {
+    await expectUnmoved(async () => {
+      const client = await openSmtp(smtpPort);
+      await client.reply();
+      await client.say('EHLO a');
+      client.send(`AUTH PLAIN ${'A'.repeat(1024 * 1024)}\r\n`);
+      await Promise.race([client.reply(), client.closed]);
+      client.socket.destroy();
+    });
+  }, 60_000);
+});

@@ -1,0 +1,151 @@
+// A domain's own return path is used only after a probe came back through it: with a CNAME alone,
+// and a relay that knows no way there, every report would be lost while all looks well.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addDomain } from '../../src/accounts/domains.ts';
+import { registerDoctor } from '../../src/cli/doctor.ts';
+import { openSecret } from '../../src/secrets.ts';
+import { createRelay } from '../../src/smtp/relay.ts';
+import { openSignedIn } from '../dashboard/dashboard-client.ts';
+import { runInProcess } from '../support/command.ts';
+import { startDns, type TestDns } from '../support/dns-server.ts';
+import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { type SmtpSink, startSink, type TakenMail } from '../support/smtp-sink.ts';
+import { until } from '../support/until.ts';
+import { addRelay } from './support.ts';
+
+let dns: TestDns;
+let service: TestService;
+let account: TestAccount;
+let one: SmtpSink;
+let two: SmtpSink;
+/** Which of the relays have a way to the listener, as a transport of Postfix would be. */
+const leads = { one: false, two: false };
+
+/** Mail to a return path goes on to the feedback listener; other mail stays here. */
+async function pass(from: keyof typeof leads, { recipients, raw }: TakenMail): Promise<void> {
+  if (!leads[from] || !recipients[0]!.startsWith('probe+')) return;
+  const url = `smtp://127.0.0.1:${service.feedbackPort}?tls=off`;
+  const relay = createRelay({ url, name: from, maxConnections: 1 });
+  const envelope = { from: '', recipients, envelopeId: 'x', smtputf8: false };
+  await relay.hand(envelope, [Buffer.from(raw)]);
+  await relay.close();
+}
+
+beforeAll(async () => {
+  dns = await startDns();
+  one = await startSink({ onMail: (taken) => pass('one', taken) });
+  two = await startSink({ onMail: (taken) => pass('two', taken) });
+  service = await startTestService({
+    ...{ RELAY_URL: one.url, DNS_SERVERS: dns.address, BOUNCE_DOMAIN: 'bounces.test' },
+  });
+  account = await service.account({ identities: [] });
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  await one.stop();
+  await two.stop();
+  await dns.close();
+});
+
+async function add(domain: string): Promise<void> {
+  const { vault } = await openSecret(service.database, undefined);
+  const deps = { database: service.database, bounceDomain: 'bounces.test', vault };
+  const { records } = await addDomain(deps, account.id, domain, true);
+  for (const { type, name, value } of records) dns.publish(type, name, value);
+}
+async function check(domain: string): Promise<void> {
+  const { api } = await openSignedIn(service, { accountId: account.id });
+  await api.domains.check({ domain });
+}
+async function returnPathOf(domain: string): Promise<string> {
+  const { id } = (await service.send(account.key, mail({ from_email: `a@${domain}` }))).body;
+  const taken = () => [...one.mails, ...two.mails].find((it) => it.envelopeId === id);
+  return (await until(taken)).from.split('@')[1]!;
+}
+const probes = () =>
+  [...one.mails, ...two.mails].filter((it) => it.recipients[0]!.startsWith('probe+'));
+
+describe('the return path of a domain', () => {
+  it('stays BOUNCE_DOMAIN while the relay knows no way to its own', async () => {
+    await add('lost.example');
+    await check('lost.example');
+    await until(() => probes().length === 1);
+    expect(probes()[0]!.recipients[0]).toMatch(/^probe\+[0-9a-f]{32}@sm-bounces\.lost\.example$/);
+    expect(await returnPathOf('lost.example')).toBe('bounces.test');
+  }, 60_000);
+
+  it('is its own once a probe came back', async () => {
+    leads.one = true;
+    await add('found.example');
+    await check('found.example');
+    await until(async () => (await returnPathOf('found.example')) === 'sm-bounces.found.example');
+    // The one that was lost is found by the next check.
+    await check('lost.example');
+    await until(async () => (await returnPathOf('lost.example')) === 'sm-bounces.lost.example');
+  }, 60_000);
+
+  it('is given up when no probe came back for three days, or the CNAME is gone', async () => {
+    leads.one = false;
+    const old = `UPDATE domains SET return_path_proved_at = now() - interval '4 days' WHERE domain = $1`;
+    await service.database.query(old, ['lost.example']);
+    await check('lost.example');
+    await until(async () => (await returnPathOf('lost.example')) === 'bounces.test');
+    dns.zone.delete('CNAME sm-bounces.found.example');
+    await check('found.example');
+    await until(async () => (await returnPathOf('found.example')) === 'bounces.test');
+  }, 60_000);
+
+  it('with two relays: only when both bring it back', async () => {
+    await addRelay(service, { name: 'two', url: two.url });
+    await until(async () => {
+      const [row] = await service.database.query<{ relays: unknown[] }>(
+        'SELECT relays FROM delivery_processes',
+      );
+      return row?.relays?.length === 2;
+    });
+    leads.one = true;
+    await add('both.example');
+    await check('both.example');
+    await until(async () => {
+      const rows = await service.database.query(
+        `SELECT FROM return_path_probes WHERE of_domain = 'both.example' AND returned_at IS NOT NULL`,
+      );
+      return rows.length === 1;
+    });
+    expect(await returnPathOf('both.example')).toBe('bounces.test');
+    leads.two = true;
+    await check('both.example');
+    await until(async () => (await returnPathOf('both.example')) === 'sm-bounces.both.example');
+  }, 60_000);
+});
+
+it('doctor sends a probe through each relay, and asks for the SPF record that all include', async () => {
+  const doctor = async () => {
+    const { stdout } = await runInProcess(registerDoctor, ['doctor', '--json'], {
+      ...{ DATABASE_URL: service.databaseUrl, PORT: '1', FEEDBACK_PORT: '1' },
+      ...{ RELAY_URL: one.url, DNS_SERVERS: dns.address, BOUNCE_DOMAIN: 'bounces.test' },
+    });
+    const findings: { check: string; ok: boolean; detail: string }[] = JSON.parse(stdout);
+    return (check: string) => findings.find((it) => it.check === check)!;
+  };
+  const before = await doctor();
+  for (const relay of ['default', 'two']) expect(before(`probe ${relay}`).ok).toBe(true);
+  expect(before('SPF')).toMatchObject({ ok: true, warning: true });
+  expect(before('SPF').detail).toContain('bounces.test has no SPF record');
+  dns.publish('TXT', 'bounces.test', 'v=spf1 ip4:192.0.2.1 ~all');
+  expect((await doctor())('SPF')).not.toHaveProperty('warning');
+  dns.publish('TXT', 'bounces.test', 'v=spf1 mx -all');
+  expect((await doctor())('SPF').detail).toContain('bounces.test has 2 SPF records');
+}, 60_000);
+
+it('nobody makes up a probe', async () => {
+  const url = `smtp://127.0.0.1:${service.feedbackPort}?tls=off`;
+  const relay = createRelay({ url, name: 'stranger', maxConnections: 1 });
+  for (const local of ['probe+', `probe+${'0'.repeat(32)}`, 'probe+x']) {
+    const to = `${local}@sm-bounces.lost.example`;
+    const envelope = { from: '', recipients: [to], envelopeId: 'x', smtputf8: false };
+    const { recipients } = await relay.hand(envelope, [Buffer.from('Subject: x\r\n\r\nx\r\n')]);
+    expect(recipients[0]).toMatchObject({ result: 'refused', code: 550 });
+  }
+  await relay.close();
+});

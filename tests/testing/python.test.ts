@@ -1,0 +1,60 @@
+// The Python snippet of docs/testing.md, run as it stands there: it waits for an email that its program sends, and reads the code.
+import { execFile, execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createKey } from '../../src/accounts/keys.ts';
+import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
+import { systemClock } from '../../src/clock.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const page = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8');
+const [, snippet] = /```python\n(.*?)```/s.exec(page)!;
+
+/** What the snippet calls and leaves to its reader: a program that sends a code. */
+const SIGN_UP = `
+import requests as program
+
+def sign_up(to):
+    email = {"from_email": "hello@example.com", "to": [to], "template": "one-time-code", "variables": {"code": "482 913"}}
+    answer = program.post(os.environ["SANDMARTIN_URL"] + "/v1/send", json=email, headers=KEY)
+    assert answer.status_code == 202, answer.text
+`;
+
+const isMissing = (() => {
+  try {
+    execFileSync('python3', ['-c', 'import requests'], { stdio: 'ignore' });
+    return false;
+  } catch {
+    process.stderr.write('\n*** PYTHON SNIPPET SKIPPED: pip install requests\n\n');
+    return true;
+  }
+})();
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+
+it.skipIf(isMissing)('finds the code, and no stale one', async () => {
+  const { id } = await service.account();
+  const { key } = await createKey(service.database, systemClock, {
+    ...{ accountId: id, scopes: TEST_SCOPES, limits: { sandboxOnly: true } },
+  });
+  await service.send(key, {
+    from_email: 'hello@example.com',
+    to: ['ada@people.example'],
+    template: 'one-time-code',
+    variables: { code: '111 111' },
+  });
+  const { stdout } = await promisify(execFile)(
+    'python3',
+    [
+      '-c',
+      `import os\n${snippet!.replace('after = newest()', `${SIGN_UP}\nafter = newest()`)}\nprint(code)`,
+    ],
+    { env: { ...process.env, SANDMARTIN_URL: service.url, SANDMARTIN_API_KEY: key } },
+  );
+  expect(stdout.trim()).toBe('482913');
+});

@@ -1,0 +1,96 @@
+// Words that readers stumbled over, wherever people read: pages, errors, help, docs, emails. The list grows; the point is the reading.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+
+const FORBIDDEN: [wrong: RegExp, instead: string][] = [
+  [/do not go together/i, 'say which of the two may be wrong'],
+  [/captured,? (?:and )?none leaves/i, 'every email is captured and none is delivered'],
+  [/starts anew/i, 'resets'],
+  [/\bbounce[sd]? for good/i, 'bounces permanently'],
+  [/somebody, we hope you/i, 'We received a request to …'],
+  [/opens by itself/i, 'unlocks automatically'],
+  [/the bank said no/i, 'your bank declined the payment'],
+  [/in the van of/i, 'with (the carrier)'],
+  [/look into your mail/i, 'check your email'],
+  [/not good any more/i, 'no longer works'],
+  [/unless told/i, 'by default'],
+  [/must be a text\b/i, 'must be a string'],
+  [/no led links/i, 'no tracked links'],
+  [/label="came through"/i, 'received through'],
+  [/>(?:May|Because of)</, 'a noun'],
+  [/(?<!tried )\banew\b/i, 'again'],
+  [/\bcome again\b/i, 'try again'],
+  [/nothing of (?:it|them) has left/i, 'nothing has been sent yet'],
+  [/shown this once/i, 'shown only once'],
+  [/read, made or recorded/i, 'read, composed or recorded'],
+  [/takes our log-?in/i, 'accepts our login'],
+  [/how (?:it|they|the service|each \w+) does?\b/i, 'its state'],
+  [/(?<!const )\b(?:inside|outside) of\b/i, 'inside, outside'],
+  [/past its days\b/i, 'past its retention'],
+  [/does not go with what/i, 'conflicts with'],
+  [/what people call (?:it|them)\b/i, 'its name'],
+  [/until told/i, 'until it is set'],
+  [/\bwhat bec(?:a|o)mes? of\b/i, 'what happened to'],
+  [/\bmend(?:s|ed|ing)?\b/i, 'fix'],
+  [/turns? (?:\w+ )?(?:e?mail|it) away/i, 'reject'],
+  [
+    /(?<!there )is no (?:valid|verified|address|host|time|url|uuid|json|member|operator)\b/i,
+    'is not a',
+  ],
+  [/(?:exists|is set up|are there|was there) already\b/i, 'already exists'],
+  [/in some (?:seconds|days)\b/i, 'in a few seconds'],
+  [/\bfor who (?:is|has|was|forgot|lost)\b/i, 'for whoever'],
+];
+
+const READ: [folder: string, ending: RegExp][] = [
+  ['src', /\.ts$/],
+  ['web/src', /\.tsx?$/],
+  ['docs', /\.md$/],
+  ['catalog', /\.(?:html|json|txt)$/],
+  ['.', /^(?:README|CONTRIBUTING|ARCHITECTURE|SECURITY)\.md$/],
+];
+
+const files = READ.flatMap(([folder, ending]) =>
+  readdirSync(join(ROOT, folder), { recursive: folder !== '.', encoding: 'utf8' })
+    .filter((file) => ending.test(file))
+    .map((file) => join(folder, file)),
+);
+
+it('nobody stumbles over the same words twice', () => {
+  expect(files.length).toBeGreaterThan(400);
+  const found = files.flatMap((file) => {
+    const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
+    return lines.flatMap((line, index) =>
+      FORBIDDEN.filter(([wrong]) => wrong.test(line)).map(
+        ([wrong, instead]) => `${file}:${index + 1} ${wrong}: better ${instead}`,
+      ),
+    );
+  });
+  expect(found).toEqual([]);
+});
+
+/** Code may call a thing `mail`; people get emails. Rules that read other servers' words are left. */
+it('errors, help, logs and answers say email, not mails', () => {
+  const code = files.filter((file) => file.startsWith('src') && !/jinja|text-rules/.test(file));
+  const found = code.flatMap((file) => {
+    const text = readFileSync(join(ROOT, file), 'utf8').replace(/\$\{[^{}]*\}/g, '');
+    return [...text.matchAll(/(['"`])((?:(?!\1)[^\\\n]|\\.)*)\1/g)]
+      .filter(([, , words]) => /(?:^|[^-.\w])mails (?!\|)|\w mails\b/i.test(words!))
+      .map(([words]) => `${file}: ${words}`);
+  });
+  expect(found).toEqual([]);
+});
+
+it('pages say email, not mails', () => {
+  const pages = files.filter((file) => file.startsWith('web/src') && file.endsWith('.tsx'));
+  const found = pages.flatMap((file) => {
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    return [...text.matchAll(/>[^<>{}=;]*\b[Mm]ails\b[^<>{}=;]*</g)].map(
+      ([words]) => `${file}: ${words}`,
+    );
+  });
+  expect(found).toEqual([]);
+});

@@ -1,0 +1,63 @@
+// How the emails are laid out: the layout, its ground and its font.
+import { Autocomplete, SegmentedControl, Text } from '@mantine/core';
+import { FONTS } from '../../../../src/templates/fonts.ts';
+import { LAYOUTS } from '../../../../src/templates/layouts.ts';
+import { ColorField } from './color-field.tsx';
+import type { Form, TextField } from './form.ts';
+
+interface LookFieldsProps {
+  form: Form;
+  set: (name: TextField, value: string) => void;
+  faults: Partial<Record<string, string>>;
+  disabled: boolean;
+}
+
+const NAMES = { card: 'Card', letter: 'Letter', bold: 'Bold' };
+const SAYINGS = {
+  card: 'A white card on a quiet background',
+  letter: 'A plain letter, without a frame',
+  bold: 'A header in the primary colour',
+};
+
+export function LookFields({ form, set, faults, disabled }: LookFieldsProps) {
+  const layout = form.layout === '' ? 'card' : (form.layout as keyof typeof NAMES);
+  return (
+    <>
+      <div>
+        <Text size="sm" fw={600} id="layout-label">
+          Layout
+        </Text>
+        <Text size="xs" c="dimmed" mb={6}>
+          {SAYINGS[layout]}
+        </Text>
+        <SegmentedControl
+          fullWidth
+          aria-labelledby="layout-label"
+          data={LAYOUTS.map((value) => ({ value, label: NAMES[value] }))}
+          value={layout}
+          onChange={(value) => set('layout', value === 'card' ? '' : value)}
+          disabled={disabled}
+        />
+      </div>
+      <Autocomplete
+        label="Font"
+        description="One of these, or font names such as Inter, Arial. Emails load no fonts"
+        placeholder="system"
+        data={FONTS}
+        value={form.font}
+        error={faults.font}
+        onChange={(value) => set('font', value)}
+        disabled={disabled}
+      />
+      <ColorField
+        label="Background"
+        description="The colour behind the email. Leave it empty for the layout's default"
+        value={form.background}
+        fallback={layout === 'letter' ? '#ffffff' : '#f4f5f7'}
+        onChange={(value) => set('background', value)}
+        contrast={undefined}
+        disabled={disabled}
+      />
+    </>
+  );
+}

@@ -1,0 +1,237 @@
+// Before a branding goes into every email: what changes, field by field, with emails as they are
+// and as they would be. Where somebody else saved meanwhile, what each changed.
+import {
+  Alert,
+  Button,
+  Group,
+  Modal,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Table,
+  Text,
+} from '@mantine/core';
+import { useState } from 'react';
+import { SandmartinError } from '../../../../src/client/calls.ts';
+import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
+import { api, useChange, useRead } from '../../operations.ts';
+import { MailPreview } from '../../parts/mail-preview.tsx';
+import { TableBox } from '../../parts/page.tsx';
+import { tellDone } from '../../parts/results.ts';
+import { changeOf, type Form, formOf, LABELS, names } from './form.ts';
+
+interface SaveProps {
+  form: Form;
+  /** What it was begun from. */
+  base: { version: number; form: Form };
+  slugs: string[];
+  onMerged: (form: Form, theirs: BrandingView) => void;
+  onClose: () => void;
+}
+
+export function SaveBrandingDialog({ form, base, slugs, onMerged, onClose }: SaveProps) {
+  const [theirs, setTheirs] = useState<BrandingView>();
+  const save = useChange('branding.set', {
+    changes: ['branding.get', 'templates.render', 'templates.renderSeveral'],
+    onDone: ({ version }) => {
+      tellDone(`Saved as version ${version}. New emails use it.`);
+      onClose();
+    },
+  });
+  const send = () =>
+    save.mutate(
+      { ...changeOf(form), base_version: base.version },
+      {
+        onError: async (fault) => {
+          if (fault instanceof SandmartinError && fault.code === 'stale') {
+            setTheirs(await api.branding.get({}));
+          }
+        },
+      },
+    );
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="min(1000px, 94vw)"
+      title={theirs ? 'Someone else changed the branding' : 'Save this branding?'}
+    >
+      {theirs ? (
+        <Merge {...{ form, theirs, onClose }} base={base.form} onMerged={onMerged} />
+      ) : (
+        <Stack>
+          <Text size="sm">Every email sent from a template will use it from now on.</Text>
+          <FieldTable
+            rows={names
+              .filter((name) => form[name] !== base.form[name])
+              .map((name) => [LABELS[name], base.form[name], form[name]])}
+          />
+          <BeforeAndAfter form={form} slugs={slugs} />
+          {save.error && (
+            <Alert color="red" role="alert">
+              {save.error.message}
+            </Alert>
+          )}
+          <Group justify="flex-end" className="dialog-foot">
+            <Button variant="default" onClick={onClose}>
+              Not yet
+            </Button>
+            <Button loading={save.isPending} onClick={send}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  );
+}
+
+type Value = string | number | boolean;
+
+const say = (value: Value): string => {
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
+  return value === '' ? '(not set)' : String(value);
+};
+
+function FieldTable({ rows }: { rows: [label: string, before: Value, after: Value][] }) {
+  return (
+    <TableBox label="What changes">
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Field</Table.Th>
+            <Table.Th>Now</Table.Th>
+            <Table.Th>Then</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(([label, before, after]) => (
+            <Table.Tr key={label}>
+              <Table.Th scope="row">{label}</Table.Th>
+              <Table.Td data-label="Now" className="anywhere">
+                {say(before)}
+              </Table.Td>
+              <Table.Td data-label="Then" className="anywhere">
+                {say(after)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </TableBox>
+  );
+}
+
+function BeforeAndAfter({ form, slugs }: { form: Form; slugs: string[] }) {
+  const [slug, setSlug] = useState(slugs[0]!);
+  const now = useRead('branding.preview', { branding: {}, slugs: [slug] });
+  const then = useRead('branding.preview', { branding: changeOf(form), slugs: [slug] });
+  const mailOf = ({ data }: typeof now) => data?.previews[0]?.mail ?? undefined;
+  return (
+    <div>
+      <SegmentedControl
+        size="xs"
+        mb="xs"
+        aria-label="Email"
+        data={[...new Set(slugs)]}
+        value={slug}
+        onChange={setSlug}
+      />
+      <SimpleGrid
+        cols={2}
+        className="rehearsal-mails"
+        role="region"
+        aria-label="Now and then"
+        tabIndex={0}
+      >
+        <MailPreview plain mail={mailOf(now)} title="The email as it is" />
+        <MailPreview plain mail={mailOf(then)} title="The email as it would be" />
+      </SimpleGrid>
+    </div>
+  );
+}
+
+interface MergeProps {
+  form: Form;
+  base: Form;
+  theirs: BrandingView;
+  onMerged: SaveProps['onMerged'];
+  onClose: () => void;
+}
+
+/** What only one changed is taken; where both did, somebody decides. */
+function Merge({ form, base, theirs, onMerged, onClose }: MergeProps) {
+  const other = formOf(theirs.branding);
+  const both = names.filter(
+    (name) => form[name] !== base[name] && other[name] !== base[name] && form[name] !== other[name],
+  );
+  const [mine, setMine] = useState<Partial<Record<keyof Form, boolean>>>({});
+  const merged = Object.fromEntries(
+    names.map((name) => [
+      name,
+      form[name] === base[name] || (both.includes(name) && mine[name] === false)
+        ? other[name]
+        : form[name],
+    ]),
+  ) as Form;
+  const changed = names.filter((name) => other[name] !== base[name]);
+  return (
+    <Stack>
+      <Text size="sm">
+        Version {theirs.version} was saved while you were editing. It changes{' '}
+        {changed.map((name) => LABELS[name]).join(', ') || 'nothing visible'}.{' '}
+        {both.length === 0
+          ? 'You changed different things, so both changes can be kept.'
+          : 'You both changed these. Choose which to keep.'}
+      </Text>
+      {both.map((name) => (
+        <div key={name} className="merge-region" data-by="both">
+          <Group justify="space-between" mb={6}>
+            <Text size="sm" fw={600}>
+              {LABELS[name]}
+            </Text>
+            <SegmentedControl
+              size="xs"
+              aria-label={`Which ${LABELS[name]} to keep`}
+              value={mine[name] === false ? 'theirs' : 'mine'}
+              onChange={(side) => setMine((before) => ({ ...before, [name]: side === 'mine' }))}
+              data={[
+                { value: 'mine', label: 'Keep mine' },
+                { value: 'theirs', label: 'Take theirs' },
+              ]}
+            />
+          </Group>
+          <div className="merge-columns">
+            {(
+              [
+                ['Before', base[name]],
+                ['Yours', form[name]],
+                ['Theirs', other[name]],
+              ] as [string, Value][]
+            ).map(([label, value]) => (
+              <div key={label}>
+                <Text size="xs" c="dimmed">
+                  {label}
+                </Text>
+                <pre>{say(value)}</pre>
+              </div>
+            ))}
+          </div>
+        </div>
+      ))}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Keep editing, decide later
+        </Button>
+        <Button
+          onClick={() => {
+            onMerged(merged, theirs);
+            onClose();
+          }}
+        >
+          Merge into my changes
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

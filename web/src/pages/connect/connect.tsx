@@ -1,0 +1,105 @@
+// Connect: what to paste so that a program or an agent can send, with this account's address and
+// sender already in it.
+import { Alert, Tabs, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useRead } from '../../operations.ts';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { SmtpSettings } from '../../parts/smtp-settings.tsx';
+import { useMe } from '../../session.ts';
+import { AGENTS, type Here, PROGRAMS, type Snippet } from './snippets.ts';
+
+const KEY = 'SANDMARTIN_API_KEY';
+
+export function ConnectPage() {
+  const { service } = useMe();
+  const usage = useRead('usage.get', {});
+  const sender = usage.data?.sender ?? null;
+  const here: Here = {
+    baseUrl: service.baseUrl,
+    mcpUrl: service.mcpUrl,
+    from: sender ?? 'hello@example.com',
+    key: KEY,
+  };
+  return (
+    <Page
+      title="Connect"
+      lead={
+        <>
+          Paste one of these. The key comes from the environment as {KEY}:{' '}
+          <Link to="/keys" className="plain-link">
+            create one for each program
+          </Link>
+          .
+        </>
+      }
+    >
+      {usage.isSuccess && sender === null && (
+        <Alert color="yellow" variant="light" mb="lg">
+          There is no verified sender yet, so hello@example.com is used as a placeholder.{' '}
+          <Link to="/senders" className="plain-link">
+            Verify a domain or an address
+          </Link>
+        </Alert>
+      )}
+      <Section
+        title="Agents"
+        lead="Give an agent a key with rules: a person approves what it sends, or it sends templates only."
+      >
+        <Snippets snippets={AGENTS} here={here} />
+      </Section>
+      <Section title="Programs" lead="The same email from each.">
+        <Snippets snippets={PROGRAMS} here={here} />
+      </Section>
+      <Section
+        title="By SMTP"
+        lead="A program that already sends by SMTP needs only these settings."
+      >
+        <SmtpSettings />
+      </Section>
+      <Section title="For your tools">
+        <Text size="sm">
+          <Link to="/connect/reference" className="plain-link">
+            API reference
+          </Link>
+          {', '}
+          <a href={`${service.baseUrl}/openapi.json`} className="plain-link">
+            openapi.json
+          </a>
+          {', '}
+          <a href={`${service.baseUrl}/llms.txt`} className="plain-link">
+            llms.txt
+          </a>
+          {' and the '}
+          <a href={`${service.baseUrl}/docs`} className="plain-link">
+            docs as Markdown
+          </a>
+          .
+        </Text>
+      </Section>
+    </Page>
+  );
+}
+
+function Snippets({ snippets, here }: { snippets: Snippet[]; here: Here }) {
+  return (
+    // By number: a name with a space cannot be part of an id.
+    <Tabs defaultValue="0" keepMounted={false}>
+      <Tabs.List mb="md">
+        {snippets.map(({ name }, at) => (
+          <Tabs.Tab key={name} value={String(at)}>
+            {name}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {snippets.map(({ name, where, code }, at) => (
+        <Tabs.Panel key={name} value={String(at)}>
+          <Text size="sm" c="dimmed" mb="xs">
+            {where}
+          </Text>
+          <CodeBlock code={code(here)} label={`Code for ${name}`} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}

@@ -1,0 +1,169 @@
+// What to paste to connect a program or an agent, with the account's own address and sender in it.
+
+export interface Here {
+  baseUrl: string;
+  mcpUrl: string;
+  from: string;
+  /** How the key is named in the environment of whoever pastes it. */
+  key: string;
+}
+
+export interface Snippet {
+  name: string;
+  /** Where it goes. */
+  where: string;
+  code: (here: Here) => string;
+}
+
+const json = (value: unknown): string => JSON.stringify(value, null, 2);
+
+export const AGENTS: Snippet[] = [
+  {
+    name: 'Claude Code',
+    where: 'In a terminal',
+    code: ({ mcpUrl, key }) =>
+      `claude mcp add --transport http sandmartin ${mcpUrl} \\\n  --header "Authorization: Bearer $${key}"`,
+  },
+  {
+    name: 'Claude Desktop',
+    where: 'In claude_desktop_config.json',
+    code: ({ mcpUrl, key }) =>
+      json({
+        mcpServers: {
+          sandmartin: {
+            command: 'npx',
+            args: ['-y', 'mcp-remote', mcpUrl, '--header', `Authorization:Bearer \${${key}}`],
+            env: { [key]: '<API_KEY>' },
+          },
+        },
+      }),
+  },
+  {
+    name: 'Cursor',
+    where: 'In .cursor/mcp.json',
+    code: ({ mcpUrl, key }) =>
+      json({
+        mcpServers: {
+          sandmartin: { url: mcpUrl, headers: { Authorization: `Bearer \${env:${key}}` } },
+        },
+      }),
+  },
+  {
+    name: 'VS Code',
+    where: 'In .vscode/mcp.json',
+    code: ({ mcpUrl }) =>
+      json({
+        inputs: [{ type: 'promptString', id: 'sandmartin', description: 'Key', password: true }],
+        servers: {
+          sandmartin: {
+            type: 'http',
+            url: mcpUrl,
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: VS Code fills it in
+            headers: { Authorization: 'Bearer ${input:sandmartin}' },
+          },
+        },
+      }),
+  },
+  {
+    name: 'Codex',
+    where: 'In ~/.codex/config.toml',
+    code: ({ mcpUrl, key }) =>
+      `[mcp_servers.sandmartin]\nurl = "${mcpUrl}"\nbearer_token_env_var = "${key}"`,
+  },
+];
+
+export const PROGRAMS: Snippet[] = [
+  {
+    name: 'curl',
+    where: 'In a terminal',
+    code: ({ baseUrl, from, key }) =>
+      `curl ${baseUrl}/v1/send \\
+  -H "X-API-Key: $${key}" -H "Content-Type: application/json" \\
+  -d '{"from_email": "${from}", "to": ["ada@example.com"], "subject": "Hello", "text": "It works."}'`,
+  },
+  {
+    name: 'Node',
+    where: 'With our client: npm install sandmartin',
+    code: ({ baseUrl, from, key }) =>
+      `import { Sandmartin } from 'sandmartin/client';
+
+const sandmartin = new Sandmartin({ baseUrl: '${baseUrl}', apiKey: process.env.${key} });
+await sandmartin.send({
+  from_email: '${from}',
+  to: ['ada@example.com'],
+  subject: 'Hello',
+  text: 'It works.',
+});`,
+  },
+  {
+    name: 'Node, resend',
+    where: 'With the resend package, unchanged: set RESEND_BASE_URL before the program starts',
+    code: ({ baseUrl, from, key }) =>
+      `// RESEND_BASE_URL=${baseUrl}
+import { Resend } from 'resend';
+
+const resend = new Resend(process.env.${key});
+await resend.emails.send({
+  from: '${from}',
+  to: 'ada@example.com',
+  subject: 'Hello',
+  text: 'It works.',
+});`,
+  },
+  {
+    name: 'Python',
+    where: 'With requests',
+    code: ({ baseUrl, from, key }) =>
+      `import os, requests
+
+requests.post(
+    "${baseUrl}/v1/send",
+    headers={"X-API-Key": os.environ["${key}"]},
+    json={
+        "from_email": "${from}",
+        "to": ["ada@example.com"],
+        "subject": "Hello",
+        "text": "It works.",
+    },
+    timeout=10,
+).raise_for_status()`,
+  },
+  {
+    name: 'PHP',
+    where: 'Without a library',
+    code: ({ baseUrl, from, key }) =>
+      `<?php
+$call = curl_init('${baseUrl}/v1/send');
+curl_setopt_array($call, [
+    CURLOPT_RETURNTRANSFER => true,
+    CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'X-API-Key: ' . getenv('${key}')],
+    CURLOPT_POSTFIELDS => json_encode([
+        'from_email' => '${from}',
+        'to' => ['ada@example.com'],
+        'subject' => 'Hello',
+        'text' => 'It works.',
+    ]),
+]);
+echo curl_exec($call);`,
+  },
+  {
+    name: 'Go',
+    where: 'With net/http',
+    code: ({ baseUrl, from, key }) =>
+      `body := strings.NewReader(\`{"from_email": "${from}", "to": ["ada@example.com"],
+  "subject": "Hello", "text": "It works."}\`)
+request, _ := http.NewRequest("POST", "${baseUrl}/v1/send", body)
+request.Header.Set("Content-Type", "application/json")
+request.Header.Set("X-API-Key", os.Getenv("${key}"))
+response, err := http.DefaultClient.Do(request)`,
+  },
+  {
+    name: 'SMTP',
+    where: 'For programs that send by SMTP; the operator opens the port with SMTP_PORT',
+    code: ({ baseUrl, key }) =>
+      `Host: ${new URL(baseUrl).hostname}
+Port: 587, or the one in SMTP_PORT (STARTTLS)
+User: sandmartin
+Password: $${key}`,
+  },
+];

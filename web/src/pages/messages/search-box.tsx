@@ -1,0 +1,214 @@
+// The box above the messages, with what is asked most at hand and searches that were given a name.
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Menu,
+  Modal,
+  Popover,
+  Select,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
+import { useEffect, useRef, useState } from 'react';
+import { Form } from '../../parts/form.tsx';
+import { ChevronDownIcon, InfoIcon, SearchIcon, TrashIcon } from '../../parts/icons.tsx';
+import { capital, statuses } from '../../parts/status.tsx';
+import { useMe } from '../../session.ts';
+import { FIELDS, type Field, fieldIn, withField } from './query.ts';
+
+interface BoxProps {
+  text: string;
+  faults: string[];
+  onText: (text: string) => void;
+}
+
+const periods = [
+  { value: '', label: 'Any time' },
+  { value: '1h', label: 'Last hour' },
+  { value: '24h', label: 'Last 24 hours' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
+];
+
+const states = [
+  { value: '', label: 'Any status' },
+  { value: 'scheduled', label: 'Scheduled' },
+  ...statuses.map((value) => ({ value: value as string, label: capital(value) })),
+];
+
+export function SearchBox({ text, faults, onText }: BoxProps) {
+  const [typed, setTyped] = useState(text);
+  const asked = useRef(text);
+  const find = useDebouncedCallback((wanted: string) => {
+    asked.current = wanted.trim();
+    onText(wanted);
+  }, 300);
+  // What the box itself asked for comes back while somebody types on.
+  useEffect(() => {
+    if (text !== asked.current) setTyped(text);
+    asked.current = text;
+  }, [text]);
+  const set = (field: Field) => (value: string | null) =>
+    onText(withField(typed, field, value ?? ''));
+  const period = fieldIn(typed, 'after');
+  return (
+    <search>
+      <Group mb="md" gap="xs" align="flex-start">
+        <TextInput
+          flex={1}
+          miw={220}
+          type="search"
+          aria-label="Search messages"
+          data-page-search
+          placeholder="to:ada@example.net subject:invoice status:bounced after:7d"
+          leftSection={<SearchIcon size={16} />}
+          rightSection={<Help />}
+          value={typed}
+          error={faults.length > 0 ? faults.join(' ') : undefined}
+          onChange={(event) => {
+            setTyped(event.currentTarget.value);
+            find(event.currentTarget.value);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') find.flush();
+          }}
+          // Later it would call whoever opened a message back to the list.
+          onBlur={() => find.flush()}
+        />
+        <Select
+          aria-label="Status"
+          w={142}
+          data={states}
+          value={
+            states.some(({ value }) => value === fieldIn(typed, 'status'))
+              ? fieldIn(typed, 'status')
+              : null
+          }
+          onChange={set('status')}
+        />
+        <Select
+          aria-label="Time"
+          w={150}
+          data={
+            periods.some(({ value }) => value === period)
+              ? periods
+              : [...periods, { value: period, label: `After ${period}` }]
+          }
+          value={period}
+          onChange={set('after')}
+        />
+        <Views text={typed} onText={onText} />
+      </Group>
+    </search>
+  );
+}
+
+function Help() {
+  return (
+    <Popover width={420} position="bottom-end" withArrow>
+      <Popover.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label="What can be searched for">
+          <InfoIcon size={16} />
+        </ActionIcon>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Table>
+          <Table.Tbody>
+            {Object.entries(FIELDS).map(([field, meaning]) => (
+              <Table.Tr key={field}>
+                <Table.Th scope="row">
+                  <code>{field}:</code>
+                </Table.Th>
+                <Table.Td>{meaning}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+        <Text size="xs" c="dimmed" mt="xs">
+          All of them must match. Put values with spaces in quotation marks: subject:"your order".
+        </Text>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+interface View {
+  name: string;
+  text: string;
+}
+
+/** Searches with a name, kept in this browser for this account. */
+function Views({ text, onText }: Pick<BoxProps, 'text' | 'onText'>) {
+  const { user, account } = useMe();
+  const key = `sandmartin views ${user.id} ${account?.id}`;
+  const [views, setViews] = useState(() => readViews(key));
+  const [naming, name] = useDisclosure();
+  const keep = (next: View[]) => {
+    setViews(next);
+    localStorage.setItem(key, JSON.stringify(next));
+  };
+  return (
+    <>
+      <Menu position="bottom-end" width={260}>
+        <Menu.Target>
+          <Button variant="default" rightSection={<ChevronDownIcon size={14} />}>
+            Views
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {views.length === 0 && <Menu.Label>No saved searches yet</Menu.Label>}
+          {views.map((view) => (
+            <Menu.Item key={view.name} onClick={() => onText(view.text)}>
+              {view.name}
+              <Text size="xs" c="dimmed" truncate>
+                {view.text}
+              </Text>
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item disabled={text.trim() === ''} onClick={name.open}>
+            Save this search …
+          </Menu.Item>
+          {views.map((view) => (
+            <Menu.Item
+              key={view.name}
+              leftSection={<TrashIcon size={14} />}
+              className="danger-item"
+              onClick={() => keep(views.filter((it) => it.name !== view.name))}
+            >
+              Remove “{view.name}”
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={naming} onClose={name.close} title="Save this search">
+        <Form
+          onSend={(field) => {
+            const view = { name: field('name').trim(), text };
+            keep([...views.filter((it) => it.name !== view.name), view]);
+            name.close();
+          }}
+        >
+          <Text size="sm">
+            <code>{text}</code>
+          </Text>
+          <TextInput label="Name" name="name" required withAsterisk={false} data-autofocus />
+          <Group justify="flex-end">
+            <Button type="submit">Save</Button>
+          </Group>
+        </Form>
+      </Modal>
+    </>
+  );
+}
+
+function readViews(key: string): View[] {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? '[]') as View[];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,12 @@
+// What a page about templates has read.
+import type { OperationName } from '../../operations.ts';
+
+/** The reads that a change of one's own templates makes stale. */
+export const templateReads = [
+  'templates.list',
+  'templates.listOwn',
+  'templates.listVersions',
+  'templates.getVersion',
+  'templates.render',
+  'templates.renderSeveral',
+] satisfies OperationName[];

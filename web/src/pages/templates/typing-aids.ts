@@ -1,0 +1,35 @@
+// What helps while somebody types in the source: completion, brackets that close themselves, search.
+// A chunk of its own, fetched when the editor first has the focus (source-editor.tsx).
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { html } from '@codemirror/lang-html';
+import { jinjaCompletionSource, jinjaLanguage } from '@codemirror/lang-jinja';
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { EditorState, type Extension, Prec } from '@codemirror/state';
+import { keymap } from '@codemirror/view';
+import { completeFilter, completeVariable, propertiesOf } from './completion.ts';
+import type { Draft } from './draft.ts';
+
+/**
+ * No braces and no tags are closed by themselves: who typed on to the end of `{% if x %}` or `<p>a</p>`
+ * got a second `%}` or `</p>`, which Jinja2 takes for text.
+ */
+const ONLY_THESE = { closeBrackets: { brackets: ['(', '[', "'", '"'] } };
+
+export const typingAids = (variables: () => Draft['variables']): Extension => [
+  Prec.highest(EditorState.languageData.of(() => [ONLY_THESE])),
+  closeBrackets(),
+  autocompletion(),
+  html({ autoCloseTags: false }).support,
+  [
+    completeFilter,
+    completeVariable(variables),
+    jinjaCompletionSource({ properties: (path) => propertiesOf(variables(), path) }),
+  ].map((autocomplete) => jinjaLanguage.data.of({ autocomplete })),
+  highlightSelectionMatches(),
+  keymap.of([...closeBracketsKeymap, ...searchKeymap, ...completionKeymap]),
+];

@@ -1,0 +1,63 @@
+// Saving and publishing what the editor shows, and the dialogs that they may lead to.
+import { Suspense, useState } from 'react';
+import { SandmartinError } from '../../../../src/client/calls.ts';
+import { useChange } from '../../operations.ts';
+import { later } from '../../parts/later.tsx';
+import { tellDone, tellFault } from '../../parts/results.ts';
+import { templateReads } from './reads.ts';
+import type { Work } from './work.ts';
+
+const ConflictDialog = later(async () => (await import('./conflict.tsx')).ConflictDialog);
+const PublishDialog = later(async () => (await import('./publish-dialog.tsx')).PublishDialog);
+
+/**
+ * Saving makes a new version, publishing puts it in use. Both name the version that stands here:
+ * what somebody else saved meanwhile is neither overwritten nor put live.
+ */
+export function useVersionActions(slug: string, work: Work) {
+  const { draft, saved, base, dirty } = work;
+  const save = useChange('templates.put', { changes: templateReads });
+  const [conflict, setConflict] = useState(false);
+  const [publishing, setPublishing] = useState<number>();
+  const refused = (fault: unknown) => {
+    if (fault instanceof SandmartinError && fault.code === 'stale') setConflict(true);
+    else tellFault(fault);
+  };
+  const keep = async () => {
+    // The stream is no part of a version: one that stands here for long must not undo another's choice.
+    const stream = draft.stream === saved.stream ? undefined : draft.stream;
+    const { version } = await save.mutateAsync({ slug, ...draft, stream, base_version: base });
+    work.isSaved(version);
+    return version;
+  };
+  const publish = async () => setPublishing(dirty ? await keep() : base);
+  return {
+    saving: save.isPending,
+    fault: save.error,
+    save: () => void keep().then((made) => tellDone(`Saved as version ${made}`), refused),
+    publish: () => void publish().catch(refused),
+    dialogs: (
+      <Suspense>
+        {conflict && (
+          <ConflictDialog
+            {...{ slug, base }}
+            mine={draft}
+            onMerged={(merged, version) => {
+              work.merge(merged, version);
+              setConflict(false);
+            }}
+            onClose={() => setConflict(false)}
+          />
+        )}
+        {publishing !== undefined && (
+          <PublishDialog
+            slug={slug}
+            version={publishing}
+            newest={publishing}
+            onClose={() => setPublishing(undefined)}
+          />
+        )}
+      </Suspense>
+    ),
+  };
+}

@@ -1,0 +1,51 @@
+// The draft on the editor's screen, beside the version it was begun from. Kept in this browser until it
+// is saved.
+import { useEffect, useState } from 'react';
+import type { TemplateVersion } from '../../../../src/client/operations.ts';
+import { useDraftKeeper } from '../../kept-draft.ts';
+import { type Draft, draftOf, isSameDraft } from './draft.ts';
+
+/** Begun from the newest version, or from what this browser kept of it. */
+export function useWork(template: TemplateVersion) {
+  const keeper = useDraftKeeper<Draft>(`template ${template.slug}`);
+  const [begun] = useState(() => {
+    const kept = keeper.find();
+    return kept && !isSameDraft(kept.draft, draftOf(template)) ? kept : undefined;
+  });
+  const [restored, setRestored] = useState(begun?.at);
+  const [draft, setDraft] = useState(() => begun?.draft ?? draftOf(template));
+  const [saved, setSaved] = useState(() => draftOf(template));
+  /** The newest version that whoever edits has seen. */
+  const [base, setBase] = useState(begun?.base ?? template.version!);
+  const dirty = !isSameDraft(draft, saved);
+  useEffect(() => {
+    if (dirty) keeper.keep(draft, base);
+    else keeper.forget();
+  }, [keeper, draft, base, dirty]);
+  return {
+    draft,
+    saved,
+    base,
+    dirty,
+    /** When what was restored was written; undefined: nothing was. */
+    restored,
+    change: (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part })),
+    isSaved: (version: number) => {
+      setSaved(draft);
+      setBase(version);
+      setRestored(undefined);
+    },
+    merge: (merged: Draft, version: number) => {
+      setDraft(merged);
+      setBase(version);
+    },
+    discard: () => {
+      setDraft(draftOf(template));
+      setSaved(draftOf(template));
+      setBase(template.version!);
+      setRestored(undefined);
+    },
+  };
+}
+
+export type Work = ReturnType<typeof useWork>;

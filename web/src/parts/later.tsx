@@ -1,0 +1,27 @@
+// What is fetched when it is first shown: a dialog that few open need not weigh on its page.
+import { type ComponentType, lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { tellFault } from './results.ts';
+
+/** To be shown inside a <Suspense>. */
+export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>) =>
+  lazy(async () => ({ default: await load().catch((): ComponentType<Props> => Missing) }));
+
+/** The page goes on without it: what somebody wrote there is worth more. */
+function Missing() {
+  useEffect(tellMissing, []);
+  return null;
+}
+
+/** After an update of the service its parts have other names. */
+export function tellMissing(): void {
+  tellFault(
+    'A part of this page could not be loaded. Check your connection, then reload the page: the service may have been updated.',
+  );
+}
+
+/** A dialog, from when it is first opened. It stays: closing, it fades and gives back the focus. */
+export function OnceOpened({ opened, children }: { opened: boolean; children: ReactNode }) {
+  const [wasOpened, setWasOpened] = useState(opened);
+  if (opened && !wasOpened) setWasOpened(true);
+  return wasOpened && <Suspense>{children}</Suspense>;
+}

@@ -1,0 +1,152 @@
+// The frame of a list, the same on every page: what it is searched by, what stands there while it
+// loads, when it cannot be loaded and when it holds nothing, its rows, and the way to more of them.
+// Before it: what useRows or useRead answered. Each page adds its words and one line per row.
+import { Alert, Button, Group, Paper, Table, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { type ReactNode, useState } from 'react';
+import { Fault } from './fault.tsx';
+import { SearchIcon } from './icons.tsx';
+import { Empty, type EmptyProps, LoadingRows, TableBox } from './page.tsx';
+
+/** What the frame has to know of a question that was asked. */
+interface Asked {
+  isError: boolean;
+  error: unknown;
+  data: unknown;
+  refetch: () => unknown;
+  /** Of what is read page by page. */
+  hasNextPage?: boolean;
+  isFetchingNextPage?: boolean;
+  fetchNextPage?: () => unknown;
+}
+
+interface ListProps<Row> {
+  /** Several, where a list is put together: all must have answered. */
+  asked: Asked | Asked[];
+  rows: Row[];
+  /** In the place of rows, where there are none. */
+  empty?: EmptyProps;
+  loading?: ReactNode;
+  /** The rows read on by themselves: they stand there also while no page had a hit yet. */
+  endless?: boolean;
+  children: (rows: Row[]) => ReactNode;
+}
+
+export function List<Row>(props: ListProps<Row>) {
+  const { asked, rows, empty, loading = <LoadingRows />, endless = false, children } = props;
+  const all = [asked].flat();
+  const failed = all.find(({ isError }) => isError);
+  const more = all.find(({ hasNextPage }) => hasNextPage);
+  if (all.some(({ data }) => data === undefined)) {
+    return failed ? <Fault fault={failed.error} retry={failed.refetch} /> : loading;
+  }
+  return (
+    <>
+      {failed && <Stale {...failed} />}
+      {/* A page without hits may be followed by one that has some. */}
+      {rows.length === 0 && !more && empty && <Empty {...empty} />}
+      {(rows.length > 0 || (more && endless)) && children(rows)}
+      {more && !endless && <ShowMore {...more} />}
+    </>
+  );
+}
+
+/** What is shown was read a while ago, and could not be read again. */
+function Stale({ error, refetch }: Asked) {
+  return (
+    <Alert color="yellow" mb="md" role="alert" title="This is not up to date">
+      <Group justify="space-between" gap="xs">
+        {error instanceof Error ? error.message : String(error)}
+        <Button size="compact-sm" variant="default" onClick={() => refetch()}>
+          Try again
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
+function ShowMore({ isFetchingNextPage, fetchNextPage }: Asked) {
+  return (
+    <Group mt="md">
+      <Button
+        variant="default"
+        loading={isFetchingNextPage === true}
+        onClick={() => void fetchNextPage?.()}
+      >
+        Show more
+      </Button>
+    </Group>
+  );
+}
+
+/** What somebody is writing, and what is searched for: the same once they pause. */
+export function useSearchText() {
+  const [text, setText] = useState('');
+  const [search] = useDebouncedValue(text.trim(), 300);
+  return { text, setText, search };
+}
+
+interface SearchBoxProps {
+  label: string;
+  placeholder?: string;
+  text: string;
+  onText: (text: string) => void;
+}
+
+export function SearchBox({ label, placeholder = label, text, onText }: SearchBoxProps) {
+  return (
+    <TextInput
+      className="search-box"
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      leftSection={<SearchIcon size={16} />}
+      value={text}
+      onChange={(event) => onText(event.currentTarget.value)}
+    />
+  );
+}
+
+type Column = string | { figures: string };
+
+interface RowTableProps {
+  label: string;
+  /** What each column holds, from the left; what a line can do stands in one more. */
+  columns: Column[];
+  actions?: boolean;
+  children: ReactNode;
+}
+
+/** Rows as a table, or as cards where there is little room. */
+export function RowTable({ label, columns, actions = false, children }: RowTableProps) {
+  return (
+    <TableBox label={label}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map((column) =>
+              typeof column === 'string' ? (
+                <Table.Th key={column}>{column}</Table.Th>
+              ) : (
+                <Table.Th key={column.figures} className="to-the-right">
+                  {column.figures}
+                </Table.Th>
+              ),
+            )}
+            {actions && <Table.Th aria-label="Actions" />}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>{children}</Table.Tbody>
+      </Table>
+    </TableBox>
+  );
+}
+
+/** Rows that are links, each over the whole width. */
+export function RowBox({ busy, children }: { busy?: boolean; children: ReactNode }) {
+  return (
+    <Paper className="row-box" aria-busy={busy}>
+      {children}
+    </Paper>
+  );
+}

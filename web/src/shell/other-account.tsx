@@ -1,0 +1,68 @@
+// When another tab went on in another account, the page stays as it is, and says so: what it asks
+// for is refused until somebody decides which account this is about.
+import { Button, Group, Modal, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { call, OTHER_ACCOUNT_KEY, SESSION_KEY, useAction } from '../api.ts';
+import { useEnter } from '../enter.ts';
+import { tellFault } from '../parts/results.ts';
+import { useMe } from '../session.ts';
+
+export function OtherAccount() {
+  const { account } = useMe();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const enter = useEnter();
+  const { data: other } = useQuery({
+    queryKey: OTHER_ACCOUNT_KEY,
+    queryFn: () => false,
+    initialData: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const goOn = useAction('switchAccount', {
+    onDone: () => {
+      queries.setQueryData(OTHER_ACCOUNT_KEY, false);
+      void queries.invalidateQueries({ predicate: ({ queryKey }) => isRead(queryKey) });
+    },
+  });
+  const leave = async () => {
+    const { me } = await call('getSession');
+    queries.setQueryData(OTHER_ACCOUNT_KEY, false);
+    if (me === null) return;
+    enter(me);
+    void navigate({ to: '/', ignoreBlocker: true });
+  };
+  if (account === null) return null;
+  return (
+    <Modal
+      opened={other}
+      onClose={() => undefined}
+      // Over a dialog of the page, which may be open.
+      zIndex={300}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      title="Another tab switched accounts"
+    >
+      <Text size="sm" mb="md">
+        This page is about <b>{account.name}</b>. Nothing was changed, and what you have written is
+        still here.
+      </Text>
+      <Group justify="flex-end">
+        <Button variant="default" onClick={() => void leave().catch(tellFault)}>
+          Leave this page
+        </Button>
+        <Button
+          loading={goOn.isPending}
+          data-autofocus
+          onClick={() => goOn.mutate({ body: { accountId: account.id } }, { onError: tellFault })}
+        >
+          Go on in {account.name}
+        </Button>
+      </Group>
+    </Modal>
+  );
+}
+
+const isRead = (key: readonly unknown[]): boolean =>
+  key[0] !== SESSION_KEY[0] && key[0] !== OTHER_ACCOUNT_KEY[0];

@@ -1,0 +1,214 @@
+// ⌘K: one box that leads everywhere. Pages of the navigation, the account's templates, a few
+// actions, and whatever else was typed as a search in messages. A combobox (ARIA 1.2): focus stays in
+// the box, arrows move the active option. Loaded when it is first opened.
+import { Modal, TextInput } from '@mantine/core';
+import { type NavigateOptions, useNavigate, useRouter } from '@tanstack/react-router';
+import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { call } from '../api.ts';
+import { useEnter } from '../enter.ts';
+import { useRead } from '../operations.ts';
+import { SearchIcon } from '../parts/icons.tsx';
+import { tellFault } from '../parts/results.ts';
+import { useMay, useMe } from '../session.ts';
+import { useEntries } from './navigation.tsx';
+
+interface Choice {
+  label: string;
+  /** What it is, to the right. */
+  kind: string;
+  act: () => void;
+  /** Fetches where it leads to, before it is gone to. */
+  ahead?: () => void;
+}
+
+const MOST = 12;
+
+/** That the navigation does not have. */
+const MORE_PAGES = [
+  { to: '/profile', label: 'Profile & password' },
+  { to: '/connect/reference', label: 'API reference' },
+] as const;
+
+export function Palette({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const [typed, setTyped] = useState('');
+  const [active, setActive] = useState(0);
+  const id = useId();
+  const choices = useChoices(typed, opened);
+  const chosen = choices[Math.min(active, choices.length - 1)];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed last time is over
+  useEffect(() => {
+    setTyped('');
+    setActive(0);
+  }, [opened]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another choice, not the same made again
+  useEffect(() => {
+    if (opened) chosen?.ahead?.();
+  }, [opened, chosen?.label]);
+  const go = (choice: Choice | undefined) => {
+    if (choice === undefined) return;
+    onClose();
+    choice.act();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && choices.length > 0) {
+      event.preventDefault();
+      setActive((active + step + choices.length) % choices.length);
+    }
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      go(chosen);
+    }
+  };
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      withCloseButton={false}
+      // Whoever knows the way types on at once.
+      transitionProps={{ duration: 0 }}
+      padding={0}
+      yOffset="12vh"
+      attributes={{ content: { 'aria-label': 'Go to' } }}
+    >
+      <TextInput
+        className="palette-box"
+        variant="unstyled"
+        size="md"
+        px="md"
+        placeholder="Go to a page, a template, or search messages"
+        leftSection={<SearchIcon size={18} />}
+        role="combobox"
+        aria-label="Go to"
+        aria-expanded="true"
+        aria-controls={`${id}list`}
+        aria-activedescendant={chosen && `${id}${choices.indexOf(chosen)}`}
+        aria-autocomplete="list"
+        autoComplete="off"
+        spellCheck={false}
+        data-autofocus
+        ref={takeFocus}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value);
+          setActive(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id={`${id}list`} role="listbox" aria-label="Where to" className="palette-list">
+        {choices.map((choice, at) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the box has the keys, as the pattern asks
+          // biome-ignore lint/a11y/useFocusableInteractive: focus stays in the box
+          <div
+            key={`${choice.kind} ${choice.label}`}
+            id={`${id}${at}`}
+            role="option"
+            aria-selected={choice === chosen}
+            ref={choice === chosen ? intoView : undefined}
+            className="palette-option"
+            onMouseMove={() => setActive(at)}
+            onClick={() => go(choice)}
+          >
+            <span className="cut">{choice.label}</span>
+            <span className="palette-kind">{choice.kind}</span>
+          </div>
+        ))}
+      </div>
+    </Modal>
+  );
+}
+
+/** Mantine would do it a moment later, and the first letters be lost. */
+const takeFocus = (box: HTMLElement | null): void => box?.focus();
+
+/** Arrows may lead beyond the edge of the list. */
+const intoView = (option: HTMLElement | null): void => option?.scrollIntoView({ block: 'nearest' });
+
+function useChoices(typed: string, opened: boolean): Choice[] {
+  const navigate = useNavigate();
+  const router = useRouter();
+  const leads = (to: NavigateOptions) => ({
+    act: () => void navigate(to),
+    ahead: () => void router.preloadRoute(to),
+  });
+  const text = typed.trim();
+  const { accounts, account, locked } = useMe();
+  const enter = useEnter();
+  const may = useMay('developer');
+  const entries = useEntries();
+  const templates = useRead('templates.list', {}, { enabled: opened && !!account && !locked });
+  const pages = [...entries, ...MORE_PAGES].map(
+    ({ to, label }): Choice => ({ label, kind: 'Page', ...leads({ to }) }),
+  );
+  const actions: Choice[] = may
+    ? [
+        ['Create an API key', '/keys'] as const,
+        ['Add a sender', '/senders'] as const,
+        ['Add a webhook', '/webhooks'] as const,
+        ['Suppress an address', '/suppressions'] as const,
+      ].map(([label, to]) => ({ label, kind: 'Action', ...leads({ to }) }))
+    : [];
+  const others = accounts
+    .filter(({ id }) => id !== account?.id)
+    .map(
+      ({ id, name }): Choice => ({
+        label: `Switch to ${name}`,
+        kind: 'Account',
+        act: () => {
+          call('switchAccount', { body: { accountId: id } })
+            .then((me) => {
+              enter(me);
+              return navigate({ to: '/' });
+            })
+            .catch(tellFault);
+        },
+      }),
+    );
+  const named = (templates.data?.data ?? []).map(
+    ({ slug, name }): Choice => ({
+      label: name === slug ? slug : `${name} (${slug})`,
+      kind: 'Template',
+      ...leads({ to: '/templates/$slug', params: { slug } }),
+    }),
+  );
+  const found = ranked([...pages, ...actions, ...others, ...named], text);
+  if (text === '' || account === null) return found.slice(0, MOST);
+  const isId = /^msg_[0-9A-Z]{26}$/i.test(text);
+  const search: Choice = isId
+    ? {
+        label: `Open ${text}`,
+        kind: 'Message',
+        ...leads({ to: '/messages/$id', params: { id: text } }),
+      }
+    : {
+        label: `Search messages for “${text}”`,
+        kind: 'Search',
+        ...leads({ to: '/messages', search: { q: queryOf(text) } }),
+      };
+  return isId ? [search, ...found].slice(0, MOST) : [...found.slice(0, MOST - 1), search];
+}
+
+/** An address is a recipient; what has a field already says so itself. */
+const queryOf = (text: string): string =>
+  /\w:/.test(text)
+    ? text
+    : text.includes('@')
+      ? `to:${text}`
+      : `subject:"${text.replaceAll('"', '')}"`;
+
+/** Every word must be there; what begins with the first one comes first. */
+function ranked(choices: Choice[], text: string): Choice[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return choices.filter(({ kind }) => kind !== 'Template');
+  const rank = ({ label }: Choice): number =>
+    label.toLowerCase().startsWith(words[0]!)
+      ? 0
+      : new RegExp(`\\b${escaped(words[0]!)}`, 'i').test(label)
+        ? 1
+        : 2;
+  return choices
+    .filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
+    .sort((one, other) => rank(one) - rank(other));
+}
+
+const escaped = (word: string): string => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

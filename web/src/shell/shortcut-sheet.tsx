@@ -1,0 +1,26 @@
+// What the keyboard can do, on one sheet.
+import { Group, Kbd, Modal, Table } from '@mantine/core';
+import { SHORTCUTS } from './shortcuts.ts';
+
+export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts">
+      <Table withRowBorders={false}>
+        <Table.Tbody>
+          {SHORTCUTS.map(({ keys, what }) => (
+            <Table.Tr key={what}>
+              <Table.Td w={150}>
+                <Group gap={6}>
+                  {keys.map((key) => (
+                    <Kbd key={key}>{key}</Kbd>
+                  ))}
+                </Group>
+              </Table.Td>
+              <Table.Td>{what}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Modal>
+  );
+}

@@ -1,0 +1,93 @@
+// When a session ends under an open page, the page stays as it is and the password is asked for
+// over it: nothing that somebody was writing is lost.
+import { Button, Group, Modal, PasswordInput, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { Me, SessionState } from '../../../src/dashboard/views/session.ts';
+import { call, SESSION_ENDED_KEY, SESSION_KEY, useAction } from '../api.ts';
+import { ActionForm } from '../parts/form.tsx';
+import { SecondFactor, useEntered } from '../parts/second-factor.tsx';
+import { useMe } from '../session.ts';
+
+export function SignInAgain() {
+  const { user, account } = useMe();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const { data: ended } = useQuery({
+    queryKey: SESSION_ENDED_KEY,
+    queryFn: () => false,
+    initialData: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const goOn = async (signedIn: Me) => {
+    const me = await backTo(account?.id, signedIn);
+    queries.setQueryData<SessionState>(SESSION_KEY, { state: 'signed-in', me });
+    queries.setQueryData(SESSION_ENDED_KEY, false);
+    void queries.invalidateQueries({ predicate: isRead });
+  };
+  const step = useEntered((me) => void goOn(me));
+  const signIn = useAction('signIn', { onDone: step.entered });
+  const leave = () => {
+    queries.setQueryData(SESSION_ENDED_KEY, false);
+    queries.setQueryData<SessionState>(SESSION_KEY, { state: 'signed-out', me: null });
+    void navigate({ to: '/sign-in', ignoreBlocker: true });
+  };
+  return (
+    <Modal
+      opened={ended}
+      onClose={() => undefined}
+      // Over a dialog of the page, which may be open.
+      zIndex={300}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      title="Your session has ended"
+    >
+      <Text size="sm" mb="md">
+        Sign in again as <b>{user.email}</b> to continue where you are. What you have written is
+        still here.
+      </Text>
+      {step.need ? (
+        <SecondFactor {...step} need={step.need} />
+      ) : (
+        <ActionForm
+          action={signIn}
+          act="Sign in"
+          onSend={(field) =>
+            signIn.mutate({ body: { email: user.email, password: field('password') } })
+          }
+        >
+          <input
+            type="hidden"
+            name="username"
+            autoComplete="username"
+            value={user.email}
+            readOnly
+          />
+          <PasswordInput
+            label="Password"
+            name="password"
+            autoComplete="current-password"
+            required
+            withAsterisk={false}
+            data-autofocus
+          />
+        </ActionForm>
+      )}
+      <Group mt="md">
+        <Button variant="subtle" color="gray" size="compact-sm" onClick={leave}>
+          Leave this page and sign in as someone else
+        </Button>
+      </Group>
+    </Modal>
+  );
+}
+
+/** A new session begins in the user's first account; the open page is about this one. */
+async function backTo(accountId: number | undefined, me: Me): Promise<Me> {
+  if (accountId === undefined || me.account?.id === accountId) return me;
+  return await call('switchAccount', { body: { accountId } }).catch(() => me);
+}
+
+const isRead = ({ queryKey }: { queryKey: readonly unknown[] }): boolean =>
+  queryKey[0] !== SESSION_KEY[0] && queryKey[0] !== SESSION_ENDED_KEY[0];
