@@ -2,12 +2,14 @@
 // After: compose.ts puts our header above them. Changed is only what must be: HTML that is tracked,
 // and what some relay on the way would spoil (bytes over 127, lines over 998 bytes). What is signed
 // or encrypted is never touched.
+import { freeBytes } from '../free-bytes.ts';
+import { collectAll } from '../garbage.ts';
 import { atOnce } from '../in-turns.ts';
 import { isFile, placeOf } from '../mime/contents.ts';
 import { textIn } from '../mime/decoding.ts';
 import { describedBy, type Field, parameterText, textOf } from '../mime/fields.ts';
 import { type Entity, isPlain, readTree } from '../mime/tree.ts';
-import { base64Lines, encodeText, isSevenBit } from './mime-body.ts';
+import { base64Lines, encodeText, isSevenBit, joinedBytes } from './mime-body.ts';
 import { parameter, textHeader } from './mime-headers.ts';
 
 export interface MimeAsItCame {
@@ -16,9 +18,11 @@ export interface MimeAsItCame {
   body: Buffer;
   /** Any relay passes its bytes on unharmed. */
   sevenBit: boolean;
-  /** Puts pixel and links into HTML; null: it stays as it is. */
-  track: ((html: string) => string) | null;
+  /** Puts pixel and links into HTML, which is in pieces then; null: it stays as it is. */
+  track: Track | null;
 }
+
+type Track = (html: string) => string[];
 
 export interface AsItCame {
   head: string;
@@ -72,15 +76,33 @@ function changed(mime: MimeAsItCame, entity: Entity): AsItCame | undefined {
   if (entity.children.length > 0 || isSealed(entity)) return undefined;
   const { body, track, sevenBit } = mime;
   if (track !== null && entity.type === 'text/html' && !isFile(entity)) {
-    const html = atOnce(textIn(body, placeOf(entity)));
-    const tracked = track(html);
-    if (tracked !== html) return encodedAs(entity, encodeText(tracked), 'utf-8');
+    const tracked = trackedBytes(body, entity, track);
+    if (tracked !== undefined) {
+      const encoded = encodeText(tracked);
+      if (encoded.bytes !== tracked) freeBytes(tracked);
+      return encodedAs(entity, encoded, 'utf-8');
+    }
   }
   const written = body.subarray(entity.bodyAt, entity.end);
   if (sevenBit || !isPlain(entity) || isSevenBit(written)) return undefined;
   return entity.type.startsWith('text/')
     ? encodedAs(entity, encodeText(written))
     : encodedAs(entity, { encoding: 'base64', bytes: base64Lines(written) });
+}
+
+const LARGE_BYTES = 1024 * 1024;
+
+/** None where nothing is put in. The text of a large one is gone before its bytes are encoded. */
+function trackedBytes(body: Buffer, entity: Entity, track: Track): Buffer | undefined {
+  const bytes = writeTracked(body, entity, track);
+  if (entity.end - entity.bodyAt >= LARGE_BYTES) collectAll();
+  return bytes;
+}
+
+function writeTracked(body: Buffer, entity: Entity, track: Track): Buffer | undefined {
+  const html = atOnce(textIn(body, placeOf(entity)));
+  const pieces = track(html);
+  return pieces.length === 1 && pieces[0] === html ? undefined : joinedBytes(pieces);
 }
 
 /** Whoever changed a byte in it would break the seal. */

@@ -7,6 +7,7 @@ import type { StoredMime } from '../sending/stored-head.ts';
 import { type TrackedMail, type Tracker, trackHtml } from '../tracking/apply.ts';
 import { type ComposedMail, composeMail, type OutgoingMail } from './compose.ts';
 import { hashBody } from './dkim.ts';
+import { joinedBytes } from './mime-body.ts';
 
 export interface CopyOrder {
   /** Whose it is: the accounts take turns. */
@@ -42,9 +43,8 @@ export interface Assembled extends ComposedMail {
 export function assemble(order: CopyOrder): Assembled {
   const { html, text, mime, ...mail } = order.mail;
   const { tracking, isLast = false } = order;
-  const pieces = trackBy(tracking);
-  const track = pieces && ((whole: string) => pieces(whole).join(''));
-  const shown = html !== null && pieces !== null ? trackedBytes(html, pieces, isLast) : html;
+  const track = trackBy(tracking);
+  const shown = html !== null && track !== null ? trackedBytes(html, track, isLast) : html;
   const composed = composeMail({
     ...mail,
     ...(text ? { text } : {}),
@@ -77,11 +77,7 @@ function trackedBytes(html: Buffer, track: Track, isLast: boolean): Buffer {
 function writeTracked(html: Buffer, track: Track, isLast: boolean): Buffer {
   const pieces = track(html.toString());
   if (isLast) freeBytes(html);
-  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
-  const bytes = Buffer.allocUnsafeSlow(length);
-  let at = 0;
-  for (const piece of pieces) at += bytes.write(piece, at);
-  return bytes;
+  return joinedBytes(pieces);
 }
 
 /** Unless a part of the mail is these very bytes. */

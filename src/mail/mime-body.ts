@@ -47,6 +47,15 @@ function encodeBytes(bytes: Buffer): EncodedBody {
   return { encoding: 'base64', bytes: inBase64Lines(length, piecesWithCrlf(bytes)) };
 }
 
+/** A text that stands in pieces, which are never one text. */
+export function joinedBytes(pieces: readonly string[]): Buffer {
+  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const piece of pieces) at += bytes.write(piece, at);
+  return bytes;
+}
+
 /** Any relay passes it on unharmed: only ASCII, no line too long. */
 export function isSevenBit(bytes: Buffer): boolean {
   return isAscii(bytes) && !hasLongLine(bytes);

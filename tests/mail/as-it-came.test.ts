@@ -13,7 +13,7 @@ function made(head: string, body: string | Buffer, options: { track?: boolean } 
     fields: head,
     body: bytes,
     sevenBit: isSevenBit(bytes) && /^[\x00-\x7f]*$/.test(head),
-    track: options.track ? track : null,
+    track: options.track ? (html) => [track(html)] : null,
   });
   return { fields, body: Buffer.concat(pieces) };
 }

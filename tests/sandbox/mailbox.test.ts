@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, hasChecksum } from '../../src/accounts/keys.ts';
 import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
+import { readUuid } from '../../src/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { mail, request, startTestService, type TestService } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
@@ -95,9 +96,10 @@ describe('test keys', () => {
       expect(sent.status).toBe(202);
       const { body } = await waitFor(key, { to: to[0]! }, away.url);
       expect(body.data[0].codes).toContain('493817');
+      // What was captured leaves the queue a moment after it can be seen.
       const waiting = await away.database.query<{ attempts: number }>(
-        'SELECT attempts FROM due_messages WHERE account_id = $1',
-        [id],
+        'SELECT attempts FROM due_messages WHERE account_id = $1 AND message_id <> $2',
+        [id, readUuid('msg_', sent.body.id)],
       );
       expect(waiting).toHaveLength(30);
       expect(Math.max(...waiting.map(({ attempts }) => attempts))).toBeLessThanOrEqual(1);
@@ -264,7 +266,7 @@ describe('a captured email', () => {
     const sent = await service.send(key, mail({ subject: 'Grüße ✓', html }));
     const { body } = await waitFor(key, {});
     const { id } = body.data[0];
-    for (const name of [id, sent.body.id]) {
+    for (const name of [id, readUuid('msg_', sent.body.id)]) {
       const read = await service.get(key, `/v1/sandbox/messages/${name}`);
       expect(read.body).toMatchObject({ id, subject: 'Grüße ✓', text: 'Hello!' });
       expect(read.body.html).toContain('Grüße!');

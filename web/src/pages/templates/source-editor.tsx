@@ -119,8 +119,17 @@ const NONE_YET: Extension = [];
 /** What only somebody who types needs. */
 async function help(view: EditorView, variables: () => Draft['variables']): Promise<void> {
   if (aids.get(view.state) !== NONE_YET) return;
-  const { typingAids } = await import('./typing-aids.ts');
+  const before = view.state.doc;
+  const { startCompletion, typingAids } = await import('./typing-aids.ts');
   view.dispatch({ effects: aids.reconfigure(typingAids(variables)) });
+  // Who typed faster than this came is offered what the next keystroke would have offered.
+  if (!view.state.doc.eq(before) && isInsideTag(view.state)) startCompletion(view);
+}
+
+/** The cursor is behind a `{{` or `{%` of its line that is still open. */
+function isInsideTag({ doc, selection }: EditorState): boolean {
+  const { head } = selection.main;
+  return /\{[{%][^}]*$/.test(doc.sliceString(doc.lineAt(head).from, head));
 }
 
 const marks = new Compartment();

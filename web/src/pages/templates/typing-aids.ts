@@ -14,6 +14,8 @@ import { keymap } from '@codemirror/view';
 import { completeFilter, completeVariable, propertiesOf } from './completion.ts';
 import type { Draft } from './draft.ts';
 
+export { startCompletion } from '@codemirror/autocomplete';
+
 /**
  * No braces and no tags are closed by themselves: who typed on to the end of `{% if x %}` or `<p>a</p>`
  * got a second `%}` or `</p>`, which Jinja2 takes for text.
