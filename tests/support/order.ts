@@ -6,7 +6,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Each takes longer than twenty seconds beside others on two cores, the longest first. */
 const LONG = [
-  'faults/ceilings',
   'citus/trouble',
   'faults/relay',
   'testing/serve-sandbox',
