@@ -9,7 +9,7 @@ import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { brandingContext, changeBranding } from '../src/templates/branding.ts';
 import { defaultBranding } from '../src/templates/branding-fields.ts';
-import { catalogFolder, loadCatalog, textsFor } from '../src/templates/catalog.ts';
+import { catalogFolder, loadCatalog, ownCatalogFiles, textsFor } from '../src/templates/catalog.ts';
 import { mailContext, renderMail } from '../src/templates/mail-template.ts';
 import { type Making, makeHere, openMaking } from '../src/templates/making.ts';
 import { createRenderBudget } from '../src/templates/render-budget.ts';
@@ -121,6 +121,7 @@ function resolve(): unknown {
 async function measureThreads() {
   const pool = openPool<ServiceJobs>({
     file: WORKER_FILE,
+    given: ownCatalogFiles(),
     threads: 2,
     log: createLog('warn'),
     metrics: createMetrics(),

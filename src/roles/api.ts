@@ -28,7 +28,7 @@ import { openBatcher } from '../sending/batch.ts';
 import { type RelayWatch, watchRelay } from '../smtp/relay-state.ts';
 import { loadStreams } from '../streams/streams.ts';
 import type { SubmissionLimits } from '../submission/server.ts';
-import { catalogFolder, loadCatalog } from '../templates/catalog.ts';
+import { openCatalog, ownCatalogFiles } from '../templates/catalog.ts';
 import { openMaking } from '../templates/making.ts';
 import { createOffering } from '../templates/offering.ts';
 import { createRenderBudget } from '../templates/render-budget.ts';
@@ -157,7 +157,7 @@ function operationDeps(
   const directory = opened(openDirectory({ database, clock, log, bounceDomain }), (it) =>
     it.close(),
   );
-  const catalog = loadCatalog(catalogFolder);
+  const catalog = openCatalog(ownCatalogFiles());
   const resolve = openResolution({ database, catalog, perAccount: directory.perAccount });
   const making = openMaking(
     {

@@ -17,6 +17,7 @@ import { openRelayList, type RelayList } from '../relays/relay-list.ts';
 import { openSecret } from '../secrets.ts';
 import { type Secret, watchSecret } from '../store/installation.ts';
 import { createReadiness, type Readiness } from '../store/readiness.ts';
+import { ownCatalogFiles } from '../templates/catalog.ts';
 import type { LargeMailJobs } from '../threads/large-mails.ts';
 import { openPool, type Pool } from '../threads/pool.ts';
 import type { ServiceJobs } from '../threads/worker.ts';
@@ -78,7 +79,10 @@ export async function openShared(
     opened(watchSecret(database, secret, resolve), (it) => it.close());
   });
   const threads = opened(
-    openPool<ServiceJobs>({ file: WORKER_FILE, threads: config.threads, log, metrics }),
+    openPool<ServiceJobs>({
+      ...{ file: WORKER_FILE, given: ownCatalogFiles() },
+      ...{ threads: config.threads, log, metrics },
+    }),
     (it) => it.close(),
   );
   const largeMails = opened(openLargeMails(log, metrics), (it) => it.close());

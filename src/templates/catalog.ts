@@ -1,5 +1,5 @@
 // The system catalogue: plain files under catalog/, read and checked once at start, each compiled
-// when it is first used. Before it: main.ts knows the folder. After it: list_templates shows it,
+// when it is first used. Threads are handed what was read. After it: list_templates shows it,
 // mail-maker.ts makes emails of it, account templates extend it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,8 +67,37 @@ const COMMON = 'common';
 /** The catalogue of this program, beside src/ and dist/. */
 export const catalogFolder = fileURLToPath(new URL('../../catalog/', import.meta.url));
 
-/** Reads a catalogue folder. Throws one error that lists every fault with its file. */
-export function loadCatalog(folder: string): Catalog {
+/** What the files say, as plain data. */
+export interface CatalogFiles {
+  folder: string;
+  /** What every template can extend and import, by name. */
+  sources: ReadonlyMap<string, string>;
+  templates: Omit<SystemTemplate, 'compiled'>[];
+  common: MessagesByLocale;
+}
+
+export const loadCatalog = (folder: string): Catalog => openCatalog(readCatalog(folder));
+
+export function openCatalog({ folder, sources, templates, common }: CatalogFiles): Catalog {
+  const environment = mailEnvironment(sources);
+  return {
+    templates: new Map(templates.map((it) => [it.slug, compiledWhenUsed(environment, it)])),
+    environment,
+    common,
+    pictures: openSamplePictures(join(folder, PICTURES)),
+  };
+}
+
+let own: CatalogFiles | undefined;
+
+/** Of this program's own catalogue, which does not change while it runs. */
+export function ownCatalogFiles(): CatalogFiles {
+  own ??= readCatalog(catalogFolder);
+  return own;
+}
+
+/** Throws one error that lists every fault with its file. */
+function readCatalog(folder: string): CatalogFiles {
   const faults: string[] = [];
   const sources = new Map<string, string>();
   for (const file of shared) attempt(faults, file, () => sources.set(file, read(folder, file)));
@@ -96,11 +125,7 @@ export function loadCatalog(folder: string): Catalog {
   if (faults.length > 0) {
     throw new Error(`The template catalogue ${folder} has faults:\n- ${faults.join('\n- ')}`);
   }
-  const environment = mailEnvironment(sources);
-  const templates = found.map((it) => [it.slug, compiledWhenUsed(environment, it)] as const);
-  const pictures = openSamplePictures(join(folder, PICTURES));
-  const common = messages.get(COMMON) ?? {};
-  return { templates: new Map(templates), environment, common, pictures };
+  return { folder, sources, templates: found, common: messages.get(COMMON) ?? {} };
 }
 
 function compiledWhenUsed(

@@ -32,6 +32,8 @@ export interface Pool<Known extends Jobs> {
 export interface PoolOptions {
   /** What the threads run: a file that calls serveJobs. */
   file: URL;
+  /** Data that each of them starts with. */
+  given?: unknown;
   /** At least 2: one that is slow or was killed leaves another. */
   threads: number;
   log: Log;
@@ -79,7 +81,7 @@ const STUCK = 20;
 const START_AGAIN_AFTER_MS = 1000;
 
 export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> {
-  const { file, threads, log, metrics } = options;
+  const { file, given, threads, log, metrics } = options;
   const { deadlineMs = 500, memoryMb = 128, longestWaitMs = 15_000, mostWaiting = 4000 } = options;
   const lanes = createLanes<Order>();
   const members = new Set<Member>();
@@ -99,17 +101,20 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
       slow: false,
       guilty: undefined,
       watched: { order: undefined, sinceMs: 0, workedMs: 0 },
-      thread: startThread(file, memoryMb, {
-        ready: () => rest(member),
-        answered: (answers) => answer(member, answers),
-        resting: () => rest(member),
-        died: (error) => lose(member, error),
-        gone: () => {
-          leaving--;
-          if (member.guilty !== undefined) lanes.release(member.guilty);
-          if (!closed) dispatch();
+      thread: startThread(
+        { file, memoryMb, given },
+        {
+          ready: () => rest(member),
+          answered: (answers) => answer(member, answers),
+          resting: () => rest(member),
+          died: (error) => lose(member, error),
+          gone: () => {
+            leaving--;
+            if (member.guilty !== undefined) lanes.release(member.guilty);
+            if (!closed) dispatch();
+          },
         },
-      }),
+      ),
     };
     members.add(member);
   }

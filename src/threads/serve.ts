@@ -46,6 +46,9 @@ const LONGEST_BATCH_MS = 20;
 /** What is done is sent together, but those at the front need not wait for all. */
 const ANSWER_EVERY_MS = 5;
 
+/** What the pool was opened with for its threads. */
+export const given = <Given>(): Given => (workerData as { given: Given }).given;
+
 /** `tidy`: what is done behind each batch, when it is answered. */
 export function serveJobs(jobs: Jobs, tidy?: () => void): void {
   const port = parentPort!;

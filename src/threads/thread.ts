@@ -41,10 +41,18 @@ export type Thread = ReturnType<typeof startThread>;
 const MOST_THINGS = 1000;
 const MOST_THING_BYTES = 2 * 1024 * 1024;
 
-export function startThread(file: URL, memoryMb: number, events: ThreadEvents) {
+export interface ThreadOptions {
+  /** What it runs: a file that calls serveJobs. */
+  file: URL;
+  memoryMb: number;
+  /** Data for the file, cloned. */
+  given: unknown;
+}
+
+export function startThread({ file, memoryMb, given }: ThreadOptions, events: ThreadEvents) {
   const progress = new Int32Array(new SharedArrayBuffer(4)).fill(RESTING);
   const worker = new Worker(file, {
-    workerData: { progress },
+    workerData: { progress, given },
     // Nothing of ours that a stranger's text could ask for, and no loader of a test runner.
     env: {},
     execArgv: [],

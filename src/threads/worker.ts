@@ -3,11 +3,11 @@
 // threads.
 import { readReceived, verifyReceived } from '../feedback/received.ts';
 import { lint } from '../lint/lint.ts';
-import { catalogFolder, loadCatalog } from '../templates/catalog.ts';
+import { type CatalogFiles, openCatalog } from '../templates/catalog.ts';
 import { createMailMaker } from '../templates/mail-maker.ts';
-import { serveJobs } from './serve.ts';
+import { given, serveJobs } from './serve.ts';
 
-const { make, check } = createMailMaker(loadCatalog(catalogFolder));
+const { make, check } = createMailMaker(openCatalog(given<CatalogFiles>()));
 
 const jobs = {
   'make-mail': make,
