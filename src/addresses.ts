@@ -47,7 +47,7 @@ const LOCAL_CHARACTER =
 const DOMAIN_CHARACTER =
   /[a-z\d-]|(?![\x00-\x7f])(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{Nd}\p{Emoji_Presentation}]|[\u200c-\u200d\xb7\u0375\u05f3\u05f4\u30fb])/u;
 // RFC 2047: =?utf-8?q?…?= is a text of its own, which many programs decode wherever it is. As part
-// of an address it would say one thing to us and another to whoever reads the mail on the way. One
+// of an address it would say one thing to us and another to whoever reads the email on the way. One
 // that only begins here may end in the next address of the same header, where readers are lenient.
 function holdsEncodedWord(local: string): boolean {
   const begin = local.indexOf('=?');
@@ -156,7 +156,7 @@ function parseUncommon(text: string): Mailbox | AddressFault {
   // under a bare top-level domain are known to be handed out, so only they pass.
   if (!domain.includes('.') && !smtputf8) return { fault: `the domain "${domain}" has no dot` };
   const address = `${local}@${domain}`;
-  // Both forms travel: as written in SMTPUTF8 mail (and U-labels in reports), with A-labels in the
+  // Both forms travel: as written in SMTPUTF8 email (and U-labels in reports), with A-labels in the
   // envelope.
   if (Math.max(Buffer.byteLength(address), Buffer.byteLength(text)) > MOST_ADDRESS_OCTETS) {
     return { fault: `it is longer than ${MOST_ADDRESS_OCTETS} characters` };

@@ -28,7 +28,7 @@ export interface Account {
 }
 
 /**
- * What happens to a mail when the line was cut after its content: nobody knows whether the relay
+ * What happens to an email when the line was cut after its content: nobody knows whether the relay
  * has it.
  */
 export const UNKNOWN_OUTCOMES = ['send_again', 'count_as_sent'] as const;

@@ -19,7 +19,7 @@ export interface AgentLimits {
   noBcc: boolean;
   /** Recipients a UTC day; null: only the account's quota counts. */
   dailyCap: number | null;
-  /** Mail of this key goes to the sandbox relay and never leaves. */
+  /** Email of this key goes to the sandbox relay and never leaves. */
   sandboxOnly: boolean;
   approval: ApprovalRule;
   /** It may read and change only what it sent itself. */
@@ -45,7 +45,7 @@ const NO_LIMITS: AgentLimits = {
   linkHosts: null,
 };
 
-/** The same limits, for a mail that must not leave. */
+/** The same limits, for an email that must not leave. */
 export const sandboxed = (limits: AgentLimits | null): AgentLimits => ({
   ...(limits ?? NO_LIMITS),
   sandboxOnly: true,

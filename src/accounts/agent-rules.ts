@@ -119,7 +119,7 @@ function checkWords(request: LimitedSend['request']): void {
   );
 }
 
-/** These say nothing to people and nothing to mail programs but which emails belong together. */
+/** These say nothing to people and nothing to email programs but which emails belong together. */
 const HARMLESS_HEADERS = ['in-reply-to', 'references', 'x-entity-ref-id'];
 
 function checkHeaders(headers: LimitedSend['headers']): void {
@@ -132,7 +132,9 @@ function checkHeaders(headers: LimitedSend['headers']): void {
   );
 }
 
-/** An account fixes the names it is known by; a key that may not choose words may not choose those. */
+/**
+ * An account fixes the names it is known by; a key that may not choose words may not choose those.
+ */
 async function checkSender(limits: AgentLimits, from: Mailbox, own: OwnSenders): Promise<void> {
   if (limits.senders !== null) {
     const wanted = formatMailbox(from);
@@ -162,7 +164,7 @@ async function checkSender(limits: AgentLimits, from: Mailbox, own: OwnSenders):
 const isBareFormOf = (sender: string, { name, address }: Mailbox): boolean =>
   name === '' && sender.endsWith(`<${address}>`);
 
-/** Where answers go: the Reply-To, and whatever address another header has for mail programs. */
+/** Where answers go: the Reply-To, and whatever address another header has for email programs. */
 async function checkAnswers(
   limits: AgentLimits,
   { replyTo, headers }: LimitedSend,
@@ -196,7 +198,7 @@ async function checkAnswer(
   );
 }
 
-/** Also in names: mail programs make links of what looks like one, wherever it is shown. */
+/** Also in names: email programs make links of what looks like one, wherever it is shown. */
 function checkLinks(hosts: readonly string[], send: LimitedSend): void {
   const { request, from, replyTo, named, headers, attachments } = send;
   if (send.cameWhole) throw unseen(hosts, 'an email that is handed over whole');

@@ -15,7 +15,7 @@ export interface Alignment {
   spf: boolean;
   /** So is the domain's own, which is used once a probe came back through it. */
   ownPathAligns: boolean;
-  /** What receivers are asked to do with mail that does not align; null: no record says. */
+  /** What receivers are asked to do with email that does not align; null: no record says. */
   policy: Policy | null;
   /** Where that record is. */
   policyAt: string | null;
@@ -59,9 +59,9 @@ export async function findAlignment(
 export const canAlign = ({ dkim, spf }: Alignment): boolean => dkim || spf;
 
 /**
- * Why email from a sender cannot pass DMARC; null: it can, or nobody knows. A domain with keys is as
- * its last check found it. Without keys nothing is signed by it, so only a common return path of the
- * same family could align; while BOUNCE_DOMAIN is local there is nobody to say it to.
+ * Why email from a sender cannot pass DMARC; null: it can, or nobody knows. A domain with keys is
+ * as its last check found it. Without keys nothing is signed by it, so only a common return path of
+ * the same family could align; while BOUNCE_DOMAIN is local there is nobody to say it to.
  */
 export function faultOf(
   { hasKeys, alignment }: { hasKeys: boolean; alignment: Alignment | null },

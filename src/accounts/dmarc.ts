@@ -31,7 +31,7 @@ export interface Dmarc {
   /** Where it is: the domain itself or one above it. */
   at: string | null;
   /**
-   * What receivers are asked to do with mail that fails, `testing` taken into account. Null where
+   * What receivers are asked to do with email that fails, `testing` taken into account. Null where
    * there is no record, or one that asks for nothing.
    */
   policy: Policy | null;

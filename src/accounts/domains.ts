@@ -60,7 +60,7 @@ export interface CheckDeps extends DomainDeps {
 
 /**
  * What DNS vouched for and no longer shows stays good for this long: a slip at a provider must not
- * stop the mail.
+ * stop the email.
  */
 const GRACE_DAYS = 3;
 /** A new domain is looked at whenever maintenance runs; people wait for it. */
@@ -230,7 +230,9 @@ const noKeys = (domain: string): Problem =>
     `${domain} has no signing keys yet, so there is nothing to look for in DNS. Add it again to get its records.`,
   );
 
-/** Since when DNS has not shown that the domain is theirs; what could not be asked changes nothing. */
+/**
+ * Since when DNS has not shown that the domain is theirs; what could not be asked changes nothing.
+ */
 const missingSince = ({ ok, unknown }: Finding): string =>
   ok ? 'NULL' : unknown ? 'missing_since' : 'least(missing_since, now())';
 

@@ -10,7 +10,7 @@ export interface Identity {
   value: string;
   kind: 'address' | 'domain';
   verified: boolean;
-  /** The operator said so, the domain's DNS, or who reads the address's mail. */
+  /** The operator said so, the domain's DNS, or who reads the address's email. */
   verifiedBy: 'operator' | 'dns' | 'link' | null;
   createdAt: string;
 }
@@ -27,8 +27,8 @@ const COLUMNS =
   'account_id AS "accountId", value, verified_at IS NOT NULL AS verified, verified_by AS "verifiedBy", created_at AS "createdAt"';
 
 /**
- * `Sales@Bücher.example` → `sales@xn--bcher-kva.example`; `Example.COM` → `example.com`. `at` is the
- * field it came in, where that is neither `domain` nor `address`.
+ * `Sales@Bücher.example` → `sales@xn--bcher-kva.example`; `Example.COM` → `example.com`. `at` is
+ * the field it came in, where that is neither `domain` nor `address`.
  */
 export function normaliseIdentity(text: string, at?: string): string {
   const isDomain = !text.includes('@');

@@ -1,7 +1,7 @@
 // Changing the signing keys of a domain without one email that cannot be verified: publish the next
-// keys, wait until every resolver has them, switch, and keep the old records while mail signed with
-// them is under way. Started by operations/domains.ts; domains.ts moves it on with every check;
-// `doctor` says which step is due.
+// keys, wait until every resolver has them, switch, and keep the old records while email signed
+// with them is under way. Started by operations/domains.ts; domains.ts moves it on with every
+// check; `doctor` says which step is due.
 import { Problem } from '../errors.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
@@ -140,7 +140,7 @@ export async function moveRotationOn(
   return findings;
 }
 
-/** Every mail that is made from now on is signed with the new ones: the old private keys go. */
+/** Every email that is made from now on is signed with the new ones: the old private keys go. */
 const SWITCH = `
   UPDATE domains SET retired_selector = selector, retired_at = now(), keys_since = now(),
     selector = next_selector, rsa_public = next_rsa_public, rsa_private = next_rsa_private,

@@ -1,4 +1,4 @@
-// API keys: `sm_live_` (or `sm_test_`, when its mail never leaves the sandbox) + the account's
+// API keys: `sm_live_` (or `sm_test_`, when its email never leaves the sandbox) + the account's
 // number + 28 random characters + a checksum of all that. Shown once; only a SHA-256 is kept. The
 // checksum lets scanners of source code tell a real key from what only looks like one, without
 // asking us.

@@ -1,8 +1,9 @@
-// Finding links in what a key writes, for its rule `link_hosts`: whatever a mail program would make
-// a link of counts, not only what is marked as one. What cannot be looked through may hold any.
+// Finding links in what a key writes, for its rule `link_hosts`: whatever an email program would
+// make a link of counts, not only what is marked as one. What cannot be looked through may hold
+// any.
 import { isUtf8 } from 'node:buffer';
 
-/** Of what people write without a scheme, mail programs link what ends in a domain of these. */
+/** Of what people write without a scheme, email programs link what ends in a domain of these. */
 const ENDINGS =
   'com|net|org|io|co|app|dev|info|biz|me|ai|to|ly|gg|cc|tv|xyz|top|site|online|shop|store|link|click|live|club|pro|ru|cn|de|uk|us|eu|fr|nl|es|it|pl|in|br|au|ca|ch|at|jp|kr|tk|ml|ga|cf|gq|su|ws|page|cloud|tech|icu|vip|work|zip|mov';
 
@@ -38,7 +39,9 @@ export function strangeLink(
   return undefined;
 }
 
-/** What holds more than a plain host, such as HTML's &quest;, may end elsewhere than it seems to. */
+/**
+ * What holds more than a plain host, such as HTML's &quest;, may end elsewhere than it seems to.
+ */
 const isBelow = (host: string, hosts: readonly string[]): boolean =>
   /^[\w.-]+$/.test(host) && hosts.some((one) => host === one || host.endsWith(`.${one}`));
 
@@ -50,7 +53,9 @@ function hostsIn(written: string, plain: boolean): string[] {
   return found;
 }
 
-/** As a browser reads it: other forms of letters and dots are the plain ones, entities are letters. */
+/**
+ * As a browser reads it: other forms of letters and dots are the plain ones, entities are letters.
+ */
 const readable = (text: string): string =>
   text
     .replace(/&#(x[0-9a-f]{1,6}|[0-9]{1,7});?/gi, (_, code: string) => fromCode(code))

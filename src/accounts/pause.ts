@@ -1,4 +1,4 @@
-// Pauses: an account of whose mail too much bounces or is complained about may not send until an
+// Pauses: an account of whose email too much bounces or is complained about may not send until an
 // operator resumes it. Its keys still read and its people still sign in; what it has queued is held
 // (claim_due). Limits are the operator's (config).
 import type { Clock } from '../clock.ts';
@@ -106,8 +106,8 @@ function judge(tally: Tally, recipients: number, limits: PauseLimits): string | 
 }
 
 /**
- * Permanent bounces and complaints, each recipient of a message once: who has a copy can make up any
- * number of reports about it. Suppressed ones never left.
+ * Permanent bounces and complaints, each recipient of a message once: who has a copy can make up
+ * any number of reports about it. Suppressed ones never left.
  */
 async function tallyOutcomes(database: Database, nowMs: number): Promise<Tally[]> {
   const floor = firstUuidAt(nowMs - WINDOW_MS);

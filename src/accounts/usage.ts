@@ -1,5 +1,5 @@
-// Usage: how today's quota stands. Counted by accept_sends (SQL) when a mail is accepted; read here
-// for people, and given back for what was cancelled.
+// Usage: how today's quota stands. Counted by accept_sends (SQL) when an email is accepted; read
+// here for people, and given back for what was cancelled.
 import type { Clock } from '../clock.ts';
 import { idTimeMs, uuidToBytes } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';

@@ -100,18 +100,7 @@ interface HeldMessage {
  * Releases the email that has this fingerprint, and no other. Approving again what was approved
  * changes nothing.
  */
-export async function approve(
-  client: Queryable,
-  accountId: number,
-  uuid: string,
-  sha256: string,
-  by: Decider,
-): Promise<Approval> {
-  const { message, approval } = await lockHeld(client, accountId, uuid);
-  requireOther(message, by);
-  requireSame(approval, sha256);
-  if (approval.state === 'approved') return approval;
-  requireWaiting(approval);
+export const approve = decide('approved', async (client, message, approval, by) => {
   await requireUnchanged(client, message, approval);
   await client.query(
     `INSERT INTO due_messages (account_id, message_id, due_at, state, size, class)
@@ -119,25 +108,40 @@ export async function approve(
        CASE WHEN $3::timestamptz > clock_timestamp() THEN 'waiting' ELSE 'ready' END::due_state,
        size, class
      FROM approvals WHERE account_id = $1 AND message_id = $2`,
-    [accountId, uuid, message.scheduledAt],
+    [message.accountId, message.uuid, message.scheduledAt],
   );
   return await settle(client, message, 'approved', by.name);
-}
+});
 
 /** Nobody receives it. Declining again what was declined changes nothing. */
-export async function decline(
-  client: Queryable,
-  accountId: number,
-  uuid: string,
-  sha256: string,
-  by: Decider,
-): Promise<Approval> {
-  const { message, approval } = await lockHeld(client, accountId, uuid);
-  requireOther(message, by);
-  requireSame(approval, sha256);
-  if (approval.state === 'declined') return approval;
-  requireWaiting(approval);
-  return await withdraw(client, message, 'declined', by.name);
+export const decline = decide('declined', (client, message, _approval, by) =>
+  withdraw(client, message, 'declined', by.name),
+);
+
+/** Somebody else than the sender decides, about what they saw, once. */
+function decide(
+  state: 'approved' | 'declined',
+  act: (
+    client: Queryable,
+    message: HeldMessage,
+    approval: Approval,
+    by: Decider,
+  ) => Promise<Approval>,
+) {
+  return async function decided(
+    client: Queryable,
+    accountId: number,
+    uuid: string,
+    sha256: string,
+    by: Decider,
+  ): Promise<Approval> {
+    const { message, approval } = await lockHeld(client, accountId, uuid);
+    requireOther(message, by);
+    requireSame(approval, sha256);
+    if (approval.state === state) return approval;
+    requireWaiting(approval);
+    return await act(client, message, approval, by);
+  };
 }
 
 /** Notes what nobody decided in time; answers how many. Each by itself: none holds up another. */

@@ -164,7 +164,7 @@ function limits(command: Command): Command {
       readUnknownOutcome,
     )
     .option(
-      '--delivery-limit <mails>',
+      '--delivery-limit <emails>',
       'emails handed over at a time; 0 for no limit',
       wholeNumber('--delivery-limit', 0, 100_000),
     );

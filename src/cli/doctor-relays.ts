@@ -1,5 +1,5 @@
-// doctor on the ways out and back: does each relay work, does it report deliveries, and does a mail
-// to the return path come back through it?
+// doctor on the ways out and back: does each relay work, does it report deliveries, and does an
+// email to the return path come back through it?
 
 import { createDns } from '../accounts/dns.ts';
 import { isSpf } from '../accounts/spf.ts';
@@ -12,7 +12,7 @@ import type { Database } from '../store/pool.ts';
 import type { Finding } from './finding.ts';
 import { relaysHere } from './relays-here.ts';
 
-/** So long a relay may take to bring a mail back. */
+/** So long a relay may take to bring an email back. */
 const COMES_BACK_WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 
@@ -103,7 +103,9 @@ async function checkSpf({ bounceDomain, dnsServers }: Config): Promise<Finding> 
   return { check, ok: true, warning: true, detail };
 }
 
-/** The proof: a mail through each relay to BOUNCE_DOMAIN, which the feedback listener must get. */
+/**
+ * The proof: an email through each relay to BOUNCE_DOMAIN, which the feedback listener must get.
+ */
 async function probe(
   database: Database,
   config: Config,

@@ -1,4 +1,4 @@
-// sandmartin feedback list, show: mail to the feedback listener that made no event, kept for 7
+// sandmartin feedback list, show: email to the feedback listener that made no event, kept for 7
 // days.
 import type { Command } from 'commander';
 import { getKept, listKept } from '../feedback/kept.ts';

@@ -131,7 +131,7 @@ async function addDomain(
 }
 
 /**
- * The mail with the link goes out through the running service; when it cannot, the address stays
+ * The email with the link goes out through the running service; when it cannot, the address stays
  * and is told why.
  */
 async function addAddress(

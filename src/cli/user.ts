@@ -86,7 +86,7 @@ function registerCreate(user: Command): void {
 }
 
 /**
- * For services that cannot write mail themselves; whoever works at this machine could make the
+ * For services that cannot write email themselves; whoever works at this machine could make the
  * login as well.
  */
 function registerInvite(user: Command): void {

@@ -1,6 +1,6 @@
 // The welcome: on the very first start in the sandbox a demo account with a key and a login, so
-// that the first mail is one paste away. Elsewhere, while nobody can sign in, the link by which the
-// first owner sets the service up.
+// that the first email is one paste away. Elsewhere, while nobody can sign in, the link by which
+// the first owner sets the service up.
 import { createAccount } from '../accounts/accounts.ts';
 import { addIdentity } from '../accounts/identities.ts';
 import { createKey } from '../accounts/keys.ts';

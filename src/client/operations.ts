@@ -71,7 +71,7 @@ export type BatchEmail = {
     content_type: string;
     /** Makes it an image inside the HTML, which shows it as `<img src="cid:…">`. */
     content_id?: string | undefined;
-    /** `inline` asks mail programs to show the file below the text. Default: `attachment`. */
+    /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
     disposition?: "attachment" | "inline" | undefined;
   })[] | undefined;
   /** Makes this email safe to send again: for 24 hours the same key with the same email answers as it did. For a single email it is the header Idempotency-Key. */
@@ -135,7 +135,7 @@ export interface BatchRecipient {
     content_type: string;
     /** Makes it an image inside the HTML, which shows it as `<img src="cid:…">`. */
     content_id?: string | undefined;
-    /** `inline` asks mail programs to show the file below the text. Default: `attachment`. */
+    /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
     disposition?: "attachment" | "inline" | undefined;
   })[] | undefined;
   /** Makes this email safe to send again: for 24 hours the same key with the same email answers as it did. For a single email it is the header Idempotency-Key. */
@@ -2257,7 +2257,7 @@ export interface Operations {
       content_type: string;
       /** Makes it an image inside the HTML, which shows it as `<img src="cid:…">`. */
       content_id?: string | undefined;
-      /** `inline` asks mail programs to show the file below the text. Default: `attachment`. */
+      /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
       disposition?: "attachment" | "inline" | undefined;
     })[] | undefined;
   } & (HtmlBody | PlainTextBody | TemplateBody), options?: CallOptions): Promise<SendEmailAnswer>;
@@ -2307,7 +2307,7 @@ export interface Operations {
       content_type: string;
       /** Makes it an image inside the HTML, which shows it as `<img src="cid:…">`. */
       content_id?: string | undefined;
-      /** `inline` asks mail programs to show the file below the text. Default: `attachment`. */
+      /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
       disposition?: "attachment" | "inline" | undefined;
     })[] | undefined;
   } & (ListOfEmails | OneEmailForMany), options?: CallOptions): Promise<SendBatchAnswer>;
@@ -2353,7 +2353,7 @@ export interface Operations {
       content_type: string;
       /** Makes it an image inside the HTML, which shows it as `<img src="cid:…">`. */
       content_id?: string | undefined;
-      /** `inline` asks mail programs to show the file below the text. Default: `attachment`. */
+      /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
       disposition?: "attachment" | "inline" | undefined;
     })[] | undefined;
   } & (HtmlBody | PlainTextBody | TemplateBody), options?: CallOptions): Promise<EmailPreview>;

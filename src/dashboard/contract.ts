@@ -10,7 +10,7 @@
 //   account's, 429 with retry-after, 502 relay, 503.
 // - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are
 //   downloads.
-// - Mail is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it
+// - Email is shown in an iframe of PREVIEW_FRAME (sandbox="allow-scripts allow-popups"): post it
 //   `{html, images?}`, it posts back `{height}` and `{words}`, its first ones.
 import type { Role } from './views/common.ts';
 import type {
@@ -111,7 +111,7 @@ export interface Api {
 /** `{}`: it is done. */
 export type Done = Record<string, never>;
 
-/** A mail was queued; its timeline is at getMessage. */
+/** An email was queued; its timeline is at getMessage. */
 export interface Sent {
   id: string;
 }

@@ -1,5 +1,5 @@
-// One attempt to hand a mail to the relay, step by step. Before: worker.ts claimed and loaded it.
-// After: outcomes.ts records what came of it. The mail itself is made in making.ts, the events in
+// One attempt to hand an email to the relay, step by step. Before: worker.ts claimed and loaded it.
+// After: outcomes.ts records what came of it. The email itself is made in making.ts, the events in
 // attempt-events.ts.
 import type { NewAttempt, TriedRecipient } from '../events/attempts.ts';
 import type { NewEvent } from '../events/record.ts';
@@ -28,7 +28,7 @@ export interface AttemptDeps extends MakingDeps {
   making: Turns;
   /** To the relays. */
   ways: WayOut;
-  /** Where mail of sandbox-only keys goes, whatever the relays are. */
+  /** Where email of sandbox-only keys goes, whatever the relays are. */
   sandboxWay: WayOut;
   /** Which relay had each recipient's copy at the last attempt; asked for what was deferred. */
   earlierRelays: (claimed: ClaimedMessage) => Promise<ReadonlyMap<string, string>>;
@@ -62,7 +62,7 @@ export interface Left {
   begun: boolean;
 }
 
-/** A claimed mail, and whether it may still begin: the lease holds, nobody wants us to stop. */
+/** A claimed email, and whether it may still begin: the lease holds, nobody wants us to stop. */
 export interface Attempt {
   claimed: ClaimedMessage;
   mayBegin: () => boolean;
@@ -111,7 +111,7 @@ interface Handing {
   /** Recipients of the copies that did not begin, and when they may: at once where it is 0. */
   unbegun: string[];
   comesAgainMs: number;
-  /** Why they did not, where it was the mail's own fault. */
+  /** Why they did not, where it was the email's own fault. */
   fault: Error | null;
 }
 
@@ -211,7 +211,7 @@ async function handCopy(deps: AttemptDeps, toHand: CopyToHand): Promise<Handed |
 /**
  * Accepted: sent. Refused: bounced. Deferred: again later, those recipients only, until a day has
  * passed. Unknown: as the account wants it. Not begun: at once, by
- * whomever, or when the relay's limit lets it. A mail that cannot be
+ * whomever, or when the relay's limit lets it. An email that cannot be
  * made is set aside.
  */
 function judge(
@@ -312,7 +312,7 @@ type Told = RecipientOutcome & Pick<Handed, 'relay' | 'host'>;
 const relaysOf = (told: readonly Told[]): string =>
   [...new Set(told.map((it) => it.relay))].join(', ');
 
-/** What happened to the copies, as if they were one mail. */
+/** What happened to the copies, as if they were one email. */
 function together(handOvers: readonly HandOver[]): HandOver | null {
   const worst = handOvers.find((handOver) => handOver.connection !== 'ok') ?? handOvers[0];
   if (worst === undefined) return null;
@@ -335,7 +335,7 @@ const finished = (claimed: ClaimedMessage, events: NewEvent[]): Outcome => ({
   handOver: null,
 });
 
-/** A mail whose content is gone can no longer be sent; it must not be tried for ever. */
+/** An email whose content is gone can no longer be sent; it must not be tried for ever. */
 export const contentGone = (claimed: ClaimedMessage): Outcome =>
   finished(claimed, [contentGoneEvent(claimed)]);
 

@@ -94,7 +94,7 @@ export function openWays(deps: { fleet: Fleet; log: Log; metrics: Metrics }): Wa
         const handed = { handOver, relay: member.name, host: member.host };
         if (!mayGoElsewhere(handOver)) return handed;
         tried.add(member);
-        // What a relay said about the mail tells more than that another was not there.
+        // What a relay said about the email tells more than that another was not there.
         if (told === undefined || told.handOver.connection === 'unreachable') told = handed;
         if (fleet.members().every((it) => tried.has(it))) return told;
         note(member, handOver);
@@ -159,13 +159,13 @@ const offer = async (
   )) ?? AT_ONCE;
 
 /**
- * The relay cannot be reached, hung up before it could have the mail, or says that it takes no more
- * from us for now. In each case it certainly does not have it.
+ * The relay cannot be reached, hung up before it could have the email, or says that it takes no
+ * more from us for now. In each case it certainly does not have it.
  */
 const mayGoElsewhere = (handOver: HandOver): boolean =>
   isUnbegun(handOver) || (!handOver.unconfirmed && isThrottled(handOver));
 
-/** Every relay is disabled: the mail waits for one. */
+/** Every relay is disabled: the email waits for one. */
 const nobody = (envelope: Envelope): Handed => ({
   handOver: brokenOff(
     'unreachable',

@@ -67,7 +67,7 @@ const isUnreadable = (mail: StoredMail | UnreadableMail): mail is UnreadableMail
  */
 const OWN_STATES = /^(22|23|54|XX)...$/;
 
-/** The fault of this mail alone: trying again would not help, and others are not concerned. */
+/** The fault of this email alone: trying again would not help, and others are not concerned. */
 export function isOwnFault(error: unknown): boolean {
   // This process is out of date and about to end; the next one can open the keys.
   if (error instanceof SecretChanged) return false;

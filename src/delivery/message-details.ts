@@ -42,7 +42,7 @@ export interface Pending {
   attempts: number;
   nextAt: string;
   remaining: string[];
-  /** Those of them of whom nobody knows whether the relay has the mail. */
+  /** Those of them of whom nobody knows whether the relay has the email. */
   unknown: string[];
   lastResponse: string | null;
   /** Why it was set aside and is not tried; null: it is. */
@@ -110,7 +110,7 @@ const DETAILS = `SELECT ${COLUMNS.join(', ')},
   WHERE m.account_id = $1 AND m.id = $2`;
 
 /**
- * One that is damaged is why a mail was set aside; everything else about it can be told all the
+ * One that is damaged is why an email was set aside; everything else about it can be told all the
  * same.
  */
 function headOf({ head }: DetailsRow): StoredHead | null {

@@ -1,4 +1,4 @@
-// A person decides what happened to a mail of unknown outcome: it counts as sent, or it is sent
+// A person decides what happened to an email of unknown outcome: it counts as sent, or it is sent
 // again with the same Message-ID. Before: the line was cut after the content (attempt.ts), or the
 // outcome could not be recorded (worker.ts).
 import { Problem } from '../errors.ts';
@@ -23,7 +23,7 @@ export async function resolve(
     const row = (await lockMessage(client, message.accountId, uuid))?.due ?? null;
     if (row === null) return await reopen(client, message, uuid, as);
     const remaining = row.remaining ?? message.recipients;
-    // Of a mail that was set aside nobody may know anything: then it is about all who are left.
+    // Of an email that was set aside nobody may know anything: then it is about all who are left.
     const about = row.unknown ?? (row.state === 'set aside' ? remaining : []);
     if (row.state === 'in hand') throw busy(message.id);
     if (about.length === 0) throw nothingUnknown(message.id);

@@ -1,4 +1,4 @@
-// When a deferred mail is tried again, and when it is given up. Before: attempt.ts saw a 4xx or a
+// When a deferred email is tried again, and when it is given up. Before: attempt.ts saw a 4xx or a
 // connection fault. After: the due row gets its new time, or the recipients bounce as expired.
 
 const SECOND = 1_000;
@@ -6,7 +6,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /**
- * RFC 5321 4.5.4.1 wants days for letters; a transactional mail that is a day late is worth
+ * RFC 5321 4.5.4.1 wants days for letters; a transactional email that is a day late is worth
  * nothing.
  */
 export const EXPIRES_AFTER_MS = 24 * HOUR;
@@ -36,7 +36,7 @@ export function nextAttemptDelayMs(attempt: number, random: () => number = Math.
   return Math.round(wait * (1 - JITTER + 2 * JITTER * random()));
 }
 
-/** A mail that could go out since then is given up. */
+/** An email that could go out since then is given up. */
 export function isExpired(dueSinceMs: number, nowMs: number): boolean {
   return nowMs - dueSinceMs >= EXPIRES_AFTER_MS;
 }

@@ -1,10 +1,10 @@
 // Turns: who of those in hand is made next, and who is next at the relay. Before: attempt.ts has a
-// mail to hand over. After: relay.ts gives it to a session. The lanes take turns here as they do in
-// the claim, so that an account with one mail does not stand behind all that another has in hand;
-// in a lane the better class goes first, and every fourth turn is for those behind it.
+// email to hand over. After: relay.ts gives it to a session. The lanes take turns here as they do
+// in the claim, so that an account with one email does not stand behind all that another has in
+// hand; in a lane the better class goes first, and every fourth turn is for those behind it.
 import type { ClaimedMessage } from '../queue/due.ts';
 
-/** Wants to be told by the relay that the mail begins now, and says whether it still may. */
+/** Wants to be told by the relay that the email begins now, and says whether it still may. */
 export type StillWanted = () => boolean;
 
 export interface Turns {
@@ -30,7 +30,7 @@ interface Lane {
 }
 
 /**
- * Not taken by a session for so long, a mail no longer keeps others from being offered: it may be
+ * Not taken by a session for so long, an email no longer keeps others from being offered: it may be
  * its destination that hangs.
  */
 const PATIENCE_MS = 100;

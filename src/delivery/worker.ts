@@ -1,5 +1,5 @@
 // The delivery worker: claims due emails, has each attempted, records the outcomes; stops claiming
-// while no relay can take mail. Before: sending/batch.ts wrote the due rows. Many workers on one
+// while no relay can take email. Before: sending/batch.ts wrote the due rows. Many workers on one
 // database share the work through leases (queue/leases.ts).
 import { setImmediate as othersTurn, setTimeout as pause } from 'node:timers/promises';
 import { createByteBudget } from '../byte-budget.ts';
@@ -70,7 +70,7 @@ export interface WorkerDeps extends MakingDeps {
   log: Log;
   metrics: Metrics;
   fleet: Fleet;
-  /** Where mail of sandbox-only keys goes, whatever the relays are. */
+  /** Where email of sandbox-only keys goes, whatever the relays are. */
   sandbox: Relay;
   leases: Leases;
   /** A clock that was set ahead would give up what has just been accepted. */
@@ -252,7 +252,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       const mayExpire = deps.leaps.isSteadyFor(EXPIRES_AFTER_MS, claim.atMs);
       const about = { claimed, mayBegin, nowMs: claim.atMs, mayExpire };
       const outcome = await attempt(attemptDeps, about, mail, suppressed);
-      // What happened to sandbox mail says nothing of the relay.
+      // What happened to sandbox email says nothing of the relay.
       if (!mail.head.sandbox) noteConnection(outcome);
       noteTrouble(outcome);
       return isToBeGivenBack(outcome) ? givenBack(claimed) : outcome;
@@ -287,8 +287,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   /**
-   * No relay can take it or we stop, and nothing of the mail was begun: it is due at once and has lost
-   * no attempt.
+   * No relay can take it or we stop, and nothing of the email was begun: it is due at once and has
+   * lost no attempt.
    */
   function isToBeGivenBack({ handOver }: Outcome): boolean {
     if (handOver === null || !isUnbegun(handOver)) return false;
@@ -380,7 +380,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   };
 }
 
-/** For a person who decides whether the mail goes out again. */
+/** For a person who decides whether the email goes out again. */
 function describe({ handOver }: Outcome): string {
   const taken = handOver?.recipients.filter(({ result }) => result === 'accepted') ?? [];
   return taken.length === 0

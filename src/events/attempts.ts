@@ -8,15 +8,17 @@ import { storable } from './record.ts';
 
 export interface TriedRecipient {
   recipient: string;
-  /** unknown: the line was cut after the mail, so nobody knows whether the relay has it. */
+  /** unknown: the line was cut after the email, so nobody knows whether the relay has it. */
   result: 'deferred' | 'unknown';
   reply: string;
-  /** The relay that was asked; absent in a report, and in what was kept before there were several. */
+  /**
+   * The relay that was asked; absent in a report, and in what was kept before there were several.
+   */
   relay?: string;
 }
 
 export interface KeptAttempt {
-  /** Null: a report of the relay, after it took the mail. */
+  /** Null: a report of the relay, after it took the email. */
   attempt: number | null;
   /** Who was asked, or who reported. */
   server: string;

@@ -1,6 +1,6 @@
-// Where a change of who gets mail came from. Imports nothing, so that web/ reads it too.
+// Where a change of who gets email came from. Imports nothing, so that web/ reads it too.
 export const ORIGINS = [
-  'recipient', // the unsubscribe button of a mail program, or the page behind it
+  'recipient', // the unsubscribe button of an email program, or the page behind it
   'preferences', // the preference page
   'report', // a bounce, a complaint or an opt-out that a mail server told us
   'api',

@@ -1,5 +1,5 @@
 // Complaints: RFC 5965 (ARF), auth-failure of RFC 6591, and Microsoft's JMRP, which forwards the
-// mail without a report part. report.ts calls it. What a complaint does (complained, suppression,
+// email without a report part. report.ts calls it. What a complaint does (complained, suppression,
 // nothing) is the recorder's business.
 import { fieldGroups, hostOf, type RecipientResult, recipientResult } from './dsn.ts';
 import { type Mail, partText } from './mime.ts';
@@ -34,7 +34,7 @@ export function readArf(mail: Mail, original: Original): Complaint | null {
   };
 }
 
-/** Outlook.com's junk mail reporting: the mail attached, the recipient in a header of it. */
+/** Outlook.com's junk mail reporting: the email attached, the recipient in a header of it. */
 function readJunkReport(mail: Mail, original: Original): Complaint | null {
   const from = mail.headers.get('from')?.[0] ?? '';
   if (!/\bstaff@(?:hotmail|outlook)\.com\b/i.test(from)) return null;
@@ -52,7 +52,7 @@ function readJunkReport(mail: Mail, original: Original): Complaint | null {
   };
 }
 
-/** Who complained; when the report hides it and the mail went to one person, that one. */
+/** Who complained; when the report hides it and the email went to one person, that one. */
 function complainers(
   named: readonly (string | null)[],
   original: Original,

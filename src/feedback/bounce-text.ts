@@ -14,7 +14,7 @@ const MOST_LINES = 1000;
 /** What is told of one address. The rules read 3000 characters, a reply is kept to 1000. */
 const MOST_TELLING_CHARS = 8000;
 
-/** Null when the mail is not a bounce. */
+/** Null when the email is not a bounce. */
 export function readBounce(
   mail: Mail,
   notice: string,
@@ -105,7 +105,7 @@ function isDelay(mail: Mail, notice: string): boolean {
 }
 
 /**
- * The header of Exim and Gmail, else the addresses of the notice that the mail went to, else those
+ * The header of Exim and Gmail, else the addresses of the notice that the email went to, else those
  * that stand like recipients.
  */
 function failedAddresses(mail: Mail, notice: string, original: Original): string[] {

@@ -1,4 +1,4 @@
-// Why a mail came back and whether it is permanent. dsn.ts, bounce-text.ts and sns.ts ask;
+// Why an email came back and whether it is permanent. dsn.ts, bounce-text.ts and sns.ts ask;
 // reasons.ts and text-rules.ts know. Order (RFC 3463 codes, then words, then RFC 5321 codes):
 // strong words, a specific enhanced code, weak words, a generic enhanced code, the bare reply code.
 import type { BounceType } from '../events/kinds.ts';
@@ -9,11 +9,11 @@ import { TEXT_RULES } from './text-rules.ts';
 /** What a report can say; the other two types are our own doing. */
 export type Finality = Extract<BounceType, 'permanent' | 'transient'>;
 
-/** How far the mail had come when it was refused; null where nothing tells. */
+/** How far the email had come when it was refused; null where nothing tells. */
 export type Phase = 'connect' | 'mail' | 'rcpt' | 'data';
 
 /**
- * What follows for the address: it is dead and gets no more mail, it is doubtful and has a strike
+ * What follows for the address: it is dead and gets no more email, it is doubtful and has a strike
  * against it (suppressions/strikes.ts counts), or nothing, because the sender or the path was
  * refused and not the address.
  */

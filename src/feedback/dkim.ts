@@ -1,7 +1,7 @@
 // DKIM signatures on reports (RFC 6376, 8301, 8463): who vouches for what a report says.
-// reporters.ts asks which signatures a mail claims, looks their keys up, and asks whether one
-// holds; both in a thread, for the mail is a stranger's. Own code: mailauth, the judge in the
-// tests, is asynchronous (so it cannot be killed where we read mail), takes 3.6 s for 1 MB of line
+// reporters.ts asks which signatures an email claims, looks their keys up, and asks whether one
+// holds; both in a thread, for the email is a stranger's. Own code: mailauth, the judge in the
+// tests, is asynchronous (so it cannot be killed where we read email), takes 3.6 s for 1 MB of line
 // feeds, and brings ten packages along.
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 
@@ -96,7 +96,7 @@ function coversEnough(tags: ReadonlyMap<string, string>, fields: readonly Field[
 }
 
 /**
- * RFC 6376 6.1.1: a signature of the domain the mail says it is from; a display name proves
+ * RFC 6376 6.1.1: a signature of the domain the email says it is from; a display name proves
  * nothing.
  */
 function senderDomain(fields: readonly Field[]): string | undefined {

@@ -60,8 +60,8 @@ export interface DeliveryStatus {
 }
 
 /**
- * A mail goes to 50 at most, and each gets a copy of its own; what lists more than that is not
- * about our mail.
+ * An email goes to 50 at most, and each gets a copy of its own; what lists more than that is not
+ * about our email.
  */
 const MOST_RECIPIENTS = 50;
 const STATUS_PART = /^message\/(?:global-)?delivery-status$/;

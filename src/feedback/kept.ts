@@ -1,4 +1,4 @@
-// Mail to the feedback listener that made no event: auto-replies, reports that prove nothing, what
+// Email to the feedback listener that made no event: auto-replies, reports that prove nothing, what
 // could not be read. Kept raw for 7 days, so that an operator can look (`sandmartin feedback
 // list`); pruned by the maintenance task.
 import { Problem } from '../errors.ts';
@@ -12,7 +12,7 @@ const KEPT_DAYS = 7;
 const KEPT_FOR_PEOPLE_DAYS = 30;
 /**
  * Anybody may write to the complaints mailbox; it must not fill the disk, and no network may fill
- * it for others. The last places are for mail to a return path of ours.
+ * it for others. The last places are for email to a return path of ours.
  */
 const MOST_KEPT = 10_000;
 const MOST_OF_STRANGERS = 8000;
@@ -21,7 +21,7 @@ const MOST_OF_A_NETWORK = 500;
 const MOST_FOR_PEOPLE = 2000;
 const MOST_BYTES = 128 * 1024;
 
-/** Why a mail is kept and not recorded. */
+/** Why an email is kept and not recorded. */
 export const REASONS_TO_KEEP = {
   'no-news': 'it says nothing that is recorded',
   untrusted: 'no token of ours is in it, and its reporter is not trusted',
@@ -53,7 +53,7 @@ export async function keepMail(
   database: Database,
   mail: {
     raw: Buffer;
-    /** What is known of it; of a mail that could not be read, no report. */
+    /** What is known of it; of an email that could not be read, no report. */
     received: Pick<Received, 'subject' | 'fingerprint'> & Partial<Pick<Received, 'report'>>;
     why: ReasonToKeep;
     from: string;

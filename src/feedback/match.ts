@@ -1,4 +1,4 @@
-// Which mail of ours a report is about, when the address it came to does not say: complaints, and
+// Which email of ours a report is about, when the address it came to does not say: complaints, and
 // what Amazon SES tells. Before: report.ts or ses.ts read it. After: record.ts. A token of ours in
 // the returned copy is proof, whoever brings it. Without one a report counts only when the operator
 // trusts its reporter; then each step is a better guess than none.
@@ -11,7 +11,7 @@ import type { Report } from './report.ts';
 import { readCopyToken, type Subject } from './return-path.ts';
 
 const HOUR_MS = 3_600_000;
-/** A mail may wait a day in our queue and some more in the relay's. */
+/** An email may wait a day in our queue and some more in the relay's. */
 const SENT_BEFORE_MS = 30 * HOUR_MS;
 const CLOCK_SKEW_MS = 10 * 60_000;
 /** SES tells of opens and complaints days later. */
@@ -76,7 +76,7 @@ const BY_RELAY_ID = `
   WHERE relay_message_id = $1 AND id BETWEEN $2 AND $3 HAVING count(*) = 1`;
 
 /**
- * The newest mail to this recipient, from this sender where the report names one; none when two
+ * The newest email to this recipient, from this sender where the report names one; none when two
  * accounts wrote to them.
  */
 const BY_RECIPIENT = `

@@ -1,9 +1,10 @@
 // MIME, as far as reports need it: bytes of any quality in, headers and leaf parts out. report.ts
 // calls it first. Own code, because reports need the structure (which part is the delivery status,
-// which the returned mail) that readers for people throw away, synchronously, with every size
+// which the returned email) that readers for people throw away, synchronously, with every size
 // bounded: nothing here throws or is slower than linear.
 /**
- * What is read of a mail: what a report says comes before the mail it returns, which may be long.
+ * What is read of an email: what a report says comes before the email it returns, which may be
+ * long.
  */
 const MOST_BYTES = 2 * 1024 * 1024;
 const MOST_DEPTH = 10;
@@ -41,7 +42,7 @@ export interface Mail {
   type: string;
   parameters: ReadonlyMap<string, string>;
   /**
-   * All parts that are not multipart themselves, in order. A returned mail is one part; it is not
+   * All parts that are not multipart themselves, in order. A returned email is one part; it is not
    * opened.
    */
   parts: Part[];

@@ -1,4 +1,4 @@
-// What a report says to people, without the mail it quotes. report.ts cuts it out; dsn.ts and
+// What a report says to people, without the email it quotes. report.ts cuts it out; dsn.ts and
 // bounce-text.ts read it.
 import { Tokens } from '../html/tokens.ts';
 import { type Mail, partText } from './mime.ts';
@@ -6,7 +6,7 @@ import { isReturned } from './original.ts';
 
 export interface Notice {
   notice: string;
-  /** From the line on where the quoted mail begins. */
+  /** From the line on where the quoted email begins. */
   unsent: string;
 }
 
@@ -18,7 +18,7 @@ export function cutNotice(mail: Mail): Notice {
   return { notice: text.slice(0, cut.from), unsent: text.slice(cut.to) };
 }
 
-/** The plain texts before the returned mail; HTML only when there is nothing plain. */
+/** The plain texts before the returned email; HTML only when there is nothing plain. */
 function noticeText(mail: Mail): string {
   const returned = mail.parts.findIndex(isReturned);
   const own = returned < 0 ? mail.parts : mail.parts.slice(0, returned);
@@ -52,7 +52,7 @@ function quoteStart(text: string): { from: number; to: number } {
     const next = newline < 0 ? text.length : newline + 1;
     const line = text.slice(at, Math.min(next, at + 300)).trimEnd();
     if (isRuled(line) || ALONE.test(line)) return { from: at, to: next };
-    // Four headers in a row, one of them only servers write, are a quoted mail even without any
+    // Four headers in a row, one of them only servers write, are a quoted email even without any
     // ruler.
     const header = HEADER.exec(line)?.[1]?.toLowerCase();
     if (header !== undefined) {

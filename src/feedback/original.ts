@@ -1,4 +1,4 @@
-// The mail a report is about: what it takes to find our message again. report.ts and the recorder
+// The email a report is about: what it takes to find our message again. report.ts and the recorder
 // after it use it.
 import {
   firstField,
@@ -12,7 +12,7 @@ import {
 import { listedAddresses } from './report-address.ts';
 
 /**
- * The headers that compose writes into every mail; they come back in returned headers, also of
+ * The headers that compose writes into every email; they come back in returned headers, also of
  * redacted reports.
  */
 export const OUR_HEADER = 'x-sm-message-id';
@@ -29,11 +29,11 @@ export interface Original {
   token: string | null;
   /** ENVID of RFC 3461, which is our message id too. */
   envelopeId: string | null;
-  /** To and Cc of the mail, as far as they came back. */
+  /** To and Cc of the email, as far as they came back. */
   recipients: string[];
   /** From and Return-Path: never the address that failed. */
   senders: string[];
-  /** When the reporting server got the mail. */
+  /** When the reporting server got the email. */
   arrivedAt: Date | null;
 }
 
@@ -54,7 +54,7 @@ export function isReturned(part: Part): boolean {
 }
 
 /**
- * `unsent`: the text of a notice from where it quotes the mail, when there is no part of its own.
+ * `unsent`: the text of a notice from where it quotes the email, when there is no part of its own.
  */
 export function findOriginal(mail: Mail, unsent = ''): Original {
   const returned = mail.parts.find(isReturned);
@@ -73,7 +73,9 @@ export function findOriginal(mail: Mail, unsent = ''): Original {
   };
 }
 
-/** Receivers write the return path on top of the mail; gateways that strip our headers leave it. */
+/**
+ * Receivers write the return path on top of the email; gateways that strip our headers leave it.
+ */
 export function tokenIn(address: string | undefined): string | null {
   return /\bbounce\+([a-z2-7]{40,64})@/i.exec(address?.slice(0, 1000) ?? '')?.[1] ?? null;
 }

@@ -1,5 +1,5 @@
-// What status codes say about why a mail came back, in the words of events/reasons.ts. classify.ts
-// decides with it.
+// What status codes say about why an email came back, in the words of events/reasons.ts.
+// classify.ts decides with it.
 import type { Reason } from '../events/reasons.ts';
 
 export interface CodeMeaning {

@@ -1,5 +1,5 @@
-// A mail as the feedback listener got it, read: what the report says, and what is needed to keep it
-// and to judge who sent it. Runs in a thread (threads/worker.ts), for the mail is a stranger's.
+// An email as the feedback listener got it, read: what the report says, and what is needed to keep
+// it and to judge who sent it. Runs in a thread (threads/worker.ts), for the email is a stranger's.
 // Before: inbound/feedback-smtp.ts. After: match.ts, kept.ts.
 import { createHash } from 'node:crypto';
 import { claimedSignatures, holds, type Signature } from './dkim.ts';
@@ -10,7 +10,7 @@ export interface Received {
   report: Report;
   /** For people. */
   subject: string;
-  /** The same for every copy of the same mail, whatever trace each delivery wrote on top. */
+  /** The same for every copy of the same email, whatever trace each delivery wrote on top. */
   fingerprint: string;
   /** Those that could make its reporter a trusted one. */
   signatures: Signature[];
@@ -37,7 +37,7 @@ export function readReceived(input: {
   };
 }
 
-/** Subject and fingerprint; of a mail that could not be read, this is all there is. */
+/** Subject and fingerprint; of an email that could not be read, this is all there is. */
 export function headOf(raw: Buffer): Pick<Received, 'subject' | 'fingerprint'> {
   const { headers, end } = readHeaders(raw.toString('latin1', 0, HEAD_BYTES), 0);
   const subject = headerText(headers.get('subject')?.[0]?.slice(0, 2000));

@@ -1,5 +1,5 @@
 // Recording reports: what DSNs, bounces and complaints say becomes events, suppressions and delays,
-// many reports in one transaction. Before: inbound/feedback-smtp.ts and ses.ts know which mail a
+// many reports in one transaction. Before: inbound/feedback-smtp.ts and ses.ts know which email a
 // report is about, report.ts and ses.ts what it says.
 import { addressKey } from '../addresses.ts';
 import { keepAttempts, type NewAttempt } from '../events/attempts.ts';
@@ -122,7 +122,8 @@ async function recordReports(
 
 interface KnownMail {
   /**
-   * A report can only speak about people its mail went to, so that nobody is suppressed by hearsay.
+   * A report can only speak about people its email went to, so that nobody is suppressed by
+   * hearsay.
    */
   recipients: string[];
   stream: string;
@@ -173,7 +174,7 @@ interface Delay {
   attempt: NewAttempt;
 }
 
-/** What one report means for its mail. */
+/** What one report means for its email. */
 function statementOf(
   { mail, about, report }: MatchedReport,
   known: KnownMail | undefined,
@@ -209,7 +210,7 @@ interface OurRecipient extends ReportedRecipient {
 
 /**
  * Servers change case and domains (forwarding), so the copy a report is about tells for whom it
- * speaks, whatever it calls them. Nobody, when it names somebody the mail did not go to.
+ * speaks, whatever it calls them. Nobody, when it names somebody the email did not go to.
  */
 function asOurs(
   recipient: ReportedRecipient,
@@ -278,7 +279,7 @@ function complaints(
 
 /**
  * RFC 5965 7.3 and its registry. not-spam takes a complaint back and auth-failure is about DNS:
- * neither says "no more mail".
+ * neither says "no more email".
  */
 function meaningOf(report: Report): 'complaint' | 'unsubscribe' | null {
   const type = report.feedback_type;
@@ -301,7 +302,7 @@ function suppressionsOf(
   }));
 }
 
-/** Opt-outs: from the stream that the mail went through. */
+/** Opt-outs: from the stream that the email went through. */
 function unsubscribesOf(
   { accountId, messageId }: MailReference,
   stream: string,
@@ -343,7 +344,7 @@ function delayOf(mail: MailReference, reported: readonly OurRecipient[]): Delay 
 }
 
 /**
- * A delay is not an event, the mail is still under way: each is kept as an attempt, and the newest
+ * A delay is not an event, the email is still under way: each is kept as an attempt, and the newest
  * on the message.
  */
 async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<void> {

@@ -1,4 +1,4 @@
-// One entry for every report that comes by mail: the feedback listener and `sandmartin feedback
+// One entry for every report that comes by email: the feedback listener and `sandmartin feedback
 // parse` both call parseReport. Before it: raw bytes, hostile or not. After it: record.ts, which
 // finds our message and writes events. It never throws.
 import { createHash } from 'node:crypto';

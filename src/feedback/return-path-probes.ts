@@ -1,6 +1,7 @@
-// Probes of a return path: a mail to ourselves through each relay. Only when all of one batch came
-// back do reports find the way, and emails use that return path. Before: relays/probing.ts sends
-// them, after a check of the domain and for `doctor`. After: inbound/feedback-smtp.ts takes them.
+// Probes of a return path: an email to ourselves through each relay. Only when all of one batch
+// came back do reports find the way, and emails use that return path. Before: relays/probing.ts
+// sends them, after a check of the domain and for `doctor`. After: inbound/feedback-smtp.ts takes
+// them.
 import { randomUUID } from 'node:crypto';
 import { proveReturnPath } from '../accounts/domains.ts';
 import type { Database } from '../store/pool.ts';

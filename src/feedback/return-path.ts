@@ -12,11 +12,11 @@ export interface MailReference {
 
 /**
  * Whom a report may speak about: the recipient at this place of the message's list; whomever of the
- * mail's recipients it names; or, of a mail that went to one person, that one.
+ * email's recipients it names; or, of an email that went to one person, that one.
  */
 export type About = number | 'named' | 'only';
 
-/** A mail, and what whoever speaks about it may say. */
+/** An email, and what whoever speaks about it may say. */
 export interface Subject {
   mail: MailReference;
   about: About;

@@ -24,7 +24,7 @@ function rule(reason: Reason, isStrong: boolean, sources: string[]): TextRule {
   return { reason, strong: isStrong, pattern: new RegExp(source, 'u') };
 }
 
-// Nouns for who should have got the mail.
+// Nouns for who should have got the email.
 const USER = `(?:users?|recipients?|mail ?box(?:es)?|mail-box|accounts?|address(?:es|ee)?|alias|e-?mail(?: address| account| name)?|local[- ]?part|person|rcpt|login|member|forwarder)`;
 const NO = `(?:does ?n[o']t|do(?:es)? not|did not|is not|isn't|are not|was not|wasn't|not|can ?not be|could not be|couldn't be|no longer)`;
 

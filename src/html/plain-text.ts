@@ -1,5 +1,5 @@
 // Plain text from HTML, as a person would write it. Used when a template is sent and `text` is
-// blank. Before it: a rendered mail. After it: the text part. Tables say what they mean by
+// blank. Before it: a rendered email. After it: the text part. Tables say what they mean by
 // `data-text` (see docs/templates.md).
 import { LINE_WIDTH, longestOf, Page, width, wrap } from './text-page.ts';
 import { type Element, parseHtml } from './tree.ts';

@@ -1,5 +1,5 @@
 // The page that plain text is written on: words become paragraphs, paragraphs lines. Before it:
-// plain-text.ts, which says what each element becomes. After it: the text part of a mail.
+// plain-text.ts, which says what each element becomes. After it: the text part of an email.
 
 export const LINE_WIDTH = 76;
 /**
@@ -69,7 +69,7 @@ export class Page {
 
   /**
    * A mark so many times, or once when there was too much of that: the text must not outgrow the
-   * mail.
+   * email.
    */
   ornament(mark: string, times: number): string {
     const wanted = mark.repeat(times);

@@ -12,7 +12,7 @@ import { freeBytes } from '../free-bytes.ts';
 import { atOnce, inTurns, turn } from '../in-turns.ts';
 import { keepNumbers } from './json-numbers.ts';
 
-/** Deeper than any mail's variables, and shallow enough for everything that walks through them. */
+/** Deeper than any email's variables, and shallow enough for everything that walks through them. */
 const MOST_DEPTH = 100;
 /** Of a large body, with the names of fields. A long order list has thousands. */
 const MOST_VALUES = 100_000;
@@ -356,7 +356,7 @@ function requireText(value: unknown, path = ''): void {
 /** A pattern of Unicode's took 190 ms for 25 MB, this a tenth. */
 const isText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
-/** PostgreSQL stores no NUL, UTF-8 has no lone surrogates, and a mail carries neither. */
+/** PostgreSQL stores no NUL, UTF-8 has no lone surrogates, and an email carries neither. */
 const noText = (where: string, path = ''): Problem =>
   new Problem(
     'invalid',

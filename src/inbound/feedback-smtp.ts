@@ -1,4 +1,4 @@
-// The feedback listener: mail from relays about mail of ours. Only signed return paths, the
+// The feedback listener: email from relays about email of ours. Only signed return paths, the
 // complaints mailbox and the two addresses that RFC 5321 and 2142 want are let in, and only what is
 // proven counts: by the return path, by a token in the returned copy, or by who the operator says
 // reports. A report is answered with 250 only after it is recorded or kept; for trouble of ours the
@@ -22,10 +22,10 @@ import { recurringFault } from '../recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { readWith, type TokenKeys } from '../token-keys.ts';
 
-/** A bounce may carry the whole mail back, attachments and all. */
+/** A bounce may carry the whole email back, attachments and all. */
 const MOST_REPORT_BYTES = 50 * 1024 * 1024;
 /**
- * What a report says stands before the mail it returns, whose headers come first: the rest is read
+ * What a report says stands before the email it returns, whose headers come first: the rest is read
  * and dropped. So all connections together hold 50 MB at most.
  */
 const READ_BYTES = 512 * 1024;
@@ -193,7 +193,7 @@ const MAILBOXES = new Map<string, Mailbox>([
   ['abuse', 'people'],
 ]);
 
-/** A mail of our own that came back, which is all it has to say. */
+/** An email of our own that came back, which is all it has to say. */
 interface Probe {
   probe: string;
 }
@@ -237,7 +237,7 @@ async function take(
   }
 }
 
-/** A mail that no thread could read, and why. */
+/** An email that no thread could read, and why. */
 interface Unread extends Pick<Received, 'subject' | 'fingerprint'> {
   why: ReasonToKeep;
 }
@@ -258,7 +258,7 @@ async function read(deps: FeedbackDeps, raw: Buffer, network: string): Promise<R
 }
 const STOPPED = { time: 'too-slow', memory: 'too-large' } as const;
 
-/** Records what is proven. Without `why` that is all; with it the mail is to be kept. */
+/** Records what is proven. Without `why` that is all; with it the email is to be kept. */
 async function settle(
   deps: FeedbackDeps,
   received: Received | Unread,
@@ -293,8 +293,9 @@ async function settle(
 }
 
 /**
- * By where it comes from, or by who signed it. A mail of which we did not read the end proves no
- * signature; and a bounce proves nothing by it, for servers sign those that strangers make them send.
+ * By where it comes from, or by who signed it. An email of which we did not read the end proves no
+ * signature; and a bounce proves nothing by it, for servers sign those that strangers make them
+ * send.
  */
 async function isTrusted(
   deps: FeedbackDeps,

@@ -1,5 +1,5 @@
-// GET /logos/ACCOUNT/HASH.png: a logo that an account uploaded, for mail programs and the preference
-// page. An address means one image for ever, so whoever has it never asks again.
+// GET /logos/ACCOUNT/HASH.png: a logo that an account uploaded, for email programs and the
+// preference page. An address means one image for ever, so whoever has it never asks again.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Queryable } from '../store/pool.ts';
 import { logoNameIn } from '../templates/logo-names.ts';

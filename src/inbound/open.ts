@@ -1,5 +1,5 @@
-// GET /o/TOKEN: the open pixel. Always the same image, whatever happened to the token: a mail must
-// not show a broken one.
+// GET /o/TOKEN: the open pixel. Always the same image, whatever happened to the token: an email
+// must not show a broken one.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PIXEL_GIF } from '../tracking/pixel.ts';
 import { type TrackingDeps, tokenOf } from './tracking-request.ts';

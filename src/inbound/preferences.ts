@@ -1,6 +1,6 @@
 // /preferences/TOKEN: which streams of an account a recipient gets. The token is that of the
-// unsubscribe link, so whoever has the mail can choose, and nobody else. GET shows, POST changes. It
-// works for a suspended account too: recipients owe it nothing.
+// unsubscribe link, so whoever has the email can choose, and nobody else. GET shows, POST changes.
+// It works for a suspended account too: recipients owe it nothing.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bodies } from '../http/body.ts';
 import { bytesToUuid, showId } from '../ids.ts';

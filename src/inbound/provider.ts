@@ -1,6 +1,6 @@
-// POST /inbound/{postmark,mailgun,sendgrid}: what a provider tells of mail that was relayed through
-// it. feedback/providers says who speaks and what is said; here the mail is found and the event
-// recorded, for Amazon SES (ses.ts) too.
+// POST /inbound/{postmark,mailgun,sendgrid}: what a provider tells of email that was relayed
+// through it. feedback/providers says who speaks and what is said; here the email is found and the
+// event recorded, for Amazon SES (ses.ts) too.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
@@ -138,7 +138,7 @@ function parse(title: string, text: string): unknown {
 
 /**
  * The provider was authenticated as the operator said: its reports count without a token of ours,
- * where the mail is found by its id.
+ * where the email is found by its id.
  */
 export async function recordEvent(
   deps: EventDeps,

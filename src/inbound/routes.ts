@@ -1,5 +1,5 @@
-// The addresses that recipients, their mail programs and email providers call, mounted beside the API by
-// rest/server.ts.
+// The addresses that recipients, their email programs and email providers call, mounted beside the
+// API by rest/server.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VERIFY_PATH } from '../accounts/address-verification.ts';
 import { APPROVAL_PATH } from '../approvals/approval-links.ts';

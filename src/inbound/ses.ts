@@ -1,6 +1,6 @@
 // POST /inbound/ses: what Amazon SES tells through SNS, for accounts that relay through it.
 // feedback/sns.ts checks who speaks and ses.ts what is said; here the certificate is fetched.
-// provider.ts finds the mail and records.
+// provider.ts finds the email and records.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '../errors.ts';
 import { readSes } from '../feedback/ses.ts';

@@ -1,6 +1,6 @@
-// /u/TOKEN: RFC 8058. A POST unsubscribes at once, from the mail program's own button or from the
+// /u/TOKEN: RFC 8058. A POST unsubscribes at once, from the email program's own button or from the
 // page that GET shows: scanners follow links, so a GET alone must change nothing. It is about the
-// stream that the mail went through; the others are on the preference page.
+// stream that the email went through; the others are on the preference page.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bytesToUuid, showId } from '../ids.ts';
 import { listStreams } from '../streams/streams.ts';
@@ -16,7 +16,7 @@ export async function answerUnsubscribe(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // What a mail program posts is always the same; nothing in it is needed.
+  // What an email program posts is always the same; nothing in it is needed.
   request.resume();
   const token = tokenAt(deps, request, PATH, 'unsubscribe');
   if (token === undefined) return sendUnusable(response);

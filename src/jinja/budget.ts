@@ -28,8 +28,8 @@ export interface Limits {
 }
 
 /**
- * Chosen so that any render ends within 100 ms and 64 MB; an order mail of 1,000 lines uses under a
- * tenth of each.
+ * Chosen so that any render ends within 100 ms and 64 MB; an order email of 1,000 lines uses under
+ * a tenth of each.
  */
 export const defaultLimits: Limits = {
   steps: 500_000,
@@ -47,7 +47,7 @@ const CLOCK_EVERY = 2_000;
 /**
  * Milliseconds this thread has worked; where neither Node (from 24) nor Linux can tell, the whole
  * process, so never too little. Asked only of renders that are late: reading it takes longer than a
- * small mail.
+ * small email.
  */
 function workedMs(): number {
   const { threadCpuUsage } = process as { threadCpuUsage?: typeof process.cpuUsage };

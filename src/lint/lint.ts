@@ -1,4 +1,4 @@
-// What mailbox providers, mail programs and readers would hold against an email, before anybody
+// What mailbox providers, email programs and readers would hold against an email, before anybody
 // gets it. Before: an email as it would be sent (operations/lint.ts, previews, sends that want it).
 // After: findings for people and agents; none of them stops a send. Strangers' text: one pass over
 // the tokens, and whatever is searched for is searched within bounds.

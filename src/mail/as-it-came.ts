@@ -65,7 +65,7 @@ function collect(mime: MimeAsItCame, entity: Entity, changes: Change[]): void {
   collectParts(mime, entity, changes);
 }
 
-/** A mail inside a mail is quoted: its links are not ours. */
+/** An email inside an email is quoted: its links are not ours. */
 function collectParts(mime: MimeAsItCame, { type, children }: Entity, changes: Change[]): void {
   const inside = type.startsWith('message/') ? { ...mime, track: null } : mime;
   for (const child of children) collect(inside, child, changes);

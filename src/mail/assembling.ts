@@ -26,7 +26,7 @@ export interface CopyOrder {
     wanted: { opens: boolean; clicks: boolean };
   } | null;
   /**
-   * The mail's own bytes, where they are many: they go to the thread as they are and come back,
+   * The email's own bytes, where they are many: they go to the thread as they are and come back,
    * unless it is the last copy that is made of them.
    */
   own?: OwnBytes;
@@ -80,7 +80,7 @@ function writeTracked(html: Buffer, track: Track, isLast: boolean): Buffer {
   return joinedBytes(pieces);
 }
 
-/** Unless a part of the mail is these very bytes. */
+/** Unless a part of the email is these very bytes. */
 function freeUnused(bytes: Uint8Array | null | undefined, body: readonly Uint8Array[]): void {
   if (!body.some(({ buffer }) => buffer === bytes?.buffer)) freeBytes(bytes);
 }

@@ -1,5 +1,5 @@
-// A mail as bytes: header lines and MIME body. Before: attempt.ts with the stored content and
-// vetted headers. After: dkim.ts signs what this returns, relay.ts hands it over. The same mail
+// An email as bytes: header lines and MIME body. Before: attempt.ts with the stored content and
+// vetted headers. After: dkim.ts signs what this returns, relay.ts hands it over. The same email
 // always gives the same bytes.
 import type { Mailbox } from '../addresses.ts';
 import { asItCame, type MimeAsItCame } from './as-it-came.ts';
@@ -61,7 +61,7 @@ interface Entity {
 const MEDIA_TYPE = /^[\x20-\x7e]{3,255}$/;
 const CRLF = Buffer.from('\r\n');
 
-/** Composes the mail. Bcc is not part of it: those recipients exist in the envelope only. */
+/** Composes the email. Bcc is not part of it: those recipients exist in the envelope only. */
 export function composeMail(mail: OutgoingMail): ComposedMail {
   const content = mail.mime ? asItCame(mail.mime) : contentOf(mail);
   let head = addressHeader('From', [mail.from]);
@@ -81,7 +81,7 @@ export function composeMail(mail: OutgoingMail): ComposedMail {
   return { head, body: content.body, smtputf8: shown.some((mailbox) => mailbox.smtputf8) };
 }
 
-/** The whole mail in order, ready for relay.ts; `signatures` are header lines that go on top. */
+/** The whole email in order, ready for relay.ts; `signatures` are header lines that go on top. */
 export function mailChunks(mail: ComposedMail, signatures = ''): Buffer[] {
   return [Buffer.from(`${signatures}${mail.head}\r\n`), ...mail.body];
 }
@@ -104,7 +104,7 @@ function contentOf(mail: OutgoingMail): Entity {
   }
   if (bodies.length === 0 && mail.attachments.length === 0) bodies.push(textPart('plain', ''));
   bodies.push(...invitations);
-  // A file alone is still a mail with a file, not the file.
+  // A file alone is still an email with a file, not the file.
   if (bodies.length === 0) return multipart('mixed', mail.messageId, files);
   const content = around('mixed', mail, [around('alternative', mail, bodies), ...files]);
   return content.isMultipart ? content : endedByLineBreak(content);
@@ -114,8 +114,8 @@ const around = (kind: MultipartKind, { messageId }: OutgoingMail, parts: Entity[
   parts.length === 1 ? parts[0]! : multipart(kind, messageId, parts);
 
 /**
- * RFC 6047: an invitation is another form of the same mail. Gmail and Outlook show its buttons only
- * there.
+ * RFC 6047: an invitation is another form of the same email. Gmail and Outlook show its buttons
+ * only there.
  */
 const isInvitation = ({ contentType }: OutgoingAttachment): boolean =>
   /^\s*text\/calendar\s*;.*\bmethod\s*=/i.test(contentType);

@@ -12,7 +12,7 @@ export interface DkimKey {
 }
 
 // Named once more than they occur, present or not, so that nobody can add another to a copy that
-// still verifies (RFC 6376 5.4.2, 8.15): a second Subject or Reply-To is what replayed mail shows.
+// still verifies (RFC 6376 5.4.2, 8.15): a second Subject or Reply-To is what replayed email shows.
 const OVERSIGNED = [
   'from',
   'to',

@@ -1,4 +1,4 @@
-// Making a mail: from what is stored to the bytes that go over the wire. Before: stored-mail.ts
+// Making an email: from what is stored to the bytes that go over the wire. Before: stored-mail.ts
 // loaded it. After: attempt.ts hands the copies over, and people look at the source of one.
 import type { Mailbox } from '../addresses.ts';
 import { copyToken } from '../feedback/return-path.ts';
@@ -20,7 +20,7 @@ import { headersForReceivers } from './receiver-headers.ts';
 import type { Sender, Senders } from './senders.ts';
 import type { StoredMail } from './stored-mail.ts';
 
-/** What a mail is made with. */
+/** What an email is made with. */
 export interface MakingDeps {
   /** Signs return paths. */
   returnPathKey: Buffer;
@@ -70,7 +70,7 @@ export function copiesFor(
 const hasWorkingLinks = (deps: MakingDeps, mail: StoredMail): boolean =>
   deps.isPublic() || mail.head.sandbox === true;
 
-/** Composed and signed. Of a large mail nothing is left behind its last copy. */
+/** Composed and signed. Of a large email nothing is left behind its last copy. */
 export async function makeCopy(
   deps: MakingDeps,
   mail: StoredMail,
@@ -86,8 +86,8 @@ export async function makeCopy(
 }
 
 /**
- * From here on a thread is worth the way there and back. Assembling takes up to 5 ms for 100 KB, and
- * many are assembled in one turn of the event loop.
+ * From here on a thread is worth the way there and back. Assembling takes up to 5 ms for 100 KB,
+ * and many are assembled in one turn of the event loop.
  */
 const LARGE_BYTES = 64 * 1024;
 
@@ -121,13 +121,13 @@ function ownBytes(mail: StoredMail): OwnBytes {
 const isAlone = ({ length, buffer }: Buffer): boolean =>
   length > LARGE_BYTES && length === buffer.byteLength;
 
-/** What was made for a copy that is with the relay: all but the mail's own bytes. */
+/** What was made for a copy that is with the relay: all but the email's own bytes. */
 export function freeCopy(mail: StoredMail, { chunks }: MadeCopy): void {
   const own = new Set(BODIES.map((name) => mail[name]?.buffer));
   for (const chunk of chunks) if (!own.has(chunk.buffer)) freeBytes(chunk);
 }
 
-/** A mail as it goes over the wire, for people to look at: the copy of the first recipient. */
+/** An email as it goes over the wire, for people to look at: the copy of the first recipient. */
 export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buffer[]> {
   const [copy] = copiesFor(deps, mail, mail.recipients);
   const sender = await deps.senders.of(mail.account, mail.head.from.domain);
@@ -149,7 +149,7 @@ function orderOf(deps: MakingDeps, mail: StoredMail, sender: Sender, copy: Copy)
       subject: mail.subject,
       text,
       html,
-      // Reports about the mail are matched by the first two when the return path is lost on the
+      // Reports about the email are matched by the first two when the return path is lost on the
       // way.
       ownHeaders: [
         ['X-SM-Message-Id', id],

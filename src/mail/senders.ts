@@ -1,6 +1,6 @@
 // How emails of a domain go out: signed with which keys, with which return path. Asked by
-// attempt.ts for every mail. Keys are opened once and kept as KeyObjects, until the account changes
-// (its version comes with every loaded mail).
+// attempt.ts for every email. Keys are opened once and kept as KeyObjects, until the account
+// changes (its version comes with every loaded email).
 import { openDomainKey } from '../accounts/domain-keys.ts';
 import { returnPathHost, selectorsOf } from '../accounts/domain-records.ts';
 import { Problem } from '../errors.ts';
@@ -22,7 +22,7 @@ export interface Sender {
 
 export interface Senders {
   /**
-   * Rejects when the keys cannot be opened: a mail that should be signed waits rather than going
+   * Rejects when the keys cannot be opened: an email that should be signed waits rather than going
    * out without.
    */
   of(account: { id: number; version: number }, domain: string): Promise<Sender>;
@@ -40,7 +40,7 @@ interface SendersDeps {
   database: Database;
   vault: Vault;
   bounceDomain: string;
-  /** Signs every mail as well; undefined: nobody does. */
+  /** Signs every email as well; undefined: nobody does. */
   operatorDomain: string | undefined;
 }
 
@@ -82,7 +82,7 @@ async function withOperator(
   return key === undefined ? sender : { ...sender, keys: [...sender.keys, key] };
 }
 
-/** What does not open may have been resealed just now: that is not a fault of the mail's. */
+/** What does not open may have been resealed just now: that is not a fault of the email's. */
 async function orSecretChanged<Opened>(deps: SendersDeps, opening: Promise<Opened>) {
   try {
     return await opening;
@@ -136,7 +136,7 @@ function openKey(
 
 /**
  * RSA alone: feedback loops that go by the signing domain know no other, and it is half of what a
- * signed mail costs. Undefined where no account has the domain verified.
+ * signed email costs. Undefined where no account has the domain verified.
  */
 function rememberOperatorKey(deps: SendersDeps): () => Promise<DkimKey | undefined> {
   const domain = deps.operatorDomain;

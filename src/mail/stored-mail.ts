@@ -12,7 +12,7 @@ import { among } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 import type { AskedRecipient } from '../suppressions/suppressions.ts';
 
-/** What the account wants, as it is when the mail is loaded. */
+/** What the account wants, as it is when the email is loaded. */
 export interface AccountSwitches {
   id: number;
   version: number;
@@ -31,7 +31,7 @@ export interface StoredMail {
   tags: readonly string[];
   /** Null: its content came with the request. */
   template: string | null;
-  /** Its stream can be left, as it is when the mail is loaded, and what it says may be missed. */
+  /** Its stream can be left, as it is when the email is loaded, and what it says may be missed. */
   leavable: boolean;
   recipients: string[];
   subject: string;
@@ -43,7 +43,7 @@ export interface StoredMail {
   attachments: Buffer | null;
 }
 
-/** A mail that is there and cannot be read. */
+/** An email that is there and cannot be read. */
 export interface UnreadableMail {
   fault: Error;
 }
@@ -53,7 +53,7 @@ type Wanted = Pick<ClaimedMessage, 'accountId' | 'messageId'> &
   Partial<Pick<ClaimedMessage, 'size'>>;
 
 /**
- * By uuid. A mail whose content was pruned is not among them; one that cannot be read says so by
+ * By uuid. An email whose content was pruned is not among them; one that cannot be read says so by
  * itself.
  */
 export async function loadMails(
@@ -154,7 +154,7 @@ function readMail(row: MailRow): StoredMail | UnreadableMail {
   }
 }
 
-/** One mail that nobody claimed, to look at it. */
+/** One email that nobody claimed, to look at it. */
 export async function loadMail(
   database: Database,
   accountId: number,

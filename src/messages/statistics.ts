@@ -46,7 +46,7 @@ export async function readStatistics(
   return { bucket, points, totals: sum(points), complete };
 }
 
-/** A status stands for all that came before it: who complained had the mail delivered. */
+/** A status stands for all that came before it: who complained had the email delivered. */
 function toFigures(counts: StatusCounts): Figures {
   const { delivered, opened, clicked, bounced, complained } = counts;
   return {

@@ -34,14 +34,14 @@ export function* contentsOf(tree: Entity, body: Buffer): Generator<void, Content
 
 const BODIES: Record<string, 'text' | 'html'> = { 'text/plain': 'text', 'text/html': 'html' };
 
-/** In the order they came. A mail inside a mail is one of them: it is not opened. */
+/** In the order they came. An email inside an email is one of them: it is not opened. */
 export function* leavesOf(entity: Entity): Generator<Entity> {
   const isMultipart = entity.type.startsWith('multipart/');
   if (!isMultipart || entity.children.length === 0) yield entity;
   else for (const child of entity.children) yield* leavesOf(child);
 }
 
-/** It is meant to be opened or saved, not read as a part of the mail. */
+/** It is meant to be opened or saved, not read as a part of the email. */
 export const isFile = ({ fields, parameters }: Entity): boolean => {
   const disposition = describedBy(fieldOf(fields, 'content-disposition'));
   return (

@@ -1,5 +1,5 @@
-// Header fields in their order, each with the very lines it came in. Before: the bytes of a mail or
-// of one of its parts, read as Latin-1. After: tree.ts looks at what describes the content, and
+// Header fields in their order, each with the very lines it came in. Before: the bytes of an email
+// or of one of its parts, read as Latin-1. After: tree.ts looks at what describes the content, and
 // submission/ at who writes to whom. Every step goes forward only: the time grows with the text.
 import { decodeText, headerText, parseParameters } from '../feedback/mime.ts';
 

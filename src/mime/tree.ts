@@ -1,6 +1,6 @@
-// The MIME tree of a mail as places in its bytes: nothing is copied and nothing thrown away, so a
-// mail can be passed on as it came and read at the same time. Before: a mail came in by SMTP, with
-// CRLF at the end of every line. After: contents.ts finds what people read in it, and
+// The MIME tree of an email as places in its bytes: nothing is copied and nothing thrown away, so a
+// email can be passed on as it came and read at the same time. Before: an email came in by SMTP,
+// with CRLF at the end of every line. After: contents.ts finds what people read in it, and
 // mail/as-it-came.ts what has to be changed on its way out.
 //
 // Each level is one search by native code for lines that begin with two dashes, inside what its
@@ -22,7 +22,7 @@ export interface Entity {
   parameters: ReadonlyMap<string, string>;
   /** Of the transfer, in lower case. */
   encoding: string;
-  /** Of a multipart its parts, of a message the mail in it; of anything else none. */
+  /** Of a multipart its parts, of a message the email in it; of anything else none. */
   children: Entity[];
 }
 

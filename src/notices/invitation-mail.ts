@@ -1,5 +1,5 @@
-// The mail that invites somebody. Its link makes a login for their address, so only they get to see
-// it: whoever invites does not.
+// The email that invites somebody. Its link makes a login for their address, so only they get to
+// see it: whoever invites does not.
 import type { MemberRole } from '../accounts/scopes.ts';
 import { Problem } from '../errors.ts';
 import {
@@ -23,19 +23,19 @@ type ShownInvitation = Omit<Invitation, 'accountId' | 'accountName'>;
 
 export interface Invited {
   invitation: ShownInvitation;
-  /** There is no relay: the mail is in the sandbox, where operators can open it. */
+  /** There is no relay: the email is in the sandbox, where operators can open it. */
   captured: boolean;
 }
 
 /** What operators are told, who could make a login by command as well. */
 export interface InvitedByOperator {
   invitation: ShownInvitation;
-  /** Only where no mail could be sent, which `note` explains. */
+  /** Only where no email could be sent, which `note` explains. */
   link: string | null;
   note: string | null;
 }
 
-/** By an owner. An invitation whose mail cannot go out is none. */
+/** By an owner. An invitation whose email cannot go out is none. */
 export async function invite(deps: NoticeDeps, wish: Invite): Promise<Invited> {
   const { invitation, token } = await make(deps, wish);
   try {
@@ -52,7 +52,7 @@ export async function invite(deps: NoticeDeps, wish: Invite): Promise<Invited> {
   }
 }
 
-/** By an operator, who gets the link where no mail can be sent. */
+/** By an operator, who gets the link where no email can be sent. */
 export async function inviteAsOperator(deps: NoticeDeps, wish: Invite): Promise<InvitedByOperator> {
   const { invitation, token } = await make(deps, wish);
   try {

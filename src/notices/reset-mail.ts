@@ -1,5 +1,5 @@
-// The mail with the link to a new password. Sent after the answer, which is the same whether or not
-// anybody has the address.
+// The email with the link to a new password. Sent after the answer, which is the same whether or
+// not anybody has the address.
 
 import { Problem } from '../errors.ts';
 import { makeResetToken, type ResetDeps } from '../people/password-reset.ts';

@@ -33,7 +33,7 @@ export interface SystemMail {
   tag: string;
   /** Accounts whose sender will do where SYSTEM_SENDER is not set. */
   accountIds: readonly number[];
-  /** The mail goes once, however often it is tried. */
+  /** The email goes once, however often it is tried. */
   idempotencyKey?: string;
 }
 
@@ -66,7 +66,7 @@ async function senderOf(deps: NoticeDeps, accountIds: readonly number[]): Promis
     const own = await ownSender(deps.database, accountId);
     if (own !== undefined) return { from: own, accountId };
   }
-  // No mail leaves the sandbox, so any verified sender will do.
+  // No email leaves the sandbox, so any verified sender will do.
   const any = deps.inSandbox() ? await findSandboxSender(deps.database, asking) : undefined;
   if (any !== undefined) return await sentBy(deps, any, asking);
   throw new Problem(

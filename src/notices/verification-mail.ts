@@ -1,4 +1,4 @@
-// The mail that proves an address: a one-time link, sent through our own path by the account that
+// The email that proves an address: a one-time link, sent through our own path by the account that
 // SYSTEM_SENDER belongs to. Asked for by the CLI and the dashboard when an address is added;
 // inbound/verify.ts is where the link leads.
 import { makeAddressToken, VERIFY_PATH } from '../accounts/address-verification.ts';
@@ -12,12 +12,12 @@ export interface VerificationDeps extends AcceptDeps {
   database: Database;
   /** SYSTEM_SENDER. */
   systemSender: Mailbox | undefined;
-  /** No mail leaves, so any verified sender will do where SYSTEM_SENDER is not set. */
+  /** No email leaves, so any verified sender will do where SYSTEM_SENDER is not set. */
   inSandbox: () => boolean;
   baseUrl: () => string;
 }
 
-/** Answers the id of the mail that carries the link. */
+/** Answers the id of the email that carries the link. */
 export async function sendVerificationMail(
   deps: VerificationDeps,
   accountId: number,

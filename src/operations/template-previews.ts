@@ -16,7 +16,7 @@ import { listed, listOf } from './lists.ts';
 import { noContent, noMessage, requireOpen } from './message-lookup.ts';
 import { messageId } from './messages.ts';
 import { operation, requireScope, type Via } from './operation.ts';
-import { draftInput, slug } from './templates.ts';
+import { draftInput, slug } from './template-shapes.ts';
 
 const MOST_PREVIEWS = 60;
 

@@ -25,7 +25,7 @@ const LONGEST = 200;
 const memoryOf = ({ N, r }: Cost): number => 128 * N * r;
 
 /**
- * Two at a time in the process: its thread pool has four threads, and signing mail needs some too.
+ * Two at a time in the process: its thread pool has four threads, and signing email needs some too.
  */
 const budget = createByteBudget(2 * memoryOf(COST));
 

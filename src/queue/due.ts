@@ -10,13 +10,13 @@ export interface ClaimedMessage {
   accountId: number;
   messageId: Buffer;
   class: Exclude<MailClass, 'captured'>;
-  /** Which claim of this mail it is: the outcome counts only while there is no later one. */
+  /** Which claim of this email it is: the outcome counts only while there is no later one. */
   claims: number;
   /** Counting this one. */
   attempts: number;
   /** Recipients still to be handed over; null: all. */
   remaining: string[] | null;
-  /** Those among them of whom nobody knows whether the relay has the mail. */
+  /** Those among them of whom nobody knows whether the relay has the email. */
   unknown: string[] | null;
   /** Bytes of content. */
   size: number;
@@ -74,8 +74,8 @@ export async function claimDue(
 }
 
 /**
- * The same of what the sandbox captures, and of nothing else: no relay can take anything. An account
- * at a time, each a task of one shard where the tables are distributed.
+ * The same of what the sandbox captures, and of nothing else: no relay can take anything. An
+ * account at a time, each a task of one shard where the tables are distributed.
  */
 export async function claimCaptured(
   database: Database,
@@ -127,9 +127,9 @@ function claimOf(lease: Lease, rows: ClaimedRow[]): Claim | undefined {
 }
 
 /**
- * Puts back what a node has in hand under a lease and is not among what its process knows of: it was
- * claimed by a statement whose answer was lost, and would stay in hand for as long as the process
- * lives. Answers how many.
+ * Puts back what a node has in hand under a lease and is not among what its process knows of: it
+ * was claimed by a statement whose answer was lost, and would stay in hand for as long as the
+ * process lives. Answers how many.
  */
 export async function giveBackStrays(
   database: Database,

@@ -1,4 +1,4 @@
-// Lanes: which class a mail has within the lane of its account, and how it comes into it when its
+// Lanes: which class an email has within the lane of its account, and how it comes into it when its
 // time has come. Written by sending/batch.ts, read by claim_due.
 import type { Database } from '../store/pool.ts';
 

@@ -1,6 +1,6 @@
 // The lease of a delivery process: while it holds, what the process has in hand is its own. Before:
 // main.ts starts the process. After: worker.ts claims under it, and asks whether it still holds
-// before each mail begins. Beside it, the emails whose time has come are put into their lanes.
+// before each email begins. Beside it, the emails whose time has come are put into their lanes.
 //
 // The database's clock decides when a lease is over; the process itself only measures how long ago
 // it asked. A process that was frozen finds on waking that too much time has passed, and begins
@@ -14,7 +14,7 @@ import { fillLanes } from './lanes.ts';
 
 const TEND_EVERY_MS = 1000;
 /**
- * The part of a lease within which a mail may still begin; the rest is for the first words to the
+ * The part of a lease within which an email may still begin; the rest is for the first words to the
  * relay.
  */
 const SURE = 0.75;

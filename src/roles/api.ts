@@ -54,7 +54,7 @@ export interface Api extends SmtpPorts {
   setUpUrl: string;
 }
 
-/** `worker`: that of this process, woken when a mail was accepted. */
+/** `worker`: that of this process, woken when an email was accepted. */
 export async function startApi(
   shared: Shared,
   worker: Worker | undefined,

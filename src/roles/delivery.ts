@@ -1,4 +1,4 @@
-// The role that hands queued mail to the relays, or to the sandbox that delivers nowhere.
+// The role that hands queued email to the relays, or to the sandbox that delivers nowhere.
 import { startWorker, type Worker } from '../delivery/worker.ts';
 import { openLeases } from '../queue/leases.ts';
 import { openFleet } from '../relays/fleet.ts';
@@ -34,7 +34,7 @@ export async function startDelivery(
   const sandbox = createRelay({ url: sandboxUrl, name, maxConnections: SANDBOX_CONNECTIONS });
   const worker = await startWorker({
     ...{ database, clock, log, metrics, fleet, leases },
-    // Mail of sandbox-only keys is captured even where mail goes to real relays.
+    // Email of sandbox-only keys is captured even where email goes to real relays.
     sandbox: opened(sandbox, (it) => it.close()),
     ...making,
     databaseNowMs: heartbeat.nowMs,

@@ -1,4 +1,4 @@
-// The role that takes mail from other mail servers: bounces, complaints, replies to return paths.
+// The role that takes email from other mail servers: bounces, complaints, replies to return paths.
 import { readFileSync } from 'node:fs';
 import { isReturnPathOf } from '../accounts/domains.ts';
 import type { Config } from '../config.ts';

@@ -136,7 +136,7 @@ export async function openShared(
 }
 
 /**
- * Such a mail waits as long as it has to: nobody waits for it at a door, and it must not be given
+ * Such an email waits as long as it has to: nobody waits for it at a door, and it must not be given
  * up.
  */
 const openLargeMails = (log: Log, metrics: Metrics): Pool<LargeMailJobs> =>

@@ -26,7 +26,7 @@ export interface Wanted {
   to: string | null;
   /** Part of it, in any case of letters. */
   subject: string | null;
-  /** Captured later than the mail with this uuid. */
+  /** Captured later than the email with this uuid. */
   afterUuid: string | null;
 }
 
@@ -101,7 +101,7 @@ export async function clearOwnCaptured(
   return rows.length;
 }
 
-/** What `after` may be: the id of a captured mail or of a message, or an instant. */
+/** What `after` may be: the id of a captured email or of a message, or an instant. */
 export function readAfter(text: string): string | undefined {
   const uuid = readUuid('sbx_', text) ?? readUuid('msg_', text);
   if (uuid !== undefined) return uuid;

@@ -1,5 +1,5 @@
 // A complaint (RFC 5965) as a mailbox provider's feedback loop sends it: a note, the report, the
-// mail's headers.
+// email's headers.
 import { randomBytes } from 'node:crypto';
 import { headersOf } from './dsn.ts';
 
@@ -8,7 +8,7 @@ export interface ComplaintRequest {
   to: string;
   returnPath: string;
   complainer: string;
-  /** The original mail, of which the headers are returned. */
+  /** The original email, of which the headers are returned. */
   original: Buffer;
   date: Date;
 }

@@ -1,4 +1,4 @@
-// A captured mail, read: for tests once, when it is captured (who wrote, codes, links), and for
+// A captured email, read: for tests once, when it is captured (who wrote, codes, links), and for
 // people when they look at it (headers, bodies, files). Before it: relay.ts and
 // operations/sandbox.ts.
 import { headerText, type Part, partText, readMail } from '../feedback/mime.ts';
@@ -31,12 +31,12 @@ export interface MailFindings {
 }
 
 const LONGEST_SHOWN = 4 * 1024 * 1024;
-/** Read while the relay waits: a mail with more says the rest to people only. */
+/** Read while the relay waits: an email with more says the rest to people only. */
 const MOST_BYTES_SEARCHED = 512 * 1024;
 /** As many tags as a code may stand behind. */
 const MOST_HTML_FOR_CODES = 64 * 1024;
 const LONGEST_HEADER = 1000;
-/** All fields of a mail. */
+/** All fields of an email. */
 const LONGEST_HEAD = 256 * 1024;
 
 export function findIn(raw: Buffer, targetOf: TargetOf): MailFindings {
@@ -100,10 +100,12 @@ function textOf(parts: readonly Part[], type: string): string | null {
   return part === undefined ? null : partText(part, LONGEST_SHOWN);
 }
 
-/** Whoever looks at a captured mail here is not its reader: that must not count as an open. */
+/** Whoever looks at a captured email here is not its reader: that must not count as an open. */
 const withoutPixel = (html: string | null): string | null => html?.replace(PIXEL, '') ?? null;
 
-/** A tag that opens ends the search: 4 MB of tags that never close took longer than five minutes. */
+/**
+ * A tag that opens ends the search: 4 MB of tags that never close took longer than five minutes.
+ */
 const PIXEL = new RegExp(`<img src="[^"<>]*${TRACKING_PATHS.open}[\\w-]+"[^<>]*>`, 'g');
 
 const isAttachment = (part: Part): boolean =>

@@ -1,4 +1,4 @@
-// The sandbox's inbox: every mail that was handed to it, kept for people and tests to look at. Of
+// The sandbox's inbox: every email that was handed to it, kept for people and tests to look at. Of
 // each account the newest 1,000, and those still being played (player.ts); the rest is pruned.
 import { Problem } from '../errors.ts';
 import type { MailReference } from '../feedback/return-path.ts';
@@ -38,12 +38,12 @@ export interface NewMail {
   recipients: string[];
   envelopeId: string | null;
   raw: Buffer;
-  /** Whose mail it is, as its return path says; undefined: none of ours. */
+  /** Whose email it is, as its return path says; undefined: none of ours. */
   origin: MailReference | undefined;
   findings: MailFindings;
 }
 
-/** The mail and what is to be played for it, together. Answers its uuid. */
+/** The email and what is to be played for it, together. Answers its uuid. */
 export async function capture(
   database: Database,
   nowMs: number,

@@ -1,6 +1,6 @@
 // The simulator's player: works off what is still to be played for captured emails. A step that
 // fails is tried again later, and what was begun survives a restart, for the steps are in the
-// database (sandbox_acts) since the mail was captured.
+// database (sandbox_acts) since the email was captured.
 
 import { freeBytes } from '../free-bytes.ts';
 import { createGroupCommit } from '../group-commit.ts';
@@ -33,7 +33,7 @@ export interface PlayerDeps {
   trackingUrl: () => string;
 }
 
-/** A captured mail, as far as scripts need it. */
+/** A captured email, as far as scripts need it. */
 export interface PlayedMail {
   from: string;
   envelopeId: string | null;
@@ -43,10 +43,10 @@ export interface PlayedMail {
   readAll?: () => Promise<Buffer | undefined>;
 }
 
-/** What is at hand of a mail: twenty steps of emails of 25 MB are due together. */
+/** What is at hand of an email: twenty steps of emails of 25 MB are due together. */
 const MOST_AT_HAND = 256 * 1024;
 
-/** The row of a captured mail; `raw` is the beginning at least. */
+/** The row of a captured email; `raw` is the beginning at least. */
 export interface StoredCapture extends Omit<PlayedMail, 'readAll'> {
   accountId: number;
   uuid: string;
@@ -75,7 +75,7 @@ export interface Part {
 }
 
 export interface Player {
-  /** Which parts to write down with the mail, and the moment it is on disk, to begin with. */
+  /** Which parts to write down with the email, and the moment it is on disk, to begin with. */
   plan(scripts: ReadonlyMap<string, string[]>): {
     parts: Part[];
     begin: (mail: PlayedMail) => void;

@@ -1,4 +1,4 @@
-// The sandbox relay: a real SMTP server that delivers nowhere. It captures every mail, and what
+// The sandbox relay: a real SMTP server that delivers nowhere. It captures every email, and what
 // happens to it is played by script (scripts.ts, player.ts) through the same protocols as in
 // production: DSNs and complaints by SMTP, opens by HTTP.
 import { randomBytes } from 'node:crypto';
@@ -32,7 +32,7 @@ export interface SandboxDeps {
   database: Database;
   clock: Clock;
   log: Log;
-  /** By which it knows whose mail it is, and where its links lead. */
+  /** By which it knows whose email it is, and where its links lead. */
   returnPathKeys: readonly Buffer[];
   trackingKeys: readonly Buffer[];
   /** Where reports go. */
@@ -103,7 +103,7 @@ const oneByOne = oneATurn();
 
 type IsFirst = (session: SMTPServerSession, address: string) => boolean;
 
-/** Whether this mail (its return path names it) is tried for the first time for this recipient. */
+/** Whether this email (its return path names it) is tried for the first time for this recipient. */
 function rememberFirsts(): IsFirst {
   const seen = new Set<string>();
   return (session, address) => {
@@ -140,7 +140,7 @@ async function take(
   const slowMs = Math.max(...[...scripts.keys()].map((script) => SCRIPTS[script]?.slowMs ?? 0));
   if (slowMs > 0) await new Promise((resolve) => setTimeout(resolve, slowMs));
 
-  // Nobody is told about a mail without a return path (RFC 5321 4.5.5).
+  // Nobody is told about an email without a return path (RFC 5321 4.5.5).
   const { parts, begin } = player.plan(mail.from === '' ? new Map() : scripts);
   const findings = await oneByOne(() => findIn(mail.raw, (url) => targetOf(deps, url)));
   const captured = { ...mail, origin: originOf(deps, mail.from), findings };
@@ -150,7 +150,7 @@ async function take(
   const played = toPlay(database, { ...mail, uuid, accountId, size: mail.raw.length });
   // The player reads the rest again where it needs it.
   freeBytes(mail.raw);
-  // After our 250, as a relay does it: the report comes when the mail has left.
+  // After our 250, as a relay does it: the report comes when the email has left.
   setImmediate(() => begin(played));
   return `Ok: queued as ${randomBytes(6).toString('hex').toUpperCase()}`;
 }
@@ -161,7 +161,7 @@ function originOf({ returnPathKeys, clock }: SandboxDeps, from: string): MailRef
   return firstOf(returnPathKeys, (key) => readCopyToken(key, token, clock.nowMs())?.mail);
 }
 
-/** Where a link leads that is in the mail as one of ours. */
+/** Where a link leads that is in the email as one of ours. */
 function targetOf(deps: SandboxDeps, url: string): string | undefined {
   const beginning = `${deps.trackingUrl()}${TRACKING_PATHS.click}`;
   if (!url.startsWith(beginning)) return undefined;
@@ -183,7 +183,7 @@ function firstOf<One, Found>(
 const FIRST_BYTES = 64 * 1024;
 
 /**
- * A mail whose every line begins with a dot comes in millions of pieces, each with a price in
+ * An email whose every line begins with a dot comes in millions of pieces, each with a price in
  * memory: they are copied into one buffer as they come. It has the size that the client announced,
  * which takes no memory before the bytes are there, or grows.
  */
@@ -211,7 +211,7 @@ function announcedBy({ envelope: { mailFrom } }: SMTPServerSession): number {
 const fromOf = ({ envelope }: SMTPServerSession): string =>
   envelope.mailFrom ? envelope.mailFrom.address : '';
 
-/** The line goes dead after the mail was sent and before it was confirmed. */
+/** The line goes dead after the email was sent and before it was confirmed. */
 function hangUp(server: SMTPServer, session: SMTPServerSession): void {
   for (const connection of server.connections) {
     if (connection.session === session) connection._socket.destroy();

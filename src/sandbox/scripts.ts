@@ -1,5 +1,5 @@
 // The simulator's scripts: what the sandbox plays for which address at simulator.test.
-// docs/sandbox.md shows the timelines. relay.ts asks how to take a mail, player.ts what to do
+// docs/sandbox.md shows the timelines. relay.ts asks how to take an email, player.ts what to do
 // after.
 
 export const SIMULATOR_DOMAIN = 'simulator.test';
@@ -16,7 +16,7 @@ export type Act =
 
 export interface Step {
   act: Act;
-  /** Since the step before, or since the mail was taken. */
+  /** Since the step before, or since the email was taken. */
   afterMs: number;
 }
 

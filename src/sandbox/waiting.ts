@@ -1,7 +1,7 @@
 // Waiting for an email, for tests: callers wait until the mailbox has what they want, or their time
 // is over. Before it: operations/sandbox.ts. Whoever waits costs no query of their own: one
 // statement asks for all of them, five times a second, and only while somebody waits. So it makes
-// no difference which process captured the mail.
+// no difference which process captured the email.
 import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';
@@ -14,7 +14,7 @@ const MOST_AT_ALL = 2000;
 
 export interface MailboxWaiting {
   /**
-   * Settles when there is such a mail, after `ms`, when the caller has gone or when the process
+   * Settles when there is such an email, after `ms`, when the caller has gone or when the process
    * stops; whoever waited then looks at what there is.
    */
   until(who: Waiter, ms: number, onGone?: (stop: () => void) => void): Promise<void>;

@@ -1,4 +1,4 @@
-// Accepting a send: from a well-formed request to a mail on disk. Doors call it through
+// Accepting a send: from a well-formed request to an email on disk. Doors call it through
 // operations/send-email.ts; after it, delivery/attempt.ts finds the due row. The order of the steps
 // is the contract's order of checks.
 import { checkLimits, checkRenderedLinks } from '../accounts/agent-rules.ts';
@@ -46,7 +46,7 @@ export interface AcceptDeps {
   clock: Clock;
   directory: Directory;
   render: RenderTemplate;
-  /** The account's streams that take mail. */
+  /** The account's streams that take email. */
   streams: (accountId: number) => Promise<KnownStreams>;
   batcher: Batcher;
   /** Why no more can be scheduled; undefined: there is room. */
@@ -169,7 +169,7 @@ async function warningsOn(
   about: { stream: ChosenStream; headers: Checked['headers'] },
 ): Promise<string[]> {
   const warnings = unaligned === null ? [] : [`unaligned: ${unaligned}`];
-  // A mail that came whole has its parts in its bytes.
+  // An email that came whole has its parts in its bytes.
   if (!lintSends || (html === null && text === null)) return warnings;
   const email = { subject, html: html?.toString() ?? null, text: text?.toString() ?? null };
   const broadcast = about.stream.kind === 'broadcast';

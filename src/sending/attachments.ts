@@ -1,4 +1,4 @@
-// Attachments: strict base64 → bytes, with names and media types that every mail program
+// Attachments: strict base64 → bytes, with names and media types that every email program
 // understands.
 import { readStrictBase64 } from '../base64.ts';
 import { Problem, readTogether } from '../errors.ts';

@@ -46,7 +46,7 @@ export function openBatcher(deps: {
   metrics: Metrics;
   /** Asked once per batch: is the relay's circuit open? */
   relayIsDown: () => boolean;
-  /** Asked once per batch: may no more mail wait? */
+  /** Asked once per batch: may no more email wait? */
   queueIsFull?: () => boolean;
   /** The database's clock, where batches must not be accepted late. */
   databaseNowMs?: () => number;

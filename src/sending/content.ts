@@ -1,4 +1,4 @@
-// The content of a mail: inline, or rendered from a template. What comes out is exactly what will
+// The content of an email: inline, or rendered from a template. What comes out is exactly what will
 // be sent.
 import { Problem } from '../errors.ts';
 import { turn } from '../in-turns.ts';

@@ -1,6 +1,6 @@
-// Header names that a sender may not choose: those that structure a mail or vouch for it, and those
-// by which relays take orders. Asked by headers.ts for every mail; operators may allow single names
-// of the second kind (ALLOWED_HEADERS).
+// Header names that a sender may not choose: those that structure an email or vouch for it, and
+// those by which relays take orders. Asked by headers.ts for every email; operators may allow
+// single names of the second kind (ALLOWED_HEADERS).
 
 /** What the service writes itself. Nobody can allow these. */
 const OWN = new Set([
@@ -47,7 +47,7 @@ const RELAY_FAMILIES = [
 ];
 
 /**
- * By which any mail server can be made to write to others, or to refuse the mail as one that goes
+ * By which any mail server can be made to write to others, or to refuse the email as one that goes
  * in circles.
  */
 const RELAY_NAMES = new Set([
@@ -58,7 +58,7 @@ const RELAY_NAMES = new Set([
   'x-envelope-from',
   'x-envelope-to',
   'x-rcpt-to',
-  // PowerMTA: which addresses a mail leaves from, and how it is signed.
+  // PowerMTA: which addresses an email leaves from, and how it is signed.
   'x-virtual-mta',
   'x-vmta',
   'x-envid',

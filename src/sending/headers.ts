@@ -1,4 +1,4 @@
-// Sender-controlled headers and tags: metadata only. What structures a mail, routes it or vouches
+// Sender-controlled headers and tags: metadata only. What structures an email, routes it or vouches
 // for it is ours to write.
 import { Problem, readTogether } from '../errors.ts';
 import { commandsRelay, isWrittenByUs } from './header-names.ts';
@@ -9,7 +9,7 @@ const MOST_TAGS = 20;
 const LONGEST_TAG = 128;
 const LONGEST_SHOWN = 100;
 
-// RFC 5322 3.6.8: printable ASCII except the colon. Narrowed to the token characters every mail
+// RFC 5322 3.6.8: printable ASCII except the colon. Narrowed to the token characters every email
 // program reads.
 const NAME = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]{1,76}$/;
 const LINE_BREAK = /[\r\n\0]/;

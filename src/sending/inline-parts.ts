@@ -1,4 +1,4 @@
-// Images inside a mail: each `cid:` in the HTML needs its part, and each inline part its `cid:`.
+// Images inside an email: each `cid:` in the HTML needs its part, and each inline part its `cid:`.
 // Before: the content is rendered. After: mail/compose.ts puts the parts beside the HTML. Nothing
 // is ever fetched.
 import { Problem } from '../errors.ts';

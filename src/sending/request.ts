@@ -22,7 +22,7 @@ const attachment = z.strictObject({
     .enum(['attachment', 'inline'])
     .optional()
     .describe(
-      '`inline` asks mail programs to show the file below the text. Default: `attachment`.',
+      '`inline` asks email programs to show the file below the text. Default: `attachment`.',
     ),
 });
 

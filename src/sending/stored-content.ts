@@ -108,7 +108,7 @@ export function hiddenRecipients(head: StoredHead, envelope: readonly string[]):
 }
 
 /**
- * The request that makes the same mail once more. What a template rendered then is sent as it was,
+ * The request that makes the same email once more. What a template rendered then is sent as it was,
  * and so is what came as a whole email.
  */
 export async function requestAgain(

@@ -1,4 +1,4 @@
-// The stored head of a mail: what sending writes beside the bodies and delivery reads back to
+// The stored head of an email: what sending writes beside the bodies and delivery reads back to
 // compose the MIME.
 import type { Mailbox } from '../addresses.ts';
 import type { Place } from '../mime/decoding.ts';

@@ -47,7 +47,7 @@ const MADE_ANEW = new Set(['references', 'x-mailer', 'user-agent']);
 
 /**
  * What a repeat has in common with the first attempt. Boundaries, dates and ids are made again by
- * the programs that try again, so the mail is known by its parts.
+ * the programs that try again, so the email is known by its parts.
  */
 export function saidBy(request: SendRequest, { mime, headers }: Submitted): SendRequest {
   if (mime === null) return request;

@@ -36,7 +36,7 @@ const MOST_STREAMS = 50;
 
 export type KnownStreams = ReadonlyMap<string, StreamKind>;
 
-/** Those that take mail, by name; remembered until the account changes. */
+/** Those that take email, by name; remembered until the account changes. */
 export async function loadStreams(database: Queryable, accountId: number): Promise<KnownStreams> {
   const rows = await database.prepared<{ name: string; kind: StreamKind }>(
     'streams-in-use',

@@ -1,4 +1,4 @@
-// Who gets no more mail, as the account's people see and change it: suppressions, which hold for
+// Who gets no more email, as the account's people see and change it: suppressions, which hold for
 // every stream, and unsubscribes, which hold for one, in one list. Before it:
 // operations/suppressions.ts.
 import { addressKey, parseAddress } from '../addresses.ts';
@@ -20,7 +20,7 @@ export interface ListedSuppression {
   stream: string | null;
   /** Known of unsubscribes. */
   origin: Origin | null;
-  /** The mail that led to it. */
+  /** The email that led to it. */
   messageId: string | null;
   createdAt: string;
 }

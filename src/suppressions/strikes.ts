@@ -74,7 +74,7 @@ async function strike(
 
 const keyOf = ({ accountId, address }: Refusal): string => `${accountId} ${addressKey(address)}`;
 
-/** The address takes mail again: a delivery, or somebody who knows better. */
+/** The address takes email again: a delivery, or somebody who knows better. */
 export async function forgetStrikes(
   client: Queryable,
   delivered: readonly { accountId: number; address: string }[],

@@ -1,6 +1,6 @@
 // Suppressions: addresses an account must not write to any more, through whichever stream. Asked by
-// delivery when a mail is handed over, together with who left its stream (unsubscribes.ts); written
-// by feedback and people. How people see both is in listing.ts.
+// delivery when an email is handed over, together with who left its stream (unsubscribes.ts);
+// written by feedback and people. How people see both is in listing.ts.
 import { addressKey } from '../addresses.ts';
 import type { Origin } from '../events/origins.ts';
 import { among } from '../store/places.ts';
@@ -39,7 +39,7 @@ export async function suppress(
   return added.map(({ address }) => address);
 }
 
-/** A recipient of a mail, as it is asked whether they get it. */
+/** A recipient of an email, as it is asked whether they get it. */
 export interface AskedRecipient {
   accountId: number;
   address: string;

@@ -1,6 +1,6 @@
 // Unsubscribes: who left which stream of an account. Written by recipients (inbound/), by opt-outs
 // that mail servers report and by the account's people; asked together with the suppressions when a
-// mail is handed over. Every change is an event that webhooks can ask for.
+// email is handed over. Every change is an event that webhooks can ask for.
 import { addressKey } from '../addresses.ts';
 import type { Origin } from '../events/origins.ts';
 import type { Database, Queryable } from '../store/pool.ts';

@@ -52,7 +52,7 @@ interface Derived {
 
 const MOST_URL_CHARS = 2048;
 const MOST_NAME_CHARS = 200;
-// A mail above 102 KB is clipped by Gmail; a footer of this size leaves room for every template.
+// An email above 102 KB is clipped by Gmail; a footer of this size leaves room for every template.
 const MOST_FOOTER_CHARS = 20_000;
 
 const checks: Record<BrandingField, (value: unknown) => string | number | boolean> = {
@@ -136,7 +136,7 @@ function faultIn(within: string, field: string, fault: string, see?: string): Pr
 }
 
 /**
- * Computed once per branding version, not per mail. `logo`: what the email carries, where it does;
+ * Computed once per branding version, not per email. `logo`: what the email carries, where it does;
  * templates then show it by its name in the email. `name`: the account's, for whoever set no other.
  */
 export function brandingContext(

@@ -1,5 +1,5 @@
-// What kind of image some bytes are, and how large, read from the bytes themselves: what a name or a
-// header says of them proves nothing. Before it: an upload. Only kinds that mail programs show.
+// What kind of image some bytes are, and how large, read from the bytes themselves: what a name or
+// a header says of them proves nothing. Before it: an upload. Only kinds that email programs show.
 
 export interface ImageKind {
   contentType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';

@@ -1,5 +1,5 @@
-// One mail template, compiled once and rendered many times: subject, preheader and HTML. Before it:
-// a source from the catalogue or of an account. After it: a mail with its subject and HTML;
+// One email template, compiled once and rendered many times: subject, preheader and HTML. Before
+// it: a source from the catalogue or of an account. After it: an email with its subject and HTML;
 // plain-text.ts makes the text.
 import { Problem } from '../errors.ts';
 import {

@@ -40,7 +40,7 @@ export interface RenderedMail {
   text: string;
 }
 
-/** One of the two: a mail, or why there is none. */
+/** One of the two: an email, or why there is none. */
 export interface Preview {
   slug: string;
   mail: RenderedMail | null;
@@ -111,7 +111,7 @@ export async function renderEach(
   return previews;
 }
 
-/** The mail, or why there is none, as a value. */
+/** The email, or why there is none, as a value. */
 export async function tryPreview(
   deps: PreviewDeps,
   accountId: number,

@@ -1,7 +1,7 @@
-// QR codes in a rendered mail: each `<img src="qr:…">`, which is what ui.qr writes, becomes a PNG
-// that the mail carries. Before: mail-maker.ts rendered the HTML, in a thread. After:
-// sending/accept.ts puts the images beside it. PNG, because mail programs show no SVG; inside the
-// mail, because nobody has to fetch it.
+// QR codes in a rendered email: each `<img src="qr:…">`, which is what ui.qr writes, becomes a PNG
+// that the email carries. Before: mail-maker.ts rendered the HTML, in a thread. After:
+// sending/accept.ts puts the images beside it. PNG, because email programs show no SVG; inside the
+// email, because nobody has to fetch it.
 import { createHash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 import { Problem } from '../errors.ts';

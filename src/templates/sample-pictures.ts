@@ -1,6 +1,7 @@
-// The pictures that samples show: catalog/pictures. Their addresses lead nowhere (.example), so an email
-// that shows one carries it, and looks the same in a preview, a test and a mail program without
-// loading anything. Before: carried-file.ts. Pictures of real data have addresses of their own.
+// The pictures that samples show: catalog/pictures. Their addresses lead nowhere (.example), so an
+// email that shows one carries it, and looks the same in a preview, a test and an email program
+// without loading anything. Before: carried-file.ts. Pictures of real data have addresses of their
+// own.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CarriedFile } from './carried-file.ts';

@@ -37,7 +37,7 @@ export interface CompiledTemplate {
 }
 
 /**
- * What an engine reads at most (jinja/budget.ts); a mail above 102 KB is clipped by Gmail anyway.
+ * What an engine reads at most (jinja/budget.ts); an email above 102 KB is clipped by Gmail anyway.
  */
 const LONGEST_SOURCE = 256 * 1024;
 const LONGEST_SAMPLE = 256 * 1024;

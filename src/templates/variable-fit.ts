@@ -9,7 +9,9 @@ import { isAbsent, missingVariables, type Variable, type VariableType } from './
 export interface Fillable {
   slug: string;
   variables: readonly Variable[];
-  /** Of an account's template, which need not declare what it reads; null: what is declared is all. */
+  /**
+   * Of an account's template, which need not declare what it reads; null: what is declared is all.
+   */
   reads: ReadonlySet<string> | null;
 }
 
@@ -175,7 +177,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : 'an object';
 }
 
-/** Programs that read mail drop white space inside an address, so there must be none. */
+/** Programs that read email drop white space inside an address, so there must be none. */
 export const isWebAddress = (text: string): boolean =>
   /^https?:\/\/[^\s\p{Cc}\p{Cf}<>"\\]+$/iu.test(text) && URL.canParse(text);
 

@@ -81,7 +81,7 @@ export type Variable = z.infer<typeof variableSchema>;
 
 /**
  * The paths of required variables that are not there, in the order of the schema. `null` and `''`
- * count as absent, as in the rest of a send request: a mail with an empty name or link is never
+ * count as absent, as in the rest of a send request: an email with an empty name or link is never
  * what the sender meant.
  */
 export function missingVariables(

@@ -8,7 +8,8 @@ import { openThreadClock, ownThreadId, type ThreadClock } from '../thread-clock.
  * Plain work on what can be cloned; `thing` gives what was handed over once for many orders. May
  * throw a Problem.
  */
-// biome-ignore lint/suspicious/noExplicitAny: each job has its own input, which only its callers know
+// biome-ignore lint/suspicious/noExplicitAny: each job has its own input, which only its callers
+// know
 export type Job = (input: any, thing: (key: string) => unknown) => unknown;
 export type Jobs = Record<string, Job>;
 
@@ -138,7 +139,8 @@ type Holder = Record<string, unknown>;
 
 /**
  * Bytes of all outputs, one after the other in one buffer that changes hands: copying each by
- * itself took 60 µs a mail. Large ones are not copied at all, and what is shared stays where it is.
+ * itself took 60 µs an email. Large ones are not copied at all, and what is shared stays where it
+ * is.
  */
 function joinBytes(answers: JobDone[]): ArrayBuffer[] {
   const found: [holder: Holder, field: string, bytes: Uint8Array][] = [];

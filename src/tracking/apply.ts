@@ -1,7 +1,7 @@
-// Tracking put into a mail: pixel, links and the unsubscribe address, each with a token of its own.
-// delivery/attempt.ts calls it while composing. There and not when the mail is accepted: accepting
-// stays fast, the stored mail is what its sender wrote, and a switch of the account holds for what
-// is still in the queue.
+// Tracking put into an email: pixel, links and the unsubscribe address, each with a token of its
+// own. delivery/attempt.ts calls it while composing. There and not when the email is accepted:
+// accepting stays fast, the stored email is what its sender wrote, and a switch of the account
+// holds for what is still in the queue.
 import { idTimeMs } from '../ids.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
 import { trackedPieces } from './insert.ts';
@@ -54,7 +54,7 @@ export function trackHtml(
 }
 
 /**
- * The token holds stream and address themselves: unsubscribing works for as long as the mail
+ * The token holds stream and address themselves: unsubscribing works for as long as the email
  * exists, even when we have forgotten it.
  */
 export function unsubscribeUrl(
@@ -77,7 +77,7 @@ export function readSubscriber(written: string): { stream: string; address: stri
     : { stream: written.slice(0, at), address: written.slice(at + 1) };
 }
 
-/** The same on every attempt: the expiry counts from the mail's own time. */
+/** The same on every attempt: the expiry counts from the email's own time. */
 function trackingUrl(
   tracker: Tracker,
   mail: TrackedMail,

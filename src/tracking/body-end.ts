@@ -1,5 +1,6 @@
-// Where the body of a mail ends, without reading the mail: nearly every one ends with </body></html>.
-// insert.ts asks here when it looks for no links; what is not certain it reads with html/tokens.ts.
+// Where the body of an email ends, without reading the email: nearly every one ends with
+// </body></html>. insert.ts asks here when it looks for no links; what is not certain it reads with
+// html/tokens.ts.
 import { elementKind } from '../html/elements.ts';
 
 const USUAL_END = /<\/body[\t\n\f\r ]*>[\t\n\f\r ]*(?:<\/html[\t\n\f\r ]*>[\t\n\f\r ]*)?$/i;
@@ -22,7 +23,7 @@ function pairAt(text: string, at: number): number {
 }
 
 /**
- * Of the last </body>, when it is the mail's end and certainly a tag: it is in no other tag, no
+ * Of the last </body>, when it is the email's end and certainly a tag: it is in no other tag, no
  * value, no comment and no element whose content is text. Nothing behind it could end one of these,
  * so it would have to be one that never ends, and each leaves a trace.
  */
@@ -36,20 +37,24 @@ export function usualBodyEnd(html: string): number | undefined {
   return isCertain ? at : undefined;
 }
 
-/** Before the end of a tag or of `<!…>` that stands open here come its `<` or the end of a value. */
+/**
+ * Before the end of a tag or of `<!…>` that stands open here come its `<` or the end of a value.
+ */
 function isInTag(html: string, at: number): boolean {
   const between = html.slice(html.lastIndexOf('>', at) + 1, at);
   return /[<"']/.test(between);
 }
 
-/** The last quote of the mail begins a value only when an equals sign stands before it. */
+/** The last quote of the email begins a value only when an equals sign stands before it. */
 function isInValue(html: string, quote: string): boolean {
   let before = lastOf(html, quote) - 1;
   while (before >= 0 && html.charCodeAt(before) <= 32) before--;
   return html[before] === '=';
 }
 
-/** From the end where it is near; from the start it takes a tenth of the time for each character. */
+/**
+ * From the end where it is near; from the start it takes a tenth of the time for each character.
+ */
 function lastOf(html: string, mark: string): number {
   const far = Math.max(0, html.length - LONGEST_LOOK_BACK);
   const near = html.slice(far).lastIndexOf(mark);

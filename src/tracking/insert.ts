@@ -1,5 +1,5 @@
 // Tracking put into HTML: links led through the click redirect, and the open pixel, found in one
-// reading of the mail. Before it: apply.ts, which makes the addresses. After it: the HTML of one
+// reading of the email. Before it: apply.ts, which makes the addresses. After it: the HTML of one
 // copy; what is not tracked stays byte for byte.
 import { Tokens } from '../html/tokens.ts';
 import { usualBodyEnd } from './body-end.ts';

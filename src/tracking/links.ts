@@ -1,5 +1,6 @@
-// Which links of a mail are tracked, and what is written in their place: only the values of href in
-// <a> and <area>. insert.ts hands over every start tag and puts the changes into the mail.
+// Which links of an email are tracked, and what is written in their place: only the values of href
+// in
+// <a> and <area>. insert.ts hands over every start tag and puts the changes into the email.
 import { escapeAttribute } from '../html/references.ts';
 import type { Tokens } from '../html/tokens.ts';
 import { MOST_URL_BYTES } from './token.ts';
@@ -20,12 +21,12 @@ export interface Change {
 }
 
 /**
- * No mail for people has more, and each costs about 10 µs of signing: those after them lead
+ * No email for people has more, and each costs about 10 µs of signing: those after them lead
  * straight to their target.
  */
 export const MOST_TRACKED_LINKS = 2_000;
 /**
- * How much longer a mail may become, in characters; once it would, the rest of its links stay as
+ * How much longer an email may become, in characters; once it would, the rest of its links stay as
  * they are.
  */
 export const MOST_ADDED = 1024 * 1024;

@@ -1,4 +1,4 @@
-// The open pixel: put into the mail by insert.ts when it is composed, answered by inbound/open.ts.
+// The open pixel: put into the email by insert.ts when it is composed, answered by inbound/open.ts.
 import { escapeAttribute } from '../html/references.ts';
 
 /** A transparent GIF of one pixel, 43 bytes. */

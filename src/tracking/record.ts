@@ -26,7 +26,7 @@ export interface Engagement {
   machine: boolean;
   /** Of a click. */
   url?: string;
-  /** Which link of the mail. */
+  /** Which link of the email. */
   index: number;
   /** Whose copy; null where one copy went to all. */
   place: number | null;
@@ -94,11 +94,11 @@ export function openEngagementRecorder(deps: {
 }
 
 /**
- * Whoever has the pixel's address can load it for ever; past so many the mail has told all it can.
+ * Whoever has the pixel's address can load it for ever; past so many the email has told all it can.
  */
 const MOST_EVENTS_OF_A_MAIL = 20_000;
 
-/** Whose copy it is; of an older mail, which went to all in one copy, all of them. */
+/** Whose copy it is; of an older email, which went to all in one copy, all of them. */
 async function withRecipients(
   database: Database,
   events: readonly SeenEvent[],
@@ -140,12 +140,12 @@ export function toEvent(engagement: Engagement, nowMs: number): SeenEvent {
       ? { kind, detail: { url: url ?? '', ...reader } }
       : { kind, detail: reader }),
     recipients: [],
-    // Mail programs load an image twice and people click twice: the same copy in the same program
+    // Email programs load an image twice and people click twice: the same copy in the same program
     // counts once a minute.
     identity:
       engagement.identity ?? `${whose} ${userAgent} ${ipAddress} ${Math.floor(nowMs / MINUTE_MS)}`,
     // A scanner that follows links says nothing about the reader. An open by a proxy does: Gmail's,
-    // the most frequent of all, fetches the pixel when a person opens the mail. So opens always
+    // the most frequent of all, fetches the pixel when a person opens the email. So opens always
     // count, and carry `machine` for those who want to look closer.
     raisesStatus: kind === 'opened' || !machine,
   };

@@ -11,7 +11,7 @@ export interface TrackingToken {
   accountId: number;
   /** The ULID's 16 bytes. */
   messageId: Buffer;
-  /** Which link of the mail. */
+  /** Which link of the email. */
   index: number;
   /**
    * Whose copy: the recipient's place in the message's list. Null in tokens of emails that went to
@@ -39,7 +39,7 @@ const HEAD_BYTES = 4 + MESSAGE_BYTES;
  */
 const MAC_BYTES = 16;
 const HOUR_MS = 3_600_000;
-/** Browsers and mail programs carry URLs of this length; longer ones are left untracked. */
+/** Browsers and email programs carry URLs of this length; longer ones are left untracked. */
 export const MOST_URL_BYTES = 2000;
 
 export function makeToken(key: Buffer, token: TrackingToken): string {

@@ -25,14 +25,14 @@ export interface StoredEvent {
   sequence: number;
   recipients: string[];
   detail: Record<string, unknown>;
-  /** '' when the relay never had the mail. */
+  /** '' when the relay never had the email. */
   relayMessageId: string;
   tags: string[];
 }
 
 /**
- * Of `events e` left joined with `messages m`: a subscription's has none. The message's own relay id is for events older than the
- * column.
+ * Of `events e` left joined with `messages m`: a subscription's has none. The message's own relay
+ * id is for events older than the column.
  */
 export const EVENT_COLUMNS = `
   e.account_id AS "accountId", e.message_id AS "messageUuid", e.id AS "eventUuid", e.kind,

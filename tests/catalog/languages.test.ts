@@ -102,3 +102,45 @@ describe.each(LANGUAGES)('%s', (locale) => {
     },
   );
 });
+
+it('a region gets the words of its language', () => {
+  const subject = (locale: string) => {
+    const order = catalog.templates.get('order-shipped')!;
+    return render(order, fullBranding, order.sample, locale).subject;
+  };
+  for (const locale of ['pt', 'pt-BR', 'pt-PT'])
+    expect(subject(locale)).toBe('Seu pedido W-20417 foi enviado');
+  expect(subject('de-AT')).toBe('Ihre Bestellung W-20417 ist verschickt');
+  expect(subject('ja-JP')).toBe('注文 W-20417 を発送しました');
+  expect(subject('sv')).toBe('Your order W-20417 has shipped');
+});
+
+it('Japanese sentences stand without spaces between them', () => {
+  for (const template of templates)
+    expect(render(template, fullBranding, template.sample, 'ja').text).not.toContain('。 ');
+});
+
+it('what the sender wrote keeps its own direction in Arabic, and has no marks elsewhere', () => {
+  const texts = (slug: string, locale: string) => {
+    const template = catalog.templates.get(slug)!;
+    return render(template, fullBranding, template.sample, locale).html;
+  };
+  for (const [slug, written] of [
+    ['weekly-digest', ['4–10 May', '12% more', 'Say hello to Oluwaseun and Diego.']],
+    ['comment-notification', ['And page 9 still has last year’s prices.']],
+    [
+      'usage-limit-warning',
+      ['Once you reach the limit, new emails wait until your allowance resets.'],
+    ],
+    ['receipt', ['3 June to 2 July 2026']],
+  ] as const) {
+    for (const words of written) expect(texts(slug, 'ar')).toContain(`\u2068${words}\u2069`);
+    expect(texts(slug, 'de')).not.toMatch(/[\u2068\u2069]/);
+  }
+});
+
+it('French keeps its punctuation with the word before it', () => {
+  for (const [section] of english)
+    for (const message of Object.values(inLanguage(section, 'fr')))
+      for (const text of formsOf(message)) expect(text).not.toMatch(/ [?!:;»%]|« /);
+});

@@ -120,7 +120,7 @@ function eventOf(read: MailgunEvent, about: About): ProviderEvent | undefined {
   }
 }
 
-/** `suppress-bounce` and the like: its own lists held the mail back. `old`: it gave up trying. */
+/** `suppress-bounce` and the like: its own lists held the email back. `old`: it gave up trying. */
 function verdictOf(reason: string): Verdict {
   if (reason.startsWith('suppress-')) {
     return { finality: 'permanent', reason: 'suppressed', consequence: 'strike' };

@@ -1,6 +1,6 @@
 // What email providers tell by HTTP, in one shape: who may speak, and what is said, as the same
 // reports that mail servers send. One file for each provider; inbound/provider.ts answers them and
-// finds the mail.
+// finds the email.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
@@ -41,7 +41,7 @@ export interface ProviderCall {
 
 export interface ProviderEvent {
   kind: 'delivery' | 'delay' | 'bounce' | 'reject' | 'complaint' | 'unsubscribe' | 'open' | 'click';
-  /** The provider's own id of the mail; '' where it says none. */
+  /** The provider's own id of the email; '' where it says none. */
   relayMessageId: string;
   /** For opens and clicks a report without recipients. */
   report: Report;
@@ -52,13 +52,13 @@ export interface ProviderEvent {
   fingerprint: string;
 }
 
-/** What is known of the mail, whatever happened to it. */
+/** What is known of the email, whatever happened to it. */
 export interface About {
   provider: Provider['host'];
   recipient: string;
-  /** Our own token, which the provider was given with the mail. */
+  /** Our own token, which the provider was given with the email. */
   token: string | null;
-  /** Of the mail as we wrote it. */
+  /** Of the email as we wrote it. */
   messageId: string | null;
   relayMessageId: string | null;
 }

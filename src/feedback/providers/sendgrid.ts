@@ -76,7 +76,7 @@ const aboutOf = (read: SendgridEvent): About => ({
   ...{ provider: HOST, recipient: read.email },
   token: read.sm_token ?? null,
   messageId: read['smtp-id'] ?? null,
-  // What it answered when it took the mail, and then which of its machines had it.
+  // What it answered when it took the email, and then which of its machines had it.
   relayMessageId: read.sg_message_id?.split(/\.(?:filter|recvd)/)[0] ?? null,
 });
 
@@ -93,7 +93,7 @@ function eventOf(read: SendgridEvent, about: About): ProviderEvent | undefined {
     case 'bounce':
       return bounced(about, read.reason, {
         status: read.status,
-        // Blocked: the receiver did not want this mail; the address is fine.
+        // Blocked: the receiver did not want this email; the address is fine.
         ...(read.type === 'blocked' && { consequence: 'none' as const }),
       });
     case 'dropped':

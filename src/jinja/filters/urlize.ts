@@ -23,7 +23,7 @@ const HTTP = new RegExp(
     ')(?::\\p{Nd}{1,5})?(?:[/?#][^\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*)?$',
   'iu',
 );
-/** Longer words are never links in mail, and matching them would cost for nothing. */
+/** Longer words are never links in email, and matching them would cost for nothing. */
 const MAX_WORD = 10_000;
 
 /** `text` is escaped already. */
