@@ -2449,7 +2449,7 @@ export interface Operations {
       /** The id that the send call answered. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<MessageContent>;
-    /** Read a message’s source. The message as it is or was handed over (RFC 5322), including tracking. */
+    /** Read a message’s source. The message as it is or was handed over (RFC 5322), including tracking. Its token and its unsubscribe link are replaced by ones that do nothing. */
     source(input: {
       /** The id that the send call answered. */
       sm_mail_id: string;
