@@ -1,6 +1,6 @@
 // A fault that comes back until its cause is gone: with the database away, every look and every
-// write fails, many times a second. It is said once a second. For whoever tries again on their own;
-// what fails for one caller is said for that caller.
+// write fails, many times a second. It is said once a second. For whoever tries again on their own,
+// and for strangers, who could fill the log; what fails for one caller is said for that caller.
 import { isConnectionFault } from './connection-fault.ts';
 import type { Log } from './log.ts';
 
@@ -12,11 +12,11 @@ const SAID_EVERY_MS = 1000;
  */
 export function recurringFault(
   log: Log,
-  level: 'warn' | 'error',
+  level: 'info' | 'warn' | 'error',
   text: string,
-): (error: unknown) => void {
+): (error: unknown, about?: object) => void {
   const kinds = new Map<string, { saidAtMs: number; unsaid: number }>();
-  return (error) => {
+  return (error, about = {}) => {
     const kind = kindOf(error);
     const nowMs = performance.now();
     const known = kinds.get(kind);
@@ -24,7 +24,7 @@ export function recurringFault(
       known.unsaid++;
       return;
     }
-    log[level]({ err: error, ...(known?.unsaid ? { unsaid: known.unsaid } : {}) }, text);
+    log[level]({ ...about, err: error, ...(known?.unsaid ? { unsaid: known.unsaid } : {}) }, text);
     kinds.set(kind, { saidAtMs: nowMs, unsaid: 0 });
   };
 }

@@ -3,6 +3,7 @@
 // judged where it is counted, approval where the email is stored (approvals/).
 import { addressKey, formatMailbox, type Mailbox, parseMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
+import { inLongTurns } from '../in-turns.ts';
 import type { AgentLimits } from './agent-limits.ts';
 import { type AttachedFile, strangeLink, strangeLinkIn } from './link-hosts.ts';
 
@@ -50,7 +51,7 @@ export async function checkLimits(
   }
   await checkSender(limits, send.from, own);
   await checkAnswers(limits, send, own);
-  if (limits.linkHosts !== null) checkLinks(limits.linkHosts, send);
+  if (limits.linkHosts !== null) await inLongTurns(checkLinks(limits.linkHosts, send));
 }
 
 // Whom it may write to.
@@ -199,42 +200,55 @@ async function checkAnswer(
 }
 
 /** Also in names: email programs make links of what looks like one, wherever it is shown. */
-function checkLinks(hosts: readonly string[], send: LimitedSend): void {
+function* checkLinks(hosts: readonly string[], send: LimitedSend): Generator<void, void> {
   const { request, from, replyTo, named, headers, attachments } = send;
   if (send.cameWhole) throw unseen(hosts, 'an email that is handed over whole');
   const { variables, subject, html, text } = request;
-  requireOwnLinks(hosts, {
+  yield* requireOwnLinks(hosts, {
     ...{ variables, subject, html, from_email: from.name, to: named.map(({ name }) => name) },
     ...{ reply_to: replyTo?.name, headers: headers.map(([, value]) => value) },
   });
-  requireOwnLinks(hosts, { text }, { plain: true });
+  yield* requireOwnLinks(hosts, { text }, { plain: true });
   for (const [index, file] of attachments.entries()) {
     const at = `attachments[${index}]`;
-    const strange = strangeLinkIn(file, hosts);
+    const strange = yield* strangeLinkIn(file, hosts);
     if (strange === null) throw unseen(hosts, `the file ${file.filename}`, at);
     if (strange !== undefined) throw strangeTo(hosts, strange, at);
   }
 }
 
 /** What a template made of words that the request brought: a link can be put together there. */
-export function checkRenderedLinks(
+export async function checkRenderedLinks(
   { linkHosts }: AgentLimits,
-  { subject, text }: LimitedSend['request'],
-  rendered: { subject: string; text: string | Buffer | null },
-): void {
-  if (linkHosts === null) return;
-  requireOwnLinks(linkHosts, { ...(subject !== undefined && { subject: rendered.subject }) });
-  const shown = text !== undefined && { text: String(rendered.text ?? '') };
-  requireOwnLinks(linkHosts, { ...shown }, { plain: true });
+  request: LimitedSend['request'],
+  rendered: RenderedWords,
+): Promise<void> {
+  if (linkHosts !== null) await inLongTurns(renderedLinks(linkHosts, request, rendered));
 }
 
-function requireOwnLinks(
+interface RenderedWords {
+  subject: string;
+  text: string | Buffer | null;
+}
+
+function* renderedLinks(
+  hosts: readonly string[],
+  { subject, text }: LimitedSend['request'],
+  rendered: RenderedWords,
+): Generator<void, void> {
+  yield* requireOwnLinks(hosts, { ...(subject !== undefined && { subject: rendered.subject }) });
+  const shown = text !== undefined && { text: String(rendered.text ?? '') };
+  yield* requireOwnLinks(hosts, { ...shown }, { plain: true });
+}
+
+function* requireOwnLinks(
   hosts: readonly string[],
   shown: Record<string, unknown>,
   how: { plain?: boolean } = {},
-): void {
+): Generator<void, void> {
   for (const [field, value] of Object.entries(shown)) {
-    const strange = strangeLink(value, hosts, how);
+    const strange = yield* strangeLink(value, hosts, how);
+    if (strange === null) throw unseen(hosts, `a word of more than 64 KB in ${field}`, field);
     if (strange !== undefined) throw strangeTo(hosts, strange, field);
   }
 }

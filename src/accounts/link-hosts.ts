@@ -16,20 +16,25 @@ const BARE = new RegExp(
 const MOST_DEPTH = 100;
 
 /**
- * The first host in any text of the value that is not among these or below one; undefined: none.
- * `plain`: no program reads it as HTML, so a line's end is the end of a link.
+ * The first host in any text of the value that is not among these or below one; undefined: none;
+ * null: it cannot be looked through. In pieces, since a text may have 25 MB. `plain`: no program
+ * reads it as HTML, so a line's end is the end of a link.
  */
-export function strangeLink(
+export function* strangeLink(
   value: unknown,
   hosts: readonly string[],
   { plain = false } = {},
-): string | undefined {
+): Generator<void, string | null | undefined> {
   const left: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
   while (left.length > 0) {
     const { value: one, depth } = left.pop()!;
     if (typeof one === 'string') {
-      const strange = hostsIn(one, plain).find((host) => !isBelow(host, hosts));
-      if (strange !== undefined) return strange;
+      for (const piece of piecesOf(one, plain)) {
+        if (piece === null) return null;
+        const strange = hostsIn(piece, plain).find((host) => !isBelow(host, hosts));
+        if (strange !== undefined) return strange;
+        yield;
+      }
     } else if (typeof one === 'object' && one !== null && depth < MOST_DEPTH) {
       for (const [name, inside] of Object.entries(one)) {
         left.push({ value: inside, depth: depth + 1 }, { value: name, depth: depth + 1 });
@@ -39,18 +44,44 @@ export function strangeLink(
   return undefined;
 }
 
+const LONGEST_PIECE = 16 * 1024;
+const LONGEST_WORD = 64 * 1024;
+
 /**
- * What holds more than a plain host, such as HTML's &quest;, may end elsewhere than it seems to.
+ * No link goes on behind these, and none begins before them. What follows is of ASCII, so that it
+ * does not become one letter with them, as < does with a stroke behind it (NFKC).
  */
+const ENDS_IN_HTML = /[ <>"'()](?=[\0-\x7f])/g;
+const ENDS_IN_TEXT = /[\n <>"'()](?=[\0-\x7f])/g;
+
+/** Cut where no link is; null: a word without an end, which no person writes. */
+function* piecesOf(text: string, plain: boolean): Generator<string | null> {
+  const ends = plain ? ENDS_IN_TEXT : ENDS_IN_HTML;
+  for (let from = 0; from < text.length; ) {
+    const rest = text.length - from;
+    let end = text.length;
+    if (rest > LONGEST_PIECE) {
+      ends.lastIndex = 0;
+      const ahead = text.slice(from + LONGEST_PIECE, from + LONGEST_WORD);
+      const found = ends.exec(ahead);
+      if (found === null && rest > LONGEST_WORD) return yield null;
+      if (found !== null) end = from + LONGEST_PIECE + found.index + 1;
+    }
+    yield text.slice(from, end);
+    from = end;
+  }
+}
+
+/** What holds more than a plain host, such as HTML's &quest;, may end elsewhere than it seems to. */
 const isBelow = (host: string, hosts: readonly string[]): boolean =>
   /^[\w.-]+$/.test(host) && hosts.some((one) => host === one || host.endsWith(`.${one}`));
 
 function hostsIn(written: string, plain: boolean): string[] {
   const text = readable(written).replace(plain ? /\p{Cf}/gu : /[\p{Cf}\t\r\n]/gu, '');
-  const found: string[] = [];
-  for (const [, authority] of text.matchAll(ADDRESS)) found.push(hostOf(authority!));
-  for (const [, host] of text.matchAll(BARE)) found.push(hostOf(host!));
-  return found;
+  const found = new Set<string>();
+  for (const [, authority] of text.matchAll(ADDRESS)) found.add(authority!);
+  for (const [, host] of text.matchAll(BARE)) found.add(host!);
+  return [...found].map(hostOf);
 }
 
 /**
@@ -100,10 +131,10 @@ const LOOKED_THROUGH: Record<string, string> = {
  * The first host that a file leads to and that is not among these; null: it cannot be looked
  * through. Some programs open a file by its name, others by its type: they must say the same.
  */
-export function strangeLinkIn(
+export function* strangeLinkIn(
   { filename, contentType, content }: AttachedFile,
   hosts: readonly string[],
-): string | null | undefined {
+): Generator<void, string | null | undefined> {
   const type = LOOKED_THROUGH[filename.toLowerCase().split('.').at(-1)!];
   const [given = '', ...parameters] = contentType.toLowerCase().split(';');
   if (type === undefined || given.trim() !== type) return null;
@@ -113,7 +144,7 @@ export function strangeLinkIn(
   // Lines of a calendar go on behind a space (RFC 5545 3.1), and files in it are encoded.
   const text = content.toString();
   const whole = type === 'text/calendar' ? text.replace(/\r?\n[ \t]/g, '') : text;
-  return /encoding\s*=/i.test(whole) ? null : strangeLink(whole, hosts, { plain: true });
+  return /encoding\s*=/i.test(whole) ? null : yield* strangeLink(whole, hosts, { plain: true });
 }
 
 /** More would hold up everybody else. */

@@ -39,7 +39,7 @@ export type BatchEmail = {
   cc?: string[] | undefined;
   /** Recipients of a hidden copy. They are in the envelope only. */
   bcc?: string[] | undefined;
-  /** Where replies go: the Reply-To header. */
+  /** Where replies go, as the Reply-To header. */
   reply_to?: string | undefined;
   /** Required without a template. With one, it replaces the template’s subject and is rendered as Jinja2. */
   subject?: string | undefined;
@@ -47,7 +47,7 @@ export type BatchEmail = {
   html?: string | undefined;
   /** Plain-text body. Derived from the HTML when blank and a template is used. */
   text?: string | undefined;
-  /** Slug of a system template or of one of the account’s own templates. */
+  /** Slug of the template: a system template or one of the account’s own. */
   template?: string | undefined;
   /** What the template is rendered with: objects and lists nested at most 100 deep. Numbers reach it as they are written. */
   variables?: Record<string, unknown> | undefined;
@@ -103,7 +103,7 @@ export interface BatchRecipient {
   cc?: string[] | undefined;
   /** Recipients of a hidden copy. They are in the envelope only. */
   bcc?: string[] | undefined;
-  /** Where replies go: the Reply-To header. */
+  /** Where replies go, as the Reply-To header. */
   reply_to?: string | undefined;
   /** Required without a template. With one, it replaces the template’s subject and is rendered as Jinja2. */
   subject?: string | undefined;
@@ -111,7 +111,7 @@ export interface BatchRecipient {
   html?: string | undefined;
   /** Plain-text body. Derived from the HTML when blank and a template is used. */
   text?: string | undefined;
-  /** Slug of a system template or of one of the account’s own templates. */
+  /** Slug of the template: a system template or one of the account’s own. */
   template?: string | undefined;
   /** What the template is rendered with: objects and lists nested at most 100 deep. Numbers reach it as they are written. */
   variables?: Record<string, unknown> | undefined;
@@ -2225,7 +2225,7 @@ export interface Operations {
     cc?: string[] | undefined;
     /** Recipients of a hidden copy. They are in the envelope only. */
     bcc?: string[] | undefined;
-    /** Where replies go: the Reply-To header. */
+    /** Where replies go, as the Reply-To header. */
     reply_to?: string | undefined;
     /** Required without a template. With one, it replaces the template’s subject and is rendered as Jinja2. */
     subject?: string | undefined;
@@ -2233,7 +2233,7 @@ export interface Operations {
     html?: string | undefined;
     /** Plain-text body. Derived from the HTML when blank and a template is used. */
     text?: string | undefined;
-    /** Slug of a system template or of one of the account’s own templates. */
+    /** Slug of the template: a system template or one of the account’s own. */
     template?: string | undefined;
     /** What the template is rendered with: objects and lists nested at most 100 deep. Numbers reach it as they are written. */
     variables?: Record<string, unknown> | undefined;
@@ -2275,7 +2275,7 @@ export interface Operations {
     cc?: string[] | undefined;
     /** Recipients of a hidden copy. They are in the envelope only. */
     bcc?: string[] | undefined;
-    /** Where replies go: the Reply-To header. */
+    /** Where replies go, as the Reply-To header. */
     reply_to?: string | undefined;
     /** Required without a template. With one, it replaces the template’s subject and is rendered as Jinja2. */
     subject?: string | undefined;
@@ -2283,7 +2283,7 @@ export interface Operations {
     html?: string | undefined;
     /** Plain-text body. Derived from the HTML when blank and a template is used. */
     text?: string | undefined;
-    /** Slug of a system template or of one of the account’s own templates. */
+    /** Slug of the template: a system template or one of the account’s own. */
     template?: string | undefined;
     /** What the template is rendered with: objects and lists nested at most 100 deep. Numbers reach it as they are written. */
     variables?: Record<string, unknown> | undefined;
@@ -2321,7 +2321,7 @@ export interface Operations {
     cc?: string[] | undefined;
     /** Recipients of a hidden copy. They are in the envelope only. */
     bcc?: string[] | undefined;
-    /** Where replies go: the Reply-To header. */
+    /** Where replies go, as the Reply-To header. */
     reply_to?: string | undefined;
     /** Required without a template. With one, it replaces the template’s subject and is rendered as Jinja2. */
     subject?: string | undefined;
@@ -2329,7 +2329,7 @@ export interface Operations {
     html?: string | undefined;
     /** Plain-text body. Derived from the HTML when blank and a template is used. */
     text?: string | undefined;
-    /** Slug of a system template or of one of the account’s own templates. */
+    /** Slug of the template: a system template or one of the account’s own. */
     template?: string | undefined;
     /** What the template is rendered with: objects and lists nested at most 100 deep. Numbers reach it as they are written. */
     variables?: Record<string, unknown> | undefined;
@@ -2358,7 +2358,7 @@ export interface Operations {
     })[] | undefined;
   } & (HtmlBody | PlainTextBody | TemplateBody), options?: CallOptions): Promise<EmailPreview>;
   messages: {
-    /** Read an email’s timeline. The status of one email and everything that happened to it, in order. */
+    /** Read an email’s status and timeline. The status of one email and everything that happened to it, in order. */
     get(input: {
       /** The id that the send call answered. */
       sm_mail_id: string;
@@ -2377,7 +2377,7 @@ export interface Operations {
       /** How long to wait at most: 1 to 25. */
       timeout_seconds?: number | undefined;
     }, options?: CallOptions): Promise<AwaitedEvent>;
-    /** Change when an email goes out. Moves an email of which nothing has been handed over to another time, earlier or later. What it says stays as it was accepted. 409 with the reason once it is too late. */
+    /** Reschedule an email. Moves an email of which nothing has been handed over to another time, earlier or later. What it says stays as it was accepted. 409 with the reason once it is too late. */
     reschedule(input: {
       /** The id that the send call answered. */
       sm_mail_id: string;
@@ -2449,7 +2449,7 @@ export interface Operations {
       /** The id that the send call answered. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<MessageContent>;
-    /** Read a message’s source. The message as it is or was handed over (RFC 5322), including tracking. */
+    /** Read a message’s source. The message as it is or was handed over (RFC 5322), including tracking. Its token and its unsubscribe link are replaced by ones that do nothing. */
     source(input: {
       /** The id that the send call answered. */
       sm_mail_id: string;
@@ -2926,7 +2926,7 @@ export interface Operations {
       /** A domain, the part after the @ of senders. */
       domain: string;
     }, options?: CallOptions): Promise<Domain>;
-    /** Change the signing keys of a domain. Makes the next signing keys and answers the DNS records to publish beside the present ones. A day after DNS shows them they sign email; a week later the old records can go. `rotation` says which step is due. During a change it answers that one. */
+    /** Rotate the signing keys of a domain. Makes the next signing keys and answers the DNS records to publish beside the present ones. A day after DNS shows them they sign email; a week later the old records can go. `rotation` says which step is due. During a change it answers that one. */
     rotate(input: {
       /** A domain, the part after the @ of senders. */
       domain: string;
@@ -2996,7 +2996,7 @@ export interface Operations {
     }, options?: CallOptions): Promise<Stream>;
   };
   suppressions: {
-    /** List suppressed addresses. Addresses this account must not write to: email bounced, they complained, or someone added them; and those that unsubscribed from a stream. Sorted by address. */
+    /** List suppressions. Addresses this account must not write to: email bounced, they complained, or someone added them; and those that unsubscribed from a stream. Sorted by address. */
     list(input?: {
       /** A part of the address. */
       search?: string | undefined;
@@ -3096,7 +3096,7 @@ export interface Operations {
       /** Id of the endpoint. */
       id: string;
     }, options?: CallOptions): Promise<RotateWebhookSecretAnswer>;
-    /** Send a test event. Posts an example event to the endpoint now, signed like a real one, and says what came back. It is not in the log. */
+    /** Test a webhook endpoint. Posts an example event to the endpoint now, signed like a real one, and says what came back. It is not in the log. */
     test(input: {
       /** Id of the endpoint. */
       id: string;
@@ -3130,7 +3130,7 @@ export interface Operations {
       /** Id of the delivery. */
       delivery_id: string;
     }, options?: CallOptions): Promise<WebhookDelivery>;
-    /** Post past events again. Posts to the endpoint what it missed: all that was abandoned, or every event of a period, even from before it was added. Events keep their ids. With `dry_run` they are only counted. */
+    /** Replay webhook events. Posts to the endpoint what it missed: all that was abandoned, or every event of a period, even from before it was added. Events keep their ids. With `dry_run` they are only counted. */
     replay(input: {
       /** Id of the endpoint. */
       id: string;

@@ -44,6 +44,8 @@ export interface Outcome {
   kept: NewAttempt | null;
   /** How the dialogue went; null when none was needed. */
   handOver: HandOver | null;
+  /** Once nothing is left to do, its content goes. */
+  forgets?: boolean;
 }
 
 /** What happens to the due row. */
@@ -81,12 +83,13 @@ export async function attempt(
   const wanted = claimed.remaining ?? mail.recipients;
   const { allowed, heldBack } = holdBackSuppressed(mail, wanted, suppressed);
   const events = heldBack.map((recipient) => suppressedEvent(mail, recipient));
-  if (allowed.length === 0) return finished(claimed, events);
+  const forgets = mail.door === 'system';
+  if (allowed.length === 0) return { ...finished(claimed, events), forgets };
 
   const sender = await deps.senders.of(mail.account, mail.head.from.domain);
   const handing = await handCopies(deps, claimed, mail, sender, allowed, mayBegin);
   const expired = mayExpire && isExpired(dueSinceMs(mail), nowMs);
-  return judge(claimed, mail, events, handing, expired);
+  return { ...judge(claimed, mail, events, handing, expired), forgets };
 }
 
 /** Since it was accepted, or was to go out. */

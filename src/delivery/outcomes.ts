@@ -60,11 +60,28 @@ export async function recordOutcomes(
 ): Promise<void> {
   const database = all.near(outcomes[0]!.claimed.accountId);
   const bounces = outcomes.flatMap((outcome) => outcome.bounces);
-  if (bounces.length === 0) return await write(database, outcomes, nowMs);
+  const forgotten = outcomes.filter(({ next, forgets }) => forgets && next.state === 'finished');
+  if (bounces.length + forgotten.length === 0) return await write(database, outcomes, nowMs);
   await database.transaction(async (client) => {
-    await judgeBounces(client, bounces, nowMs);
+    if (bounces.length > 0) await judgeBounces(client, bounces, nowMs);
     await write(client, outcomes, nowMs);
+    for (const { claimed } of forgotten) await forgetContent(client, claimed);
   });
+}
+
+/**
+ * Emails of the service itself hold links that act for whoever reads them: join, verify, choose a
+ * password, approve. Everywhere else these are kept as hashes. Who lost the claim forgets nothing.
+ */
+async function forgetContent(
+  client: Queryable,
+  { accountId, messageId }: Outcome['claimed'],
+): Promise<void> {
+  await client.query(
+    `DELETE FROM contents WHERE account_id = $1 AND message_id = $2 AND NOT EXISTS (
+       SELECT FROM due_messages WHERE account_id = $1 AND message_id = $2)`,
+    [accountId, messageId],
+  );
 }
 
 async function write(

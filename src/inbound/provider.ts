@@ -33,6 +33,8 @@ export interface ProviderDeps extends EventDeps {
   metrics: Pick<Metrics, 'refused' | 'unreadEvents'>;
   /** Told of every event that is not what the provider documents, and says it now and then. */
   couldNotRead: (problem: Problem) => void;
+  /** Told of every post that was refused, and says it now and then: anybody can post. */
+  refusedPost: (error: unknown) => void;
   database: Database;
   bodies: Bodies;
   /** Of each provider's setting, by its name; none: it is refused. */
@@ -54,8 +56,7 @@ export async function answerProvider(
     response.writeHead(200).end();
   } catch (error) {
     const { status, headers, body } = refuse(deps, { door: 'inbound' }, error);
-    const { title } = provider;
-    deps.log.warn({ provider: title, detail: body.detail }, 'a notification was refused');
+    deps.refusedPost(error);
     // Providers try again after a fault of ours.
     response.writeHead(status, { ...headers, 'content-type': 'application/json' });
     response.end(JSON.stringify(body));

@@ -18,7 +18,9 @@ import type { TrackingDeps } from './tracking-request.ts';
 import { answerUnsubscribe } from './unsubscribe.ts';
 import { answerVerify } from './verify.ts';
 
-export type InboundDeps = TrackingDeps & SesDeps & Omit<ProviderDeps, 'couldNotRead'>;
+export type InboundDeps = TrackingDeps &
+  Omit<SesDeps, 'refusedPost'> &
+  Omit<ProviderDeps, 'couldNotRead' | 'refusedPost'>;
 
 type AnswerHttp = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -36,6 +38,9 @@ export function inboundRoutes(deps: InboundDeps): Record<string, AnswerHttp> {
         response.end();
       });
     };
+  const refusedOf = (title: string) =>
+    recurringFault(deps.log, 'warn', `a notification from ${title} was refused`);
+  const refusedSes = refusedOf('Amazon SES');
   return {
     [`${TRACKING_PATHS.open}*`]: safely(answerOpen),
     [`${TRACKING_PATHS.click}*`]: safely(answerClick),
@@ -44,13 +49,16 @@ export function inboundRoutes(deps: InboundDeps): Record<string, AnswerHttp> {
     [`${LOGO_PATH}*`]: safely(answerLogo),
     [`${VERIFY_PATH}*`]: safely(answerVerify),
     [`${APPROVAL_PATH}*`]: safely(answerApproval),
-    '/inbound/ses': safely(answerSes),
+    '/inbound/ses': safely((all, ...rest) =>
+      answerSes({ ...all, refusedPost: refusedSes }, ...rest),
+    ),
     ...Object.fromEntries(
       PROVIDERS.flatMap((provider) => {
         const lost = `an event of ${provider.title} cannot be read and is dropped`;
         const couldNotRead = recurringFault(deps.log, 'warn', lost);
+        const refusedPost = refusedOf(provider.title);
         const answer = safely((all, ...rest) =>
-          answerProvider({ ...all, couldNotRead }, provider, ...rest),
+          answerProvider({ ...all, couldNotRead, refusedPost }, provider, ...rest),
         );
         // With a token behind it, where the provider can do no better.
         return ['', '/*'].map((rest) => [`/inbound/${provider.name}${rest}`, answer]);

@@ -12,6 +12,8 @@ import { type EventDeps, recordEvent } from './provider.ts';
 export interface SesDeps extends EventDeps {
   topics: readonly string[];
   bodies: Bodies;
+  /** Told of every post that was refused, and says it now and then: anybody can post. */
+  refusedPost: (error: unknown) => void;
   /** The text at an address of SNS, which was checked to be one. */
   fetchText: (url: string) => Promise<string>;
 }
@@ -36,7 +38,7 @@ export async function answerSes(
     response.writeHead(200).end();
   } catch (error) {
     const { status, headers, body } = refuse(deps, { door: 'inbound' }, error);
-    deps.log.warn({ detail: body.detail }, 'a notification from Amazon SES was refused');
+    deps.refusedPost(error);
     // SNS tries again after a fault of ours.
     response.writeHead(status, { ...headers, 'content-type': 'application/json' });
     response.end(JSON.stringify(body));

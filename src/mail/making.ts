@@ -1,5 +1,6 @@
 // Making an email: from what is stored to the bytes that go over the wire. Before: stored-mail.ts
 // loaded it. After: attempt.ts hands the copies over, and people look at the source of one.
+import { randomBytes } from 'node:crypto';
 import type { Mailbox } from '../addresses.ts';
 import { copyToken } from '../feedback/return-path.ts';
 import { freeBytes } from '../free-bytes.ts';
@@ -127,12 +128,20 @@ export function freeCopy(mail: StoredMail, { chunks }: MadeCopy): void {
   for (const chunk of chunks) if (!own.has(chunk.buffer)) freeBytes(chunk);
 }
 
-/** An email as it goes over the wire, for people to look at: the copy of the first recipient. */
+/**
+ * An email as it goes over the wire, for people to look at: the copy of the first recipient. Only that
+ * recipient can complain about it or unsubscribe by it: in what is shown, the token and the link for
+ * that are signed with a key that nobody has.
+ */
 export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buffer[]> {
-  const [copy] = copiesFor(deps, mail, mail.recipients);
+  const shown = { ...deps, returnPathKey: NOBODYS_KEY };
+  const tracker = { ...deps.tracker, key: NOBODYS_KEY };
+  const [copy] = copiesFor({ ...deps, tracker }, mail, mail.recipients);
   const sender = await deps.senders.of(mail.account, mail.head.from.domain);
-  return (await makeCopy(deps, mail, sender, { ...copy!, isLast: true })).chunks;
+  return (await makeCopy(shown, mail, sender, { ...copy!, isLast: true })).chunks;
 }
+
+const NOBODYS_KEY = randomBytes(32);
 
 function orderOf(deps: MakingDeps, mail: StoredMail, sender: Sender, copy: Copy): CopyOrder {
   const { head, html, text } = mail;

@@ -13,8 +13,7 @@ const { after: _, ...ofRest } = accountOperations.find(({ name }) => name === 'g
 
 export const accountForAgents = operation({
   ...ofRest,
-  summary:
-    'Senders, the quota left today, the rules of this key, whether anything leaves or all is captured, and whether branding is set.',
+  summary: 'Senders, quota left, the rules of this key, live or sandbox, whether branding is set.',
   scope: null,
   input: z.strictObject({}),
   output: z.object({

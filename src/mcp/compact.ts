@@ -53,13 +53,25 @@ function compact(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(compact);
   if (typeof schema !== 'object' || schema === null) return schema;
   return Object.fromEntries(
-    Object.entries(schema as Fields)
+    Object.entries(ofOneType(schema as Fields))
       .filter(([name, value]) => !LEFT_OUT.has(name) || isField(name, value))
       .map(([name, value]) => [
         name,
         name === 'description' && typeof value === 'string' ? inShort(value) : compact(value),
       ]),
   );
+}
+
+/**
+ * One type, also where null or a single value may be given instead: Gemini refuses a field without
+ * a type or with several, and with it every call of the conversation.
+ */
+function ofOneType({ anyOf, ...schema }: Fields): Fields {
+  if (Array.isArray(schema.type))
+    return { ...schema, type: schema.type.find((it) => it !== 'null') };
+  if (!Array.isArray(anyOf)) return schema;
+  const types = (anyOf as Fields[]).filter(({ type }) => type !== 'null');
+  return { ...schema, ...(types.find(({ type }) => type === 'array') ?? types[0]) };
 }
 
 /** A field that happens to be called `format`. */
@@ -70,17 +82,19 @@ const isField = (name: string, value: unknown): boolean =>
   value !== null &&
   'type' in value;
 
-/** Its type alone, and its values where they are few. */
-const bare = ({ type = 'object', enum: values, anyOf }: Fields): Fields => ({
-  ...(anyOf === undefined ? { type } : {}),
+/**
+ * Its type alone, and its values where they are few. OpenAI refuses a list that does not say of
+ * what.
+ */
+const bare = ({ type = 'object', enum: values, items }: Fields): Fields => ({
+  type,
+  ...(isObject(items) ? { items: bare(items) } : {}),
   ...(Array.isArray(values) && values.length <= MOST_VALUES ? { enum: values } : {}),
 });
 
 const MOST_VALUES = 7;
 
 const LONGEST_FIELD = 40;
-const LONGEST_TOOL = 80;
-const LONGEST_SENTENCE = 95;
 
 /** The first sentence; where that is long, what is before its first aside. */
 export function inShort(text: string): string {
@@ -90,28 +104,23 @@ export function inShort(text: string): string {
   return main.endsWith('.') ? main : `${main}.`;
 }
 
-/** As many sentences as an agent should read of a tool before it calls it. */
-export function toolInShort(text: string): string {
-  const [first = text, ...others] = sentencesOf(text);
-  let told = first.length <= LONGEST_SENTENCE ? first : withoutList(first);
-  for (const sentence of others) {
-    if (told.length + sentence.length > LONGEST_TOOL) break;
-    told = `${told} ${sentence}`;
-  }
-  return told;
+/**
+ * Whether it says something else than the name, by which programs call a tool without a title: one
+ * that has every word of the name does not.
+ */
+export function saysMore(title: string, name: string): boolean {
+  const words = title.toLowerCase().split(' ');
+  const said = (word: string): boolean =>
+    words.some((it) => it.startsWith(word) || it === OTHER_WORDS[word]);
+  return !name.split('_').every(said);
 }
 
-/** What stands before the colon, the semicolon or the reasons behind which a sentence counts up. */
-const withoutList = (sentence: string): string =>
-  sentence.replace(/(?<=.{30})([:;]|, because) .*$/, '').replace(/\.?$/, '.');
-
-/** Whether it says more than the name, by which programs call a tool without a title. */
-export const saysMore = (title: string, name: string): boolean =>
-  title.toLowerCase().replace(/ (an?|the)\b/g, '') !==
-  name
-    .replace(/^get_/, 'read ')
-    .replace(/^(set|update)_/, 'change ')
-    .replace(/^create_/, 'add ')
-    .replaceAll('_', ' ');
+const OTHER_WORDS: Record<string, string> = {
+  get: 'read',
+  set: 'change',
+  update: 'change',
+  create: 'add',
+  put: 'create',
+};
 
 const sentencesOf = (text: string): string[] => text.split(/(?<=\.) (?=[A-Z`]|[a-z]+_)/);

@@ -39,7 +39,8 @@ const cloneAsAgent = operation({
   output: clone.output.extend(told),
   async run(deps, { accountId }, input, via) {
     const { slug, as = slug, replaces_system: yes } = input as Input & { as?: string };
-    await requireWord(deps, accountId, as as string, yes === true);
+    const another = `Name another slug for the copy in \`as\`, such as "my-${slug}"`;
+    await requireWord(deps, accountId, as as string, yes === true, another);
     await cloneTemplate(deps, accountId, slug, as as string, { published: false });
     via.note({ target: as as string, after: { cloned_from: slug } });
     const own = await findAccountTemplate(deps.database, accountId, as as string);
@@ -74,7 +75,7 @@ const updateAsAgent = operation({
   },
   async run(deps, caller, { replaces_system: yes, ...input }, via) {
     const { slug, publish: live } = input as Input;
-    await requireWord(deps, caller.accountId, slug, yes === true);
+    await requireWord(deps, caller.accountId, slug, yes === true, 'Choose another slug');
     const known = live ? await variablesInUse(deps, caller.accountId, slug) : [];
     const saved = await update.run(deps, caller, input, via);
     return { ...saved, ...(await dropped(deps, caller.accountId, slug, known)) };
@@ -114,12 +115,13 @@ async function requireWord(
   accountId: number,
   slug: string,
   given: boolean,
+  another: string,
 ): Promise<void> {
   if (given || !catalog.templates.has(slug)) return;
   if ((await findAccountTemplate(database, accountId, slug)) !== undefined) return;
   throw new Problem(
     'conflict',
-    `There is a system template of the slug ${slug}: every send of it would use yours once it is published. Choose another slug, or set replaces_system to true if you want that.`,
+    `There is a system template of the slug ${slug}: every send of it would use yours once it is published. ${another}, or set replaces_system to true if you want that.`,
     { at: 'replaces_system' },
   );
 }

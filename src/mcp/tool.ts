@@ -7,7 +7,7 @@ import type { Problem } from '../errors.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { itemsOf } from '../operations/lists.ts';
 import type { Operation } from '../operations/operation.ts';
-import { ANY_OBJECT, compactInput, saysMore, toolInShort } from './compact.ts';
+import { ANY_OBJECT, compactInput, saysMore } from './compact.ts';
 
 /** Facts that help to get it right the next time, beside the detail of a refusal. */
 export type Advise = (
@@ -22,11 +22,11 @@ export interface Tool {
   advise: Advise | undefined;
   /** As tools/list shows it; made once. */
   listed: ListedTool;
-  /** The operation's answer in the words of the tool: a list goes by the name of what is in it. */
   /** Who sees it, where that is not whoever has its scope. */
   isFor?: (caller: Caller) => boolean;
   /** Parts of its answer that are our own words, whatever their fields are called. */
   ours?: (part: Record<string, unknown>) => boolean;
+  /** The operation's answer in the words of the tool: a list goes by the name of what is in it. */
   show: (answer: Record<string, unknown>) => NonNullable<CallToolResult['structuredContent']>;
 }
 
@@ -34,14 +34,16 @@ export interface Tool {
 export function toolOf(operation: Operation, advise?: Advise, told?: ReadonlySet<string>): Tool {
   const { name, title, summary, input, output, tool = {} } = operation;
   const items = itemsOf(output);
+  const hidden = Object.fromEntries((tool.without ?? []).map((field) => [field, true]));
+  const shown = input.omit(hidden as Record<never, true>);
   return {
     operation,
     advise,
     listed: {
       name,
       ...(saysMore(title, name) ? { title } : {}),
-      description: toolInShort([summary, tool.advice].filter(Boolean).join(' ')),
-      inputSchema: compactInput(jsonSchema(input), told) as ObjectSchema,
+      description: tool.brief ?? summary,
+      inputSchema: compactInput(jsonSchema(shown), told) as ObjectSchema,
       outputSchema: ANY_OBJECT,
       annotations: hintsOf(operation),
     },
@@ -54,14 +56,14 @@ export function toolOf(operation: Operation, advise?: Advise, told?: ReadonlySet
 
 /** Without what the protocol takes for granted: only a tool that says so reads alone. */
 function hintsOf({ effect, rest, tool = {} }: Operation) {
-  const openWorldHint = effect === 'talks' || effect === 'sends';
-  if (effect === 'reads') return { readOnlyHint: true, openWorldHint };
+  const closed = effect === 'reads' || effect === 'changes' ? { openWorldHint: false } : {};
+  if (effect === 'reads') return { readOnlyHint: true, ...closed };
   const destructive = tool.destructive ?? effect !== 'sends';
   const idempotent = tool.idempotent ?? rest.method !== 'POST';
   return {
     ...(destructive ? {} : { destructiveHint: false }),
     ...(idempotent ? { idempotentHint: true } : {}),
-    openWorldHint,
+    ...closed,
   };
 }
 

@@ -11,7 +11,7 @@ const FIRST = ['list_templates', 'get_template', 'send_email', 'get_email_status
 
 /** Fields that are what they are called, or that the first tools describe. */
 const OBVIOUS: ReadonlySet<string> = new Set([
-  ...['slug', 'sm_mail_id', 'id', 'domain', 'address', 'name'],
+  ...['slug', 'sm_mail_id', 'scheduled_at', 'id', 'domain', 'address', 'name'],
 ]);
 const special = new Map(
   [...EMAIL_TOOLS, ...CONTENT_TOOLS].map((tool) => [tool.operation.name, tool]),

@@ -51,7 +51,7 @@ export const addressOperations = [
     output: listOf('addresses', senderAddress),
     rest: { method: 'GET', path: '/v1/addresses' },
     client: 'addresses.list',
-    tool: { advice: 'list_domains shows domains, at which any address works as from_email.' },
+    tool: { brief: 'Single addresses that may send once verified.', without: ['limit'] },
     async run({ database }, { accountId }, { limit, cursor }) {
       const found = await listAddresses(database, accountId, { after: cursor, limit });
       return pageOf(found, limit, (last) => last.address, show);
@@ -83,7 +83,12 @@ export const addressOperations = [
     output: senderAddress.extend(asked),
     rest: { method: 'PUT', path: '/v1/addresses/{address}' },
     client: 'addresses.put',
-    tool: { destructive: false, idempotent: false },
+    tool: {
+      brief: 'Emails a link to the address, by which its owner verifies it.',
+      destructive: false,
+      idempotent: false,
+      without: ['vouched'],
+    },
     async run(deps, caller, wanted, via) {
       const { accountId } = caller;
       const known = mayVouch(caller, wanted.vouched);

@@ -59,7 +59,7 @@ export const alertOperations = [
     output: listOf('alerts', alert),
     rest: { method: 'GET', path: '/v1/alerts' },
     client: 'usage.listAlerts',
-    tool: { advice: 'Look here when sends are refused or email does not arrive.' },
+    tool: { brief: 'What keeps the account from sending or will soon, and what to do.' },
     async run(deps, { accountId }) {
       const { database, clock } = deps;
       const account = await getAccount(database, accountId);

@@ -70,7 +70,7 @@ export const brandingOperations = [
     output: branding,
     rest: { method: 'GET', path: '/v1/branding' },
     client: 'branding.get',
-    tool: {},
+    tool: { brief: 'Colours, logo, names and links of every template.' },
     run: async ({ database }, { accountId }) => show(await readBranding(database, accountId)),
   }),
 
@@ -119,7 +119,10 @@ export const brandingOperations = [
     output: branding,
     rest: { method: 'PATCH', path: '/v1/branding', ifMatch: 'base_version' },
     client: 'branding.set',
-    tool: {},
+    tool: {
+      brief: 'Changes the fields given; null resets one to its default.',
+      without: ['base_version'],
+    },
     async run({ database }, { accountId }, { base_version, ...changes }, via) {
       const before = await readBranding(database, accountId);
       const after = await setBranding(database, accountId, changes, base_version);

@@ -137,7 +137,7 @@ export const domainOperations = [
     output: listOf('domains', senderDomain),
     rest: { method: 'GET', path: '/v1/domains' },
     client: 'domains.list',
-    tool: { advice: 'Any address at a verified domain works as from_email.' },
+    tool: { brief: 'Sender domains with their DNS records.', without: ['limit'] },
     async run(deps, { accountId }, { limit, cursor }) {
       const found = await listDomains(deps, accountId, { after: cursor, limit });
       return pageOf(found, limit, (last) => last.domain, show);
@@ -220,8 +220,9 @@ export const domainOperations = [
     rest: { method: 'PUT', path: '/v1/domains/{domain}' },
     client: 'domains.put',
     tool: {
+      brief: 'Answers the DNS records to publish; then call check_domain.',
       destructive: false,
-      advice: 'Pass the records on to whoever runs the DNS of the domain; then call check_domain.',
+      without: ['vouched'],
     },
     async run(deps, caller, wanted, via) {
       const verified = mayVouch(caller, wanted.vouched);
@@ -242,7 +243,11 @@ export const domainOperations = [
     output: senderDomain,
     rest: { method: 'POST', path: '/v1/domains/{domain}/check' },
     client: 'domains.check',
-    tool: { destructive: false, idempotent: true },
+    tool: {
+      brief: 'Looks up every DNS record of the domain.',
+      destructive: false,
+      idempotent: true,
+    },
     async run(deps, { accountId }, wanted, via) {
       const before = await getDomain(deps, accountId, wanted.domain);
       const checked = show(await checkDomain(deps, accountId, before.domain));
@@ -256,7 +261,7 @@ export const domainOperations = [
 
   operation({
     name: 'rotate_domain_keys',
-    title: 'Change the signing keys of a domain',
+    title: 'Rotate the signing keys of a domain',
     summary:
       'Makes the next signing keys and answers the DNS records to publish beside the present ones. A day after DNS shows them they sign email; a week later the old records can go. `rotation` says which step is due. During a change it answers that one.',
     effect: 'changes',
@@ -266,9 +271,9 @@ export const domainOperations = [
     rest: { method: 'POST', path: '/v1/domains/{domain}/rotate' },
     client: 'domains.rotate',
     tool: {
+      brief: 'Makes the next DKIM keys and answers the DNS records to publish.',
       destructive: false,
       idempotent: true,
-      advice: 'Pass the records with `-next` on to whoever runs the DNS of the domain.',
     },
     async run(deps, { accountId }, wanted, via) {
       const rotated = await rotateDomain(deps, accountId, wanted.domain);

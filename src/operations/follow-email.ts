@@ -37,7 +37,7 @@ export const explainDelivery = operation({
     .meta({ id: 'DeliveryExplanation' }),
   rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}/explanation' },
   client: 'messages.explain',
-  tool: {},
+  tool: { brief: 'Why an email is where it is, for each recipient, and what to do.' },
   async run({ database }, { accountId }, { sm_mail_id }) {
     const found = await readMessageDetails(database, accountId, messageUuid(sm_mail_id));
     if (found === undefined) throw noMessage(sm_mail_id);
@@ -102,7 +102,7 @@ export const waitForEvent = operation({
     .meta({ id: 'AwaitedEvent' }),
   rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}/wait' },
   client: 'messages.wait',
-  tool: {},
+  tool: { brief: 'Waits until an email has a new event or status, 25 seconds at most.' },
   async run({ database }, { accountId }, { sm_mail_id, status: wanted, timeout_seconds }, via) {
     const uuid = messageUuid(sm_mail_id);
     let gone = false;

@@ -93,7 +93,7 @@ const output = timelineOutput().meta({ id: 'MessageTimeline' });
 
 export const getMessage = operation({
   name: 'get_email_status',
-  title: 'Read an email’s timeline',
+  title: 'Read an email’s status and timeline',
   summary: 'The status of one email and everything that happened to it, in order.',
   effect: 'reads',
   scope: 'email:read',
@@ -101,10 +101,7 @@ export const getMessage = operation({
   output,
   rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}' },
   client: 'messages.get',
-  tool: {
-    advice:
-      'Delivery takes seconds to minutes: ask again later while it is queued or sent, rather than sending again.',
-  },
+  tool: { brief: 'The status of an email and everything that happened to it.' },
   async run({ database }, { accountId }, { sm_mail_id }) {
     const uuid = messageUuid(sm_mail_id);
     const [timeline, approval] = await Promise.all([

@@ -56,9 +56,7 @@ export const getTemplate = operation({
   output,
   rest: { method: 'GET', path: '/v1/templates/{slug}' },
   client: 'templates.get',
-  tool: {
-    advice: 'Copy the sample, put in your own values, and pass it to send_email as variables.',
-  },
+  tool: { brief: 'One template: subject, variables with types, a complete sample, how it reads.' },
   async run({ templates }, caller, { slug }) {
     const template = await templates.get(caller.accountId, slug);
     if (template === undefined) {

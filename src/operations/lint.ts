@@ -59,7 +59,10 @@ export const lintOperations = [
     }),
     rest: { method: 'POST', path: '/v1/lint' },
     client: 'lint.check',
-    tool: { idempotent: true, advice: 'Call it before send_email where many will get the email.' },
+    tool: {
+      brief: 'What mailbox providers and readers would hold against an email.',
+      idempotent: true,
+    },
     async run(deps, { accountId }, { stream, headers, ...of }) {
       const email = await emailOf(deps, accountId, of);
       const { kind, unsubscribe } = await findStream(deps.database, accountId, stream);

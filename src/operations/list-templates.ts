@@ -49,10 +49,7 @@ export const listTemplates = operation({
   output: listOf('templates', template),
   rest: { method: 'GET', path: '/v1/templates' },
   client: 'templates.list',
-  tool: {
-    advice:
-      'Start here when you want to send an email; then read the one you choose with get_template.',
-  },
+  tool: { brief: 'Templates that can be sent, with their variables. Give a query.' },
   async run({ templates }, { accountId }, { category, query }) {
     const all = await templates.list(accountId, category);
     const found = query === undefined ? all : bestFitting(query, all);

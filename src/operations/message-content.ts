@@ -78,7 +78,8 @@ export const contentOperations = [
   operation({
     name: 'get_message_source',
     title: 'Read a message’s source',
-    summary: 'The message as it is or was handed over (RFC 5322), including tracking.',
+    summary:
+      'The message as it is or was handed over (RFC 5322), including tracking. Its token and its unsubscribe link are replaced by ones that do nothing.',
     effect: 'reads',
     scope: 'messages:read',
     input: z.strictObject({ sm_mail_id: messageId }),

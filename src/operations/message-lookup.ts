@@ -21,7 +21,7 @@ export const noMessage = (id: string): Problem =>
 export const noContent = (id: string): Problem =>
   new Problem(
     'not-found',
-    `The content of ${id.slice(0, 64)} is past its retention and was deleted.`,
+    `The content of ${id.slice(0, 64)} was deleted: it is past its retention, or the service itself wrote the email and has handed it over.`,
   );
 
 export async function requireMessage(
@@ -58,5 +58,5 @@ export const isSealed = (door: string, { person, door: through }: Pick<Via, 'per
 export const sealed = (): Problem =>
   new Problem(
     'forbidden',
-    'The service itself wrote this email, and its link is for its reader only. An operator can look at it.',
+    'The service itself wrote this email, and its link is for its reader only. Where it was captured, an operator can look at it in the sandbox.',
   );

@@ -208,7 +208,10 @@ export const listMessages = operation({
   output: listOf('messages', messageSummary),
   rest: { method: 'GET', path: '/v1/messages' },
   client: 'messages.list',
-  tool: { advice: 'get_email_status shows the timeline of one.' },
+  tool: {
+    brief: 'The messages that fit all fields given, newest first.',
+    without: ['id', 'door'],
+  },
   run: ({ database }, caller, input) => findMessages(database, caller, input),
 });
 

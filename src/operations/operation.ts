@@ -93,8 +93,10 @@ export interface RestShape {
 }
 
 export interface ToolShape {
-  /** What an agent should know beyond the summary. */
-  advice?: string;
+  /** The summary in fewer words: agents read it with every conversation. */
+  brief?: string;
+  /** Fields that agents have no use for: taken, and not shown. */
+  without?: readonly string[];
   /** It may overwrite or remove what was there. Default: true for everything that does not read. */
   destructive?: boolean;
   /** The same call again changes nothing more. Default: true, but for POST. */

@@ -42,7 +42,10 @@ export const previewEmail = operation({
   output,
   rest: { method: 'POST', path: '/v1/send/preview', oneOf: EITHER_BODY },
   client: 'sendPreview',
-  tool: { advice: 'Takes what send_email takes.', idempotent: true },
+  tool: {
+    brief: 'Checks and renders an email as send_email would, and queues nothing.',
+    idempotent: true,
+  },
   async run(deps, caller, input, { door }) {
     requireNotPaused(caller, { door });
     const send = await prepareSend(deps, caller, input, { door });

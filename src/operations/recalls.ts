@@ -41,7 +41,7 @@ export const cancelEmail = operation({
   rest: { method: 'POST', path: '/v1/messages/{sm_mail_id}/cancel' },
   client: 'messages.cancel',
   tool: {
-    advice: 'An email that was not scheduled is usually handed over within a second.',
+    brief: 'Cancels an email that has not been handed over, also a held one.',
     idempotent: true,
   },
   async run({ database }, caller, { sm_mail_id }, via) {
@@ -57,7 +57,7 @@ export const cancelEmail = operation({
 
 export const rescheduleEmail = operation({
   name: 'reschedule_email',
-  title: 'Change when an email goes out',
+  title: 'Reschedule an email',
   summary:
     'Moves an email of which nothing has been handed over to another time, earlier or later. What it says stays as it was accepted. 409 with the reason once it is too late.',
   effect: 'changes',
@@ -75,7 +75,10 @@ export const rescheduleEmail = operation({
   output: z.object({ ...queued, scheduled_at: scheduledAt }).meta({ id: 'RescheduledEmail' }),
   rest: { method: 'PATCH', path: '/v1/messages/{sm_mail_id}' },
   client: 'messages.reschedule',
-  tool: { idempotent: true },
+  tool: {
+    brief: 'Moves an email that has not been handed over to another time.',
+    idempotent: true,
+  },
   async run({ database, clock }, caller, { sm_mail_id, scheduled_at }, via) {
     const nowMs = clock.nowMs();
     const toMs = scheduled_at === 'now' ? nowMs : readInstant('scheduled_at', scheduled_at);

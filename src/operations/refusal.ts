@@ -5,6 +5,7 @@ import { problemOf } from '../connection-fault.ts';
 import type { Fault, LimitState, PartError, Problem, ProblemCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { recurringFault } from '../recurring-fault.ts';
 import { worded } from './hints.ts';
 
 export const STATUS_OF: Record<ProblemCode, number> = {
@@ -67,9 +68,21 @@ export function refuse(
     return { status: 500, headers: {}, body: OUR_FAULT, problem };
   }
   metrics.refused.inc({ code: problem.code, door: about.door });
-  log.info({ ...about, code: problem.code, err: problem.cause }, 'refused');
+  if (about.account === undefined) strangersRefused(log, about.door)(problem, about);
+  else log.info({ ...about, code: problem.code, err: problem.cause }, 'refused');
   return refusalOf(problem, about.door);
 }
+
+/** Nobody's account pays for it, so it is said now and then: strangers could fill the log. */
+function strangersRefused(log: Log, door: string): ReturnType<typeof recurringFault> {
+  const doors = ofStrangers.get(log) ?? new Map<string, ReturnType<typeof recurringFault>>();
+  ofStrangers.set(log, doors);
+  const say = doors.get(door) ?? recurringFault(log, 'info', 'refused');
+  doors.set(door, say);
+  return say;
+}
+
+const ofStrangers = new WeakMap<Log, Map<string, ReturnType<typeof recurringFault>>>();
 
 export const OUR_FAULT: RefusalBody = {
   detail: 'Something went wrong on our side. It was logged; try again shortly.',

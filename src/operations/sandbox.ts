@@ -115,10 +115,7 @@ export const sandboxOperations = [
     output: listOf('mails', capturedMail),
     rest: { method: 'GET', path: '/v1/sandbox/messages' },
     client: 'sandbox.list',
-    tool: {
-      advice:
-        'To test a sign-up: remember the newest id, act, then call with it as `after` and with `wait`.',
-    },
+    tool: { brief: 'Captured email, newest first, with its one-time codes and links.' },
     async run({ database, mailbox }, caller, { cursor, limit, wait, ...wish }, via) {
       const { accountId, keyId } = caller;
       checkCursor('sbx_', cursor);
@@ -152,7 +149,7 @@ export const sandboxOperations = [
     ),
     rest: { method: 'GET', path: '/v1/simulator-addresses' },
     client: 'sandbox.listAddresses',
-    tool: { advice: 'Use them to try out what happens, rather than addresses of people.' },
+    tool: { brief: 'Addresses that simulate an outcome in the sandbox.' },
     run: async () => listed([...SIMULATOR_ADDRESSES], null),
   }),
 

@@ -39,8 +39,8 @@ export const sendBatch = operation({
   },
   client: 'sendBatch',
   tool: {
-    advice:
-      'Real people receive it, so write only to those you were asked to write to. An identical email within 60 seconds is taken for a repeat, unless it has an idempotency_key of its own.',
+    brief: 'Queues an email for each of up to 100 people. Other fields are those of send_email.',
+    without: ['validation'],
   },
   run: (deps, caller, input, via) => runBatch(deps, caller, input, via),
 });

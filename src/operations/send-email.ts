@@ -16,8 +16,8 @@ export const sendEmail = operation({
   rest: { method: 'POST', path: '/v1/send', status: 202, oneOf: EITHER_BODY },
   client: 'send',
   tool: {
-    advice:
-      'Real people receive it, so send only what you were asked to send. An identical call within 60 seconds is taken for a repeat and sends nothing twice.',
+    brief:
+      'Queues one email to real people: subject with html and/or text, or a template with variables.',
   },
   async run(deps, caller, input, via) {
     const { door, idempotencyKey } = via;

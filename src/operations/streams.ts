@@ -62,7 +62,7 @@ export const streamOperations = [
     output: listOf('streams', stream),
     rest: { method: 'GET', path: '/v1/streams' },
     client: 'streams.list',
-    tool: {},
+    tool: { brief: 'The kinds of email the account sends, archived ones too.' },
     run: async ({ database }, { accountId }) =>
       listed((await listStreams(database, accountId)).map(show), null),
   }),
@@ -103,7 +103,7 @@ export const streamOperations = [
     output: stream,
     rest: { method: 'PUT', path: '/v1/streams/{name}' },
     client: 'streams.put',
-    tool: { destructive: false },
+    tool: { brief: 'Creates a stream, or changes what is given.', destructive: false },
     async run({ database }, { accountId }, { name, ...change }, via) {
       const before = (await listStreams(database, accountId)).find((it) => it.name === name);
       const after = await putStream(database, accountId, name, change);
@@ -127,7 +127,7 @@ export const streamOperations = [
     output: stream,
     rest: { method: 'DELETE', path: '/v1/streams/{name}' },
     client: 'streams.remove',
-    tool: {},
+    tool: { brief: 'Sends that name it are refused from now on.' },
     async run({ database }, { accountId }, { name }, via) {
       const before = settings(await findStream(database, accountId, name));
       const after = await archiveStream(database, accountId, name);

@@ -83,7 +83,7 @@ export const showSuppression = ({
 export const suppressionOperations = [
   operation({
     name: 'list_suppressions',
-    title: 'List suppressed addresses',
+    title: 'List suppressions',
     summary:
       'Addresses this account must not write to: email bounced, they complained, or someone added them; and those that unsubscribed from a stream. Sorted by address.',
     effect: 'reads',
@@ -104,7 +104,7 @@ export const suppressionOperations = [
     output: listOf('suppressions', suppression),
     rest: { method: 'GET', path: '/v1/suppressions' },
     client: 'suppressions.list',
-    tool: {},
+    tool: { brief: 'Addresses that get no email, and those that left a stream.' },
     async run({ database }, { accountId }, { cursor: after, ...wanted }) {
       const rows = await listSuppressions(database, accountId, { ...wanted, after });
       return pageOf(rows, wanted.limit, cursorOf, showSuppression);
@@ -143,7 +143,7 @@ export const suppressionOperations = [
     output: suppression,
     rest: { method: 'PUT', path: '/v1/suppressions/{address}' },
     client: 'suppressions.put',
-    tool: { destructive: false },
+    tool: { brief: 'The account can no longer write to this address.', destructive: false },
     async run({ database }, { accountId }, wanted, via) {
       await requireOwn(database, accountId, wanted.stream);
       const how = { stream: wanted.stream, origin: ORIGIN_OF[via.door] };
@@ -206,9 +206,8 @@ export const suppressionOperations = [
     rest: { method: 'DELETE', path: '/v1/suppressions/{address}' },
     client: 'suppressions.remove',
     tool: {
+      brief: 'Lets the account write to it again: only if its owner asked.',
       idempotent: false,
-      advice:
-        'Do it only when its owner asked for email again or the mailbox works again: writing to people who complained harms the account’s reputation.',
     },
     async run({ database }, { accountId }, wanted, via) {
       const how = { stream: wanted.stream, origin: ORIGIN_OF[via.door] };

@@ -89,7 +89,10 @@ export const previewOperations = [
       .meta({ id: 'RenderedTemplate' }),
     rest: { method: 'POST', path: '/v1/templates/{slug}/render' },
     client: 'templates.render',
-    tool: { idempotent: true },
+    tool: {
+      brief: 'The email that a template makes with these variables. Sends nothing.',
+      idempotent: true,
+    },
     async run(deps, caller, { variables_of, ...request }, via) {
       const { accountId } = caller;
       if (variables_of !== undefined) {

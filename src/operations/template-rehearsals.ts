@@ -62,7 +62,10 @@ export const rehearseTemplate = operation({
   }),
   rest: { method: 'POST', path: '/v1/templates/{slug}/rehearse' },
   client: 'templates.rehearse',
-  tool: { idempotent: true, advice: 'Call it before publish_template.' },
+  tool: {
+    brief: 'What a version or draft would change in the template’s last emails.',
+    idempotent: true,
+  },
   async run(deps, caller, { slug, version, draft, limit }, via) {
     // Subjects are made of what was sent.
     requireScope(caller, 'messages:read');

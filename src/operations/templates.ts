@@ -42,7 +42,7 @@ export const templateOperations = [
     output: listOf('templates', ownTemplate),
     rest: { method: 'GET', path: '/v1/own-templates' },
     client: 'templates.listOwn',
-    tool: { advice: 'list_templates shows everything that can be sent.' },
+    tool: { brief: 'The account’s own templates, drafts and archived ones too.' },
     async run({ database, catalog }, { accountId }) {
       const own = await listAccountTemplates(database, accountId);
       return listed(
@@ -101,7 +101,7 @@ export const templateOperations = [
     output: templateVersion,
     rest: { method: 'GET', path: '/v1/templates/{slug}/versions/{version}' },
     client: 'templates.getVersion',
-    tool: { advice: 'Read the newest before you change a template.' },
+    tool: { brief: 'The source of a version: read the newest before you change it.' },
     async run(deps, { accountId }, { slug, version }) {
       const { own, system, content, ...found } = await readTemplateSource(
         deps,
@@ -133,7 +133,10 @@ export const templateOperations = [
     output: ownTemplate,
     rest: { method: 'POST', path: '/v1/templates/{slug}/clone', status: 201 },
     client: 'templates.clone',
-    tool: { destructive: false },
+    tool: {
+      brief: 'Makes a copy that the account can change: a draft until it is published.',
+      destructive: false,
+    },
     async run(deps, { accountId }, { slug, as = slug }, via) {
       const template = show(await cloneTemplate(deps, accountId, slug, as), deps.catalog);
       via.note({ target: template.slug, after: { cloned_from: slug } });
@@ -177,7 +180,10 @@ export const templateOperations = [
     }),
     rest: { method: 'PUT', path: '/v1/templates/{slug}', ifMatch: 'base_version' },
     client: 'templates.put',
-    tool: {},
+    tool: {
+      brief: 'Saves a new version of an own template, or a new template: a draft until published.',
+      without: ['from_version'],
+    },
     before: (deps, { accountId }, { slug, ...change }) =>
       checkSources(deps, accountId, slug, change),
     async run(deps, { accountId }, input, via) {
@@ -210,7 +216,7 @@ export const templateOperations = [
     output: ownTemplate,
     rest: { method: 'POST', path: '/v1/templates/{slug}/publish', ifMatch: 'base_version' },
     client: 'templates.publish',
-    tool: { idempotent: true },
+    tool: { brief: 'From now on emails are made from this version.', idempotent: true },
     async run(deps, { accountId }, { slug, version, base_version }, via) {
       const before = await readAccountTemplate(deps.database, accountId, slug);
       const after = await publishTemplate(deps, accountId, slug, version, base_version);
@@ -230,7 +236,7 @@ export const templateOperations = [
     output: ownTemplate,
     rest: { method: 'POST', path: '/v1/templates/{slug}/roll-back' },
     client: 'templates.rollBack',
-    tool: {},
+    tool: { brief: 'Puts the previously published version live again.' },
     async run({ database, catalog }, { accountId }, { slug }, via) {
       const before = await readAccountTemplate(database, accountId, slug);
       const after = await rollBackTemplate(database, accountId, slug);
@@ -250,7 +256,7 @@ export const templateOperations = [
     output: ownTemplate,
     rest: { method: 'POST', path: '/v1/templates/{slug}/archive' },
     client: 'templates.archive',
-    tool: {},
+    tool: { brief: 'Takes an own template out of use.' },
     async run({ database, catalog }, { accountId }, { slug }, via) {
       const before = await readAccountTemplate(database, accountId, slug);
       const after = await archiveTemplate(database, accountId, slug);

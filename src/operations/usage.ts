@@ -116,7 +116,6 @@ export const usageOperations = [
     output: usage,
     rest: { method: 'GET', path: '/v1/usage' },
     client: 'usage.get',
-    tool: {},
     async run(deps, { accountId }) {
       const { database } = deps;
       const account = await getAccount(database, accountId);
@@ -151,7 +150,7 @@ export const usageOperations = [
     output: statistics,
     rest: { method: 'GET', path: '/v1/statistics' },
     client: 'usage.statistics',
-    tool: {},
+    tool: { brief: 'How many messages were sent and what became of them.' },
     async run({ database, clock }, { accountId }, { days }) {
       const read = await readStatistics(database, accountId, days, clock.nowMs());
       const { sends, delivered, opened, bounced, complained } = read.totals;

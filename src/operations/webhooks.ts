@@ -85,7 +85,7 @@ export const webhookOperations = [
     output: listOf('endpoints', endpoint),
     rest: { method: 'GET', path: '/v1/webhooks' },
     client: 'webhooks.list',
-    tool: {},
+    tool: { brief: 'Where events are posted to, and the state of each endpoint.' },
     async run({ database }, { accountId }) {
       const waiting = await countWaiting(database, accountId);
       const endpoints = await listEndpoints(database, accountId);
@@ -125,8 +125,8 @@ export const webhookOperations = [
     rest: { method: 'POST', path: '/v1/webhooks', status: 201 },
     client: 'webhooks.create',
     tool: {
+      brief: 'Posts the account’s events there. Shows the signing secret once: pass it on.',
       destructive: false,
-      advice: 'Pass the secret on to whoever runs the receiver, and keep it nowhere else.',
     },
     async run({ database, webhooks }, { accountId }, { url, event_types, fifo = false }, via) {
       const wanted = { url, eventTypes: event_types ?? null, fifo };
@@ -154,7 +154,7 @@ export const webhookOperations = [
     output: endpoint,
     rest: { method: 'PATCH', path: '/v1/webhooks/{id}' },
     client: 'webhooks.update',
-    tool: {},
+    tool: { brief: 'Changes what is given; `enabled` turns it off and on.' },
     async run(deps, { accountId }, { id, enabled, event_types, ...change }, via) {
       const { database, clock, webhooks } = deps;
       const before = settings(await read(database, accountId, id));
@@ -182,7 +182,7 @@ export const webhookOperations = [
     output: endpoint,
     rest: { method: 'DELETE', path: '/v1/webhooks/{id}' },
     client: 'webhooks.remove',
-    tool: { idempotent: false },
+    tool: { brief: 'It gets nothing more; what is waiting for it is deleted.', idempotent: false },
     async run({ database }, { accountId }, { id }, via) {
       const removed = await read(database, accountId, id);
       await removeEndpoint(database, accountId, id);

@@ -130,7 +130,7 @@ export async function prepareSend(
   const content = via.submitted?.mime
     ? inline(request.subject ?? '', null, null)
     : await makeContent(deps.render, caller.accountId, request);
-  if (caller.limits !== null) checkRenderedLinks(caller.limits, request, content);
+  if (caller.limits !== null) await checkRenderedLinks(caller.limits, request, content);
   const carrying = withFiles(checked, content);
   await checkInlineParts(carrying.attachments, content.html);
   const stream =

@@ -43,7 +43,7 @@ export const sendRequest = z.strictObject({
     .array(z.string())
     .optional()
     .describe('Recipients of a hidden copy. They are in the envelope only.'),
-  reply_to: z.string().optional().describe('Where replies go: the Reply-To header.'),
+  reply_to: z.string().optional().describe('Where replies go, as the Reply-To header.'),
   subject: z
     .string()
     .optional()
@@ -63,7 +63,7 @@ export const sendRequest = z.strictObject({
   template: z
     .string()
     .optional()
-    .describe('Slug of a system template or of one of the account’s own templates.'),
+    .describe('Slug of the template: a system template or one of the account’s own.'),
   variables: variableValues()
     .optional()
     .describe(

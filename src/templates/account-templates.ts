@@ -50,7 +50,7 @@ export async function cloneTemplate(
     if ((await findAccountTemplate(client, accountId, slug)) !== undefined) {
       throw new Problem(
         'invalid',
-        `slug: account ${accountId} already has a template "${slug}". Clone under another slug, or change that one.`,
+        `slug: account ${accountId} already has a template "${slug}". Name another slug in \`as\`, or change that one.`,
         { at: 'as' },
       );
     }

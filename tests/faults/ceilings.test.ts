@@ -2,6 +2,8 @@
 // the input itself, which is there once. Large sends and batches, delivering them and reading them back. On the built program,
 // as a process of its own; each of the largest meets one that is fresh, in which nothing was put aside by those before it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKey } from '../../src/accounts/keys.ts';
+import { systemClock } from '../../src/clock.ts';
 import { logIn } from '../submission/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/process.ts';
@@ -206,6 +208,21 @@ describe('refused, or made small', () => {
     120_000,
   );
 });
+
+it('24 MB of character references, looked through for links because of a rule of the key', async () => {
+  const limited = await createKey(test.database, systemClock, {
+    accountId: account.id,
+    scopes: ['email:send'],
+    limits: { linkHosts: ['example.com'] },
+  });
+  const body = JSON.stringify(mail({ html: repeated(`${'&#x41;'.repeat(500)} `, 24 * MB) }));
+  const sends = async (): Promise<void> => {
+    expect((await ask('/v1/send', body, service, limited)).status).toBe(202);
+  };
+  const { stands, grewMb } = await service.watch(sends);
+  expect(stands).toEqual([]);
+  expect(grewMb).toBeLessThan(SENT_MB + LARGEST_MB);
+}, 120_000);
 
 it('100 hostile subjects take what a thread for templates has, and no more', async () => {
   const subject = "{{ (['A'*900000]*100000)|sort|length }}";

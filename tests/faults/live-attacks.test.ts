@@ -232,3 +232,19 @@ describe('SMTP', () => {
     });
   }, 60_000);
 });
+
+it('strangers who are refused by the thousand do not fill the log', async () => {
+  const before = service.output().length;
+  const doors = ['/v1/send', '/emails', '/mcp', '/inbound/mailgun', '/inbound/ses'];
+  for (let n = 0; n < 100; n++) {
+    const answers = doors.map((path) => post({ ...attacker, key: 'sm_live_wrong' }, path, '{}'));
+    for (const status of await Promise.all(answers)) expect([401, 403]).toContain(status);
+  }
+  const lines = service
+    .output()
+    .slice(before)
+    .split('\n')
+    .filter((line) => line.includes('refused'));
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.length).toBeLessThan(100);
+}, 60_000);

@@ -3,6 +3,8 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKey } from '../../src/accounts/keys.ts';
+import { systemClock } from '../../src/clock.ts';
 import { type KeptMail, listKept } from '../../src/feedback/kept.ts';
 import { readId } from '../../src/ids.ts';
 import { composeComplaint } from '../../src/sandbox/arf.ts';
@@ -164,6 +166,30 @@ describe('a complaint without a token', () => {
     expect(await told(own!.id)).toEqual([['complained', own!.to]]);
     expect(await suppressed()).not.toContain(victim!.to);
   });
+});
+
+it('who may read the source of an email cannot complain for its recipient', async () => {
+  const { key } = await createKey(database.database, systemClock, {
+    ...{ accountId: account.id, scopes: ['messages:read'] },
+  });
+  const [copy] = await send([person()]);
+  const { id, to, raw } = copy!;
+  const { body } = await service.get(key, `/v1/messages/${id}/source`);
+  const source = Buffer.from(body.content_base64, 'base64');
+  expect(source.toString()).toContain(`X-SM-Message-Id: ${id}`);
+  const complain = (original: Buffer) =>
+    deliver(
+      COMPLAINTS,
+      composeComplaint({
+        ...{ reportingHost: 'fbl.example', to: COMPLAINTS, returnPath: 'hello@example.com' },
+        ...{ complainer: to, original, date: new Date() },
+      }),
+    );
+  expect(await complain(source)).toMatch(/^250 /);
+  expect(await told(id)).toEqual([]);
+  expect(await suppressed()).not.toContain(to);
+  expect(await complain(raw)).toMatch(/^250 /);
+  expect(await suppressed()).toContain(to);
 });
 
 describe('one of several recipients', () => {

@@ -46,6 +46,7 @@ beforeAll(async () => {
     matcher: createMatcher({ database, clock: systemClock, returnPathKeys }),
     recorder: openReportRecorder({ database, metrics, nowMs: Date.now }),
     engagements: openEngagementRecorder({ database, clock: systemClock, log, metrics }),
+    refusedPost: () => undefined,
     topics: [TOPIC],
     bodies: createBodies({ addressOf: () => undefined }),
     fetchText: async (from: string) => {

@@ -1,6 +1,8 @@
 // One-click unsubscribe (RFC 8058): headers that only their reader has, a POST that works, a GET that changes nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
+import { createKey } from '../../src/accounts/keys.ts';
+import { systemClock } from '../../src/clock.ts';
 import { listCaptured } from '../../src/sandbox/inbox.ts';
 import { listSuppressions } from '../../src/suppressions/listing.ts';
 import { captured, header } from '../support/captured.ts';
@@ -90,6 +92,20 @@ it('a link that was changed does nothing', async () => {
     expect(answer.status).toBe(404);
   }
   expect(await suppressed()).not.toContain('victim@example.net');
+});
+
+it('the link in the source that people of the account can read does nothing', async () => {
+  const { key } = await createKey(service.database, systemClock, {
+    ...{ accountId: account.id, scopes: ['messages:read'] },
+  });
+  const to = 'watched@example.net';
+  const { id } = (await service.send(account.key, mail({ to: [to] }))).body;
+  await captured(service.database, id);
+  const { body } = await service.get(key, `/v1/messages/${id}/source`);
+  const source = Buffer.from(body.content_base64, 'base64').toString();
+  const [, url] = /^List-Unsubscribe:\s+<(http.*)>/m.exec(source)!;
+  expect((await fetch(url!, { method: 'POST' })).status).toBe(404);
+  expect(await suppressed()).not.toContain(to);
 });
 
 describe('several recipients', () => {

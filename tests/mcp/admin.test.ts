@@ -215,6 +215,8 @@ describe('content work without accidents', () => {
         detail: expect.stringContaining('replaces_system'),
       });
     }
+    const clone = await admin('clone_template', { slug: 'welcome' });
+    expect(clone.detail).toContain('Name another slug for the copy in `as`, such as "my-welcome"');
     const made = await admin('clone_template', { slug: 'welcome', replaces_system: true });
     expect(made).toMatchObject({ has_system: true, note: expect.stringContaining('replaces') });
   });

@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
 import { createKey } from '../../src/accounts/keys.ts';
+import { strangeLink } from '../../src/accounts/link-hosts.ts';
 import { ALL_SCOPES, type Scope } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
+import { atOnce } from '../../src/in-turns.ts';
 import { PERMISSIVE, postBatch } from '../sending/batch-support.ts';
 import { hand, logIn } from '../submission/client.ts';
 import {
@@ -405,6 +407,33 @@ it('link_hosts: files that lead elsewhere, or may', async () => {
   const told = await service.send(key, mail(file('invoice.pdf', 'application/pdf', 'x')));
   expect(told.body.detail).toMatch(/link_hosts.*file invoice\.pdf cannot be looked through/);
 }, 240_000);
+
+it('link_hosts: megabytes are looked through to their end, also where they are cut', async () => {
+  const { key } = await keyWith({ linkHosts: ['example.com'] });
+  const long = (piece: string, length: number): string => piece.repeat(length / piece.length);
+  const fine = long('<a href="https://example.com/a">a</a> &#x41; (b) ', 2_000_000);
+  expect((await service.send(key, mail({ html: fine }))).status).toBe(202);
+  for (const html of [
+    `${fine}<a href="https://evil.example">`,
+    `${fine}<a href="https://example.com<\u0338.evil.example">`,
+    `${fine}${'x'.repeat(70_000)} <p>`,
+  ]) {
+    const { status, body } = await service.send(key, mail({ html }));
+    expect([status, body.detail]).toEqual([403, expect.stringContaining('link_hosts')]);
+  }
+  const links = [
+    'https://evil.example',
+    '<a href="//evil.example">',
+    '(evil.com)',
+    '&#47;/evil.io',
+  ];
+  for (const link of links) {
+    for (let before = 16_384 - 40; before < 16_384 + 10; before++) {
+      const text = `${'x '.repeat(before / 2)}${before % 2 ? ' ' : ''}${link} ${long('y ', 20_000)}`;
+      expect(atOnce(strangeLink(text, ['example.com'])), `${before}`).toMatch(/^evil/);
+    }
+  }
+}, 120_000);
 
 it('link_hosts: what a browser reads as a link, and what a template puts together', async () => {
   const { key } = await keyWith({ linkHosts: ['example.com'] });

@@ -1,6 +1,7 @@
 // The tools as an agent meets them: what it sees, what it is told after a mistake, and that a repeat mails nobody twice.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
+import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { sendRequest } from '../../src/sending/request.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -22,6 +23,13 @@ afterAll(async () => {
   await service.stop();
   await test.drop();
 });
+
+/**
+ * A tokenizer (o200k) counted 1,837 tokens in the 7,865 characters that a sending key is listed and
+ * 4,687 in the 20,246 of every scope: 4.28 and 4.32 characters each. Results have 4.39 or more. By
+ * 4.2 these lists are 1,873 and 4,821, so what passes here is smaller than it is taken for.
+ */
+const CHARACTERS_A_TOKEN = 4.2;
 
 interface Listed {
   name: string;
@@ -53,9 +61,27 @@ describe('what an agent sees', () => {
       const changes = ['send_email', 'send_batch', 'reschedule_email', 'cancel_email'];
       expect(tool.annotations.readOnlyHint === true, tool.name).toBe(!changes.includes(tool.name));
       const sends = ['send_email', 'send_batch'].includes(tool.name);
-      expect(tool.annotations.openWorldHint, tool.name).toBe(sends);
+      // The protocol takes it for granted.
+      expect(tool.annotations.openWorldHint ?? true, tool.name).toBe(sends);
       if (sends) expect(tool.annotations.destructiveHint, tool.name).toBe(false);
     }
+  });
+
+  it('every field has one type and every list says of what: OpenAI and Gemini refuse all tools otherwise', async () => {
+    const { key } = await service.account({ scopes: ALL_SCOPES });
+    const faults: string[] = [];
+    const judge = (schema: Schema, path: string): void => {
+      if (typeof schema.type !== 'string') faults.push(`${path}: no type of its own`);
+      if (schema.type === 'array' && schema.items?.type === undefined) faults.push(`${path}: of?`);
+      if (schema.items !== undefined) judge(schema.items, `${path}[]`);
+      for (const [name, field] of Object.entries(schema.properties ?? {})) {
+        judge(field, `${path}.${name}`);
+      }
+    };
+    const tools = await listTools(key);
+    for (const { name, inputSchema } of tools) judge(inputSchema, name);
+    expect(tools.length).toBeGreaterThan(40);
+    expect(faults).toEqual([]);
   });
 
   it('every field that send_email takes has a description', async () => {
@@ -66,13 +92,15 @@ describe('what an agent sees', () => {
     }
   });
 
-  /** By these very lists, whose tokens a tokenizer counted (o200k): 4.33 characters each, or more. */
-  const tokensOf = (value: unknown): number => Math.ceil(JSON.stringify(value).length / 4.3);
+  const tokensOf = (value: unknown): number =>
+    Math.ceil(JSON.stringify(value).length / CHARACTERS_A_TOKEN);
 
   it('what is listed stays small: 2,000 tokens for who sends, 5,000 for who manages', async () => {
     expect(tokensOf(await listTools(account.key))).toBeLessThanOrEqual(2000);
-    const { key } = await service.account({ scopes: ['email:send', 'email:read', 'admin'] });
-    expect(tokensOf(await listTools(key))).toBeLessThanOrEqual(5000);
+    const { key } = await service.account({ scopes: ALL_SCOPES });
+    const all = await listTools(key);
+    expect(all.map(({ name }) => name)).toContain('list_sandbox_mails');
+    expect(tokensOf(all)).toBeLessThanOrEqual(5000);
   });
 
   it('templates are found in 1,600 tokens', async () => {
