@@ -90,19 +90,19 @@ interface People {
 const NAMES_PEOPLE = new Set(['from', 'to', 'cc', 'reply-to']);
 
 /** The fields that name people, with those they name; undefined: it is no list of mailboxes. */
-type Lists = Map<Field, Mailbox[] | undefined>;
+type Lists = [Field, Mailbox[] | undefined][];
 
 async function readPeople(fields: readonly Field[]): Promise<People> {
-  const lists: Lists = new Map();
+  const lists: Lists = [];
   for (const field of fields) {
     if (!NAMES_PEOPLE.has(field.key)) continue;
     const list = readAddressList(field.value);
-    lists.set(field, list instanceof Promise ? await list : list);
+    lists.push([field, list instanceof Promise ? await list : list]);
   }
   const unread: [string, string][] = [];
   /** What cannot be read as a list of mailboxes is shown as it came. */
   const listOf = (key: string, most = Number.POSITIVE_INFINITY): Mailbox[] => {
-    const found = [...lists].filter(([field]) => field.key === key);
+    const found = lists.filter(([field]) => field.key === key);
     const all = found.flatMap(([, list]) => list ?? []);
     if (found.every(([, list]) => list !== undefined) && all.length <= most) return all;
     unread.push(...found.map(([field]): [string, string] => [field.name, oneLine(field)]));
@@ -116,7 +116,7 @@ async function readPeople(fields: readonly Field[]): Promise<People> {
 
 /** Exactly one: who signs for the email must not depend on who reads it. */
 function fromIn(lists: Lists): Mailbox {
-  const found = [...lists].filter(([{ key }]) => key === 'from');
+  const found = lists.filter(([{ key }]) => key === 'from');
   if (found.length !== 1) {
     throw new Problem(
       'invalid',
