@@ -69,6 +69,9 @@ try {
     process.stdout.write(`  ${'latency p50, ms'.padEnd(24)} ${show(of('p50'), 1)}\n`);
     process.stdout.write(`  ${'latency p99, ms'.padEnd(24)} ${show(of('p99'), 1)}\n`);
     process.stdout.write(`  ${'CPU each, Node, µs'.padEnd(24)} ${show(of('nodeUs'), 0)}\n`);
+    // Steadier than the rate where other programs use the machine too.
+    const cost = summarise(rounds.map(({ nodeUs }, index) => nodeUs / sends[index]!.nodeUs));
+    process.stdout.write(`  ${'CPU : POST /v1/send'.padEnd(24)} ${show(cost, 2)} ×\n`);
   }
 } finally {
   for (const { child } of Object.values(loads)) await stop(child);

@@ -117,7 +117,7 @@ async function checkDomains(deps: MaintenanceDeps, stopped: () => boolean): Prom
  */
 export async function startMaintenance(
   deps: MaintenanceDeps,
-): Promise<{ stop: () => Promise<void> }> {
+): Promise<{ checkDomains: () => void; stop: () => Promise<void> }> {
   await runMaintenance(deps).catch((error) => {
     if (databaseFault(error) !== 'busy') throw error;
     deps.log.warn({ err: error }, 'maintenance has to wait');
@@ -132,21 +132,31 @@ export async function startMaintenance(
         slicing = undefined;
       });
   }, SLICE_EVERY_MS);
+  /** One after the other: what became due behind the first is seen by the second. */
+  let checking: Promise<void> = Promise.resolve();
+  const checkDue = (): Promise<void> => {
+    checking = checking.catch(() => undefined).then(() => checkDomains(deps, () => stopped));
+    return checking;
+  };
   const timer = setInterval(() => {
     running ??= runMaintenance(deps)
       .then(() => indexFinishedDays({ ...deps, nowMs: deps.clock.nowMs() }))
-      .then(() => checkDomains(deps, () => stopped))
+      .then(checkDue)
       .catch((error) => deps.log.error({ err: error }, 'maintenance failed'))
       .finally(() => {
         running = undefined;
       });
   }, EVERY_MS);
   return {
+    /** Those that are due, without waiting for the next run. */
+    checkDomains() {
+      checkDue().catch((error) => deps.log.error({ err: error }, 'could not check domains'));
+    },
     async stop() {
       stopped = true;
       clearInterval(timer);
       clearInterval(slicer);
-      await Promise.all([running, slicing]);
+      await Promise.all([running, slicing, checking.catch(() => undefined)]);
     },
   };
 }

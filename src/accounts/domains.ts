@@ -302,6 +302,26 @@ export async function proveReturnPath(
 }
 
 /**
+ * Other relays carry email from now on. What came back through those before says nothing about one
+ * that is new (`doubt`): until a probe came back through it too, reports go to BOUNCE_DOMAIN. Every
+ * domain whose CNAME was seen is checked next.
+ */
+export async function relaysChanged(
+  client: Queryable,
+  { doubt }: { doubt: boolean },
+): Promise<void> {
+  const doubted = await client.query<{ accountId: number }>(
+    `WITH changed AS (
+       UPDATE domains SET checked_at = NULL, return_path_seen = return_path_seen AND NOT $1,
+         return_path_proved_at = CASE WHEN $1 THEN NULL ELSE return_path_proved_at END
+       WHERE findings @> '[{"purpose": "return-path", "ok": true}]' RETURNING account_id)
+     SELECT DISTINCT account_id AS "accountId" FROM changed WHERE $1 ORDER BY 1`,
+    [doubt],
+  );
+  for (const { accountId } of doubted) await raiseVersion(client, accountId);
+}
+
+/**
  * The daily look at every domain. Several processes share it: each domain is taken by the first
  * that comes.
  */

@@ -4,7 +4,7 @@
 // them.
 import { randomUUID } from 'node:crypto';
 import { proveReturnPath } from '../accounts/domains.ts';
-import type { Database } from '../store/pool.ts';
+import type { Database, Queryable } from '../store/pool.ts';
 
 /** What a probe is about: a domain of an account, or (null) BOUNCE_DOMAIN. */
 export interface ProbedHost {
@@ -87,6 +87,13 @@ export async function noteReturn(database: Database, id: string): Promise<void> 
     if (!probe?.all || probe.accountId === null) return;
     await proveReturnPath(client, probe.accountId, probe.domain);
   });
+}
+
+/** One that comes back late went through other relays than those of now, and proves nothing. */
+export async function disregardProbes(client: Queryable): Promise<void> {
+  await client.query(
+    `UPDATE return_path_probes SET of_account = NULL, of_domain = NULL WHERE of_account IS NOT NULL`,
+  );
 }
 
 export async function pruneProbes(database: Database): Promise<void> {

@@ -1,4 +1,5 @@
 // Whether a link of an email can work, by its syntax alone: nothing is fetched. Asked by lint.ts.
+import { nearest } from '../nearest.ts';
 
 /** Longer ones are cut by some programs; RFC 9110 4.1 asks servers for no more than 8,000. */
 const LONGEST = 2048;
@@ -20,8 +21,12 @@ export function linkFault(written: string): string | undefined {
   if (/\s/.test(href)) return 'contains a space';
   if (scheme === 'http' || scheme === 'https') return webFault(href);
   if (scheme === 'mailto') return /^mailto:[^@?]+@[^@?\s]+/i.test(href) ? undefined : 'no address';
-  // Apps have schemes of their own; a port behind a host (example.com:8080) is not a scheme.
-  return KNOWN.has(scheme) || !scheme.includes('.') ? undefined : 'not a complete address';
+  if (KNOWN.has(scheme)) return undefined;
+  // A port behind a host (example.com:8080) is not a scheme.
+  if (scheme.includes('.')) return 'not a complete address';
+  // Apps have schemes of their own, and hardly one that is a slip of the finger away from the web's.
+  const meant = nearest(scheme, ['https', 'http', 'mailto']);
+  return meant === undefined ? undefined : `did you mean ${meant}:`;
 }
 
 function webFault(href: string): string | undefined {

@@ -22,6 +22,13 @@ const MOST_COMPLAINED = 0.001;
 const TURNED_AWAY = 0.003;
 /** Below so many sends, a rate says little. */
 const FEWEST_FOR_RATES = 100;
+/**
+ * One person among 100 is 1 %, and says nothing about the other 99: Amazon SES judges a
+ * "representative volume", and Gmail shows no rate of a few emails at all. So a rate needs people
+ * behind it, and the word that email is being turned away needs more of them.
+ */
+const FEWEST_COMPLAINTS = 2;
+const FEWEST_COMPLAINTS_TURNED_AWAY = 5;
 const RATES_OVER_DAYS = 7;
 const QUOTA_NEARLY_USED = 0.9;
 /** More domains than somebody reads about. */
@@ -169,10 +176,11 @@ function aboutRates({ sends, bounced, complained }: Figures): Alert[] {
       detail: `Above ${percent(MOST_BOUNCED)}, mailbox providers begin to reject email. Check where the addresses come from.`,
     });
   }
-  if (complained / sends >= MOST_COMPLAINED) {
+  const complaints = aboutComplaints(complained, sends);
+  if (complaints !== undefined) {
     alerts.push({
       ...{ ...about, kind: 'complaint-rate', subject: 'complained' },
-      ...complaints(complained / sends),
+      ...complaints,
       title: `${percent(complained / sends)} of the email was reported as unwanted`,
     });
   }
@@ -186,28 +194,37 @@ async function aboutReceivers(
 ): Promise<Alert[]> {
   const read = await readReceivers(database, accountId, RATES_OVER_DAYS, clock.nowMs());
   return read.receivers.flatMap(({ receiver, delivered, complained }): Alert[] => {
-    const rate = complained / delivered;
-    if (delivered < FEWEST_FOR_RATES || rate < MOST_COMPLAINED) return [];
+    const complaints = aboutComplaints(complained, delivered);
+    if (delivered < FEWEST_FOR_RATES || complaints === undefined) return [];
     return [
       {
         ...{ kind: 'complaint-rate', subject: receiver, resource: 'messages' },
-        ...complaints(rate),
-        title: `${percent(rate)} of the email at ${receiver} was reported as unwanted`,
+        ...complaints,
+        title: `${percent(complained / delivered)} of the email at ${receiver} was reported as unwanted`,
       },
     ];
   });
 }
 
-const complaints = (rate: number): Pick<Alert, 'severity' | 'detail'> =>
-  rate >= TURNED_AWAY
-    ? {
-        severity: 'critical',
-        detail: `From ${percent(TURNED_AWAY)} on, large mailbox providers reject email. Stop what people complain about, and write only to those who expect it.`,
-      }
-    : {
-        severity: 'warning',
-        detail: `Stay below ${percent(MOST_COMPLAINED)}; from ${percent(TURNED_AWAY)} on, large mailbox providers reject email. Write only to people who expect it.`,
-      };
+/** Undefined: there are too few of them, or it is a rate that receivers put up with. */
+function aboutComplaints(
+  complained: number,
+  among: number,
+): Pick<Alert, 'severity' | 'detail'> | undefined {
+  const rate = complained / among;
+  if (complained < FEWEST_COMPLAINTS || rate < MOST_COMPLAINED) return undefined;
+  const people = `${complained} people reported it in ${RATES_OVER_DAYS} days.`;
+  if (rate >= TURNED_AWAY && complained >= FEWEST_COMPLAINTS_TURNED_AWAY) {
+    return {
+      severity: 'critical',
+      detail: `${people} From ${percent(TURNED_AWAY)} on, large mailbox providers reject email. Stop what people complain about, and write only to those who expect it.`,
+    };
+  }
+  return {
+    severity: 'warning',
+    detail: `${people} Stay below ${percent(MOST_COMPLAINED)}; from ${percent(TURNED_AWAY)} on, large mailbox providers reject email. Write only to people who expect it.`,
+  };
+}
 
 const percent = (rate: number): string => `${Math.round(rate * 1000) / 10} %`;
 

@@ -14,7 +14,8 @@ export interface ProbingDeps {
   bounceDomain: string;
   /** The address that the service writes from, where there is one. */
   sender: string | undefined;
-  relays: () => readonly NamedRelay[];
+  /** As they are now: a probe that passes one over proves nothing. */
+  relays: () => readonly NamedRelay[] | Promise<readonly NamedRelay[]>;
 }
 
 /** Somebody may wait for it. */
@@ -25,8 +26,9 @@ export async function probeDomain(
   deps: ProbingDeps,
   of: { accountId: number; domain: string },
 ): Promise<void> {
-  const enabled = deps.relays().filter((relay) => relay.enabled);
-  if (deps.relays().length === 0) {
+  const relays = await deps.relays();
+  const enabled = relays.filter((relay) => relay.enabled);
+  if (relays.length === 0) {
     await proveReturnPath(deps.database, of.accountId, of.domain);
   } else await sendProbes(deps, enabled, { host: returnPathHost(of.domain), of });
 }

@@ -21,6 +21,8 @@ export interface RelayList {
   isSandbox(): boolean;
   /** Called after every look, whether something changed or not. */
   onLook(listener: (relays: readonly NamedRelay[]) => void): void;
+  /** Called when email goes out by other relays than before. */
+  onChange(listener: () => void): void;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,7 @@ export async function openRelayList(deps: {
   const { database, vault, relayUrl } = deps;
   const couldNotAsk = recurringFault(deps.log, 'warn', 'could not read the list of relays');
   const listeners: ((relays: readonly NamedRelay[]) => void)[] = [];
+  const changeListeners: (() => void)[] = [];
   let relays: NamedRelay[] = [];
   let isSandbox = true;
   let asking: Promise<void> | undefined;
@@ -67,8 +70,10 @@ export async function openRelayList(deps: {
   async function ask(): Promise<void> {
     const known = await knownRelays(database, vault, relayUrl);
     isSandbox = known.length === 0;
+    const before = carriers(relays);
     relays = withAddress(known, relayUrl);
     for (const listener of listeners) listener(relays);
+    if (carriers(relays) !== before) for (const listener of changeListeners) listener();
   }
 
   await ask();
@@ -83,9 +88,13 @@ export async function openRelayList(deps: {
     all: () => relays,
     isSandbox: () => isSandbox,
     onLook: (listener) => void listeners.push(listener),
+    onChange: (listener) => void changeListeners.push(listener),
     async close() {
       clearInterval(timer);
       await asking;
     },
   };
 }
+
+const carriers = (relays: readonly NamedRelay[]): string =>
+  JSON.stringify(relays.filter(({ enabled }) => enabled).map(({ name, url }) => [name, url]));

@@ -1,6 +1,8 @@
 // The relays that operators added, as they are stored: the URL sealed, because the password is in
 // it. Written by operations/relays.ts; read by relay-list.ts, once a second in every process.
+import { relaysChanged } from '../accounts/domains.ts';
 import { Problem } from '../errors.ts';
+import { disregardProbes } from '../feedback/return-path-probes.ts';
 import type { Queryable } from '../store/pool.ts';
 import type { SealedColumn } from '../store/sealed-columns.ts';
 import type { Vault } from '../store/vault.ts';
@@ -58,6 +60,7 @@ export async function saveRelay(
   relay: RelaySettings,
 ): Promise<void> {
   const { name, url, weight, connections, ratePerSecond, dailyLimit, enabled, rules } = relay;
+  const before = (await loadRelays(client, vault)).find((it) => it.name === name);
   const sealed = url === null ? null : await vault.seal(client, labelOf(name), Buffer.from(url));
   await client.query(
     `INSERT INTO relays (name, url, weight, connections, rate_per_second, daily_limit, enabled, rules)
@@ -67,10 +70,15 @@ export async function saveRelay(
        daily_limit = excluded.daily_limit, enabled = excluded.enabled, rules = excluded.rules`,
     [name, sealed, weight, connections, ratePerSecond, dailyLimit, enabled, JSON.stringify(rules)],
   );
+  const was = before ?? (name === DEFAULT_RELAY ? { url: null, enabled: true } : undefined);
+  const isNew = enabled && (!was?.enabled || was.url !== url);
+  if (isNew) await disregardProbes(client);
+  if (isNew || was?.enabled !== enabled) await relaysChanged(client, { doubt: isNew });
 }
 
 export async function deleteRelay(client: Queryable, name: string): Promise<void> {
   await client.query('DELETE FROM relays WHERE name = $1', [name]);
+  await relaysChanged(client, { doubt: false });
 }
 
 /** Two operators who change relays at once wait for each other. */

@@ -13,7 +13,7 @@ import { openSenders } from '../mail/senders.ts';
 import { startMaintenance } from '../maintenance.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { probeDomain } from '../relays/probing.ts';
-import { openRelayList, type RelayList } from '../relays/relay-list.ts';
+import { knownRelays, openRelayList, type RelayList, withAddress } from '../relays/relay-list.ts';
 import { openSecret } from '../secrets.ts';
 import { type Secret, watchSecret } from '../store/installation.ts';
 import { createReadiness, type Readiness } from '../store/readiness.ts';
@@ -94,10 +94,15 @@ export async function openShared(
     (it) => it.close(),
   );
   const sender = config.systemSender?.address;
-  const probing = { database, bounceDomain, sender, relays: relays.all };
+  const relaysNow = async () =>
+    withAddress(await knownRelays(database, secret.vault, relayUrl), relayUrl);
+  const probing = { database, bounceDomain, sender, relays: relaysNow };
   const probeReturnPath: Shared['probeReturnPath'] = (of) => probeDomain(probing, of);
   const upkeepDeps = { database: upkeep, clock, log, retention: config, dns, bounceDomain };
-  opened(await startMaintenance({ ...upkeepDeps, probeReturnPath }), (it) => it.stop());
+  const maintenance = opened(await startMaintenance({ ...upkeepDeps, probeReturnPath }), (it) =>
+    it.stop(),
+  );
+  relays.onChange(() => maintenance.checkDomains());
   const readiness = createReadiness(database);
   const returnPathKeys = secret.tokenKeys('return-path');
   const guard = addressGuard(config.webhookAllow);

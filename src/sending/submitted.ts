@@ -3,7 +3,7 @@
 // accept.ts judges it by the same rules as any send, and packs it.
 import { createHash } from 'node:crypto';
 import type { Mailbox } from '../addresses.ts';
-import { inLongTurns } from '../in-turns.ts';
+import { atOnce, inLongTurns } from '../in-turns.ts';
 import { type Contents, contentsOf, leavesOf } from '../mime/contents.ts';
 import { fieldOf } from '../mime/fields.ts';
 import { readTree, treeOf } from '../mime/tree.ts';
@@ -28,14 +28,22 @@ export interface SubmittedMime {
   body: Buffer;
 }
 
+/** Smaller ones take a millisecond at most, however they are built. */
+const LONG = 64 * 1024;
+
 /** `fields`: the header lines that describe the content. */
-export async function readMime(
+export function readMime(
   fields: string,
   body: Buffer,
   sevenBit: boolean,
-): Promise<SubmittedMime> {
-  const { text, html, files } = await inLongTurns(reading(fields, body));
-  return { stored: { fields, text, html, sevenBit }, files, body };
+): SubmittedMime | Promise<SubmittedMime> {
+  const found = ({ text, html, files }: Contents): SubmittedMime => ({
+    stored: { fields, text, html, sevenBit },
+    files,
+    body,
+  });
+  if (body.length <= LONG) return found(atOnce(reading(fields, body)));
+  return inLongTurns(reading(fields, body)).then(found);
 }
 
 function* reading(fields: string, body: Buffer): Generator<void, Contents> {

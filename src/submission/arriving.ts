@@ -4,6 +4,7 @@
 import { Readable } from 'node:stream';
 import type { SMTPServerDataStream } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
+import { SMALL_BODY_BYTES, WHOLE } from '../http/body.ts';
 
 const END = Buffer.from('\r\n.\r\n');
 const LINE_DOT = Buffer.from('\r\n.');
@@ -20,15 +21,27 @@ class Content extends Readable {
     return !this.writableEnded && !this.destroyed;
   }
 
+  #isBegun = false;
+
   /** False: wait for `drain`. */
   write(bytes: Buffer): boolean {
+    this.#isBegun = true;
     return this.push(bytes);
   }
 
   end(bytes?: Buffer): void {
-    if (bytes !== undefined) this.push(bytes);
     this.writableEnded = true;
+    if (bytes !== undefined && this.#isWhole(bytes) && this.emit(WHOLE, bytes)) {
+      // By which smtp-server knows that there is no end to wait for.
+      this.readable = false;
+      return;
+    }
+    if (bytes !== undefined) this.push(bytes);
     this.push(null);
+  }
+
+  #isWhole(bytes: Buffer): boolean {
+    return !this.#isBegun && !this.sizeExceeded && bytes.length <= SMALL_BODY_BYTES;
   }
 
   override _read(): void {

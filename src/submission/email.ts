@@ -19,6 +19,7 @@ export interface SubmittedEmail {
 }
 
 const LONGEST_HEADER = 64 * 1024;
+const EMPTY_LINE = Buffer.from('\r\n\r\n');
 
 /** `envelope`: who gets it, whatever its header says. */
 export async function readEmail(
@@ -28,8 +29,10 @@ export async function readEmail(
 ): Promise<SubmittedEmail> {
   const { fields, bodyAt } = splitHeader(raw);
   refuseCircle(fields);
-  const { idempotencyKey, ...wishes } = await readWishes(fields);
-  const mime = await readMime(contentLines(fields), raw.subarray(bodyAt), sevenBit);
+  const wished = readWishes(fields);
+  const { idempotencyKey, ...wishes } = wished instanceof Promise ? await wished : wished;
+  const read = readMime(contentLines(fields), raw.subarray(bodyAt), sevenBit);
+  const mime = read instanceof Promise ? await read : read;
   const people = await readPeople(fields);
   const subject = oneLine(fields.find(({ key }) => key === 'subject'));
   return {
@@ -53,7 +56,9 @@ export async function readEmail(
 }
 
 function splitHeader(raw: Buffer): { fields: Field[]; bodyAt: number } {
-  const head = raw.toString('latin1', 0, LONGEST_HEADER);
+  const emptyLine = raw.indexOf(EMPTY_LINE);
+  const headerEnd = emptyLine < 0 ? LONGEST_HEADER : emptyLine + EMPTY_LINE.length;
+  const head = raw.toString('latin1', 0, Math.min(headerEnd, LONGEST_HEADER));
   const { fields, end } = readFields(head);
   if (end >= LONGEST_HEADER) {
     throw new Problem(
@@ -82,31 +87,36 @@ interface People {
   unread: [string, string][];
 }
 
+const NAMES_PEOPLE = new Set(['from', 'to', 'cc', 'reply-to']);
+
+/** The fields that name people, with those they name; undefined: it is no list of mailboxes. */
+type Lists = [Field, Mailbox[] | undefined][];
+
 async function readPeople(fields: readonly Field[]): Promise<People> {
+  const lists: Lists = [];
+  for (const field of fields) {
+    if (!NAMES_PEOPLE.has(field.key)) continue;
+    const list = readAddressList(field.value);
+    lists.push([field, list instanceof Promise ? await list : list]);
+  }
   const unread: [string, string][] = [];
   /** What cannot be read as a list of mailboxes is shown as it came. */
-  const listOf = async (key: string, most = Number.POSITIVE_INFINITY): Promise<Mailbox[]> => {
-    const found = fields.filter((field) => field.key === key);
-    let all: Mailbox[] = [];
-    let isList = true;
-    for (const { value } of found) {
-      const list = await readAddressList(value);
-      isList &&= list !== undefined;
-      all = all.concat(list ?? []);
-    }
-    if (isList && all.length <= most) return all;
-    unread.push(...found.map((field): [string, string] => [field.name, oneLine(field)]));
+  const listOf = (key: string, most = Number.POSITIVE_INFINITY): Mailbox[] => {
+    const found = lists.filter(([field]) => field.key === key);
+    const all = found.flatMap(([, list]) => list ?? []);
+    if (found.every(([, list]) => list !== undefined) && all.length <= most) return all;
+    unread.push(...found.map(([field]): [string, string] => [field.name, oneLine(field)]));
     return [];
   };
-  const to = await listOf('to');
-  const cc = await listOf('cc');
-  const [replyTo] = await listOf('reply-to', 1);
-  return { from: await readFrom(fields), to, cc, replyTo, unread };
+  const to = listOf('to');
+  const cc = listOf('cc');
+  const [replyTo] = listOf('reply-to', 1);
+  return { from: fromIn(lists), to, cc, replyTo, unread };
 }
 
 /** Exactly one: who signs for the email must not depend on who reads it. */
-async function readFrom(fields: readonly Field[]): Promise<Mailbox> {
-  const found = fields.filter(({ key }) => key === 'from');
+function fromIn(lists: Lists): Mailbox {
+  const found = lists.filter(([{ key }]) => key === 'from');
   if (found.length !== 1) {
     throw new Problem(
       'invalid',
@@ -115,11 +125,11 @@ async function readFrom(fields: readonly Field[]): Promise<Mailbox> {
         : `The email has ${found.length} From headers. Send one.`,
     );
   }
-  const mailboxes = await readAddressList(found[0]!.value);
+  const [field, mailboxes] = found[0]!;
   if (mailboxes?.length === 1) return mailboxes[0]!;
   throw new Problem(
     'invalid',
-    `From: "${oneLine(found[0]).slice(0, 200)}" is not one address. Write it as Name <hello@acme.example>.`,
+    `From: "${oneLine(field).slice(0, 200)}" is not one address. Write it as Name <hello@acme.example>.`,
   );
 }
 

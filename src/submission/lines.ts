@@ -12,8 +12,14 @@ const LONGEST_LINE = 998;
 const PIECE_BYTES = 1024 * 1024;
 
 /** Whether any relay passes the bytes on unharmed: only ASCII, no line too long. */
-export async function checkLines(raw: Buffer): Promise<{ sevenBit: boolean }> {
+export function checkLines(raw: Buffer): Seen | Promise<Seen> {
   const seen: Seen = { sevenBit: true, lineStart: 0 };
+  if (raw.length > PIECE_BYTES) return checkPieces(raw, seen);
+  checkPiece(raw, 0, raw.length, seen);
+  return seen;
+}
+
+async function checkPieces(raw: Buffer, seen: Seen): Promise<Seen> {
   for (let from = 0; from < raw.length; from += PIECE_BYTES) {
     const end = Math.min(from + PIECE_BYTES, raw.length);
     checkPiece(raw, from, end, seen);

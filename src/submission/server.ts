@@ -9,7 +9,7 @@ import { MOST_BODY_BYTES } from '../http/body.ts';
 import type { Certificate } from './certificate.ts';
 import { SubmissionServer } from './connection.ts';
 import { reply } from './replies.ts';
-import { admit, answered, countRefused, logIn, type SubmissionDeps, take } from './taking.ts';
+import { admit, answer, countRefused, logIn, type SubmissionDeps, take } from './taking.ts';
 
 export interface SubmissionOptions {
   host: string;
@@ -106,8 +106,9 @@ export async function startSubmission(
       });
     },
     onMailFrom(_address, session, done) {
-      void answered(deps, session, () => admit(deps, session)).then((answer) => {
-        if (answer instanceof Error) return done(answer);
+      const work = () => admit(deps, session);
+      answer(deps, session, work, (answered) => {
+        if (answered instanceof Error) return done(answered);
         places.prove(session);
         done();
       });
@@ -119,11 +120,12 @@ export async function startSubmission(
       done(reply(553, '5.1.3', `"${address}" is not an address: ${mailbox.fault}.`));
     },
     onData(stream, session, done) {
-      void answered(deps, session, () => take(deps, stream, session)).then((answer) => {
+      const work = () => take(deps, stream, session);
+      answer(deps, session, work, (answered) => {
         // What is refused early still has to be read to its end, where the answer is due.
-        stream.resume();
-        if (answer instanceof Error) done(answer);
-        else done(null, `2.0.0 ${answer}`);
+        if (stream.readable) stream.resume();
+        if (answered instanceof Error) done(answered);
+        else done(null, `2.0.0 ${answered}`);
       });
     },
   };

@@ -25,22 +25,34 @@ export interface SubmissionDeps extends OperationDeps {
 
 const MOST_WRONG_KEYS = 3;
 
-/** Whatever goes wrong is told, logged and counted as at every other door. */
-export async function answered<Answer>(
+/**
+ * Whatever goes wrong is told, logged and counted as at every other door. At once where nobody has to
+ * be asked, as on a connection whose key is remembered.
+ */
+export function answer<Answer>(
   deps: SubmissionDeps,
   session: SMTPServerSession,
-  work: () => Promise<Answer>,
-): Promise<Answer | SmtpReply> {
+  work: () => Answer | Promise<Answer>,
+  say: (answered: Answer | SmtpReply) => void,
+): void {
+  const refused = (error: unknown): SmtpReply => refusal(deps, session, error);
+  let done: Answer | SmtpReply | Promise<Answer>;
   try {
-    return await work();
+    done = work();
   } catch (error) {
-    if (isReply(error)) {
-      countRefused(deps);
-      return error;
-    }
-    const { key: _, ...account } = userOf(session) ?? { key: '' };
-    return replyOf(refuse(deps, { door: 'smtp', request: session.id, ...account }, error).body);
+    done = refused(error);
   }
+  if (done instanceof Promise) void done.catch(refused).then(say);
+  else say(done);
+}
+
+function refusal(deps: SubmissionDeps, session: SMTPServerSession, error: unknown): SmtpReply {
+  if (isReply(error)) {
+    countRefused(deps);
+    return error;
+  }
+  const { key: _, ...account } = userOf(session) ?? { key: '' };
+  return replyOf(refuse(deps, { door: 'smtp', request: session.id, ...account }, error).body);
 }
 
 /** What is said in words that only SMTP has, such as to an email that is too large. */
@@ -81,22 +93,29 @@ export async function logIn(
   }
 }
 
-async function callerOf(
+function callerOf(
   { directory }: SubmissionDeps,
   key: string | undefined,
   session: SMTPServerSession,
-): Promise<Caller> {
-  const caller = await directory.authenticate(key, () => session.remoteAddress);
+): Caller | Promise<Caller> {
+  const caller = directory.authenticate(key, () => session.remoteAddress);
+  return caller instanceof Promise ? caller.then(requireSender) : requireSender(caller);
+}
+
+function requireSender(caller: Caller): Caller {
   requireScope(caller, sendEmail.scope);
   return caller;
 }
 
-export async function admit(deps: SubmissionDeps, session: SMTPServerSession): Promise<Caller> {
+export function admit(deps: SubmissionDeps, session: SMTPServerSession): Caller | Promise<Caller> {
   const user = userOf(session);
   if (user === undefined) throw reply(530, '5.7.0', NO_KEYS_IN_THE_CLEAR);
-  const caller = await callerOf(deps, user.key, session);
-  user.account = caller.accountId;
-  return caller;
+  const noted = (caller: Caller): Caller => {
+    user.account = caller.accountId;
+    return caller;
+  };
+  const caller = callerOf(deps, user.key, session);
+  return caller instanceof Promise ? caller.then(noted) : noted(caller);
 }
 
 /** What is said behind 250. */
@@ -105,11 +124,13 @@ export async function take(
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
 ): Promise<string> {
-  const caller = await admit(deps, session);
+  const admitted = admit(deps, session);
+  const caller = admitted instanceof Promise ? await admitted : admitted;
   const { bytes, release } = await readWhole(deps, stream, session, caller);
   try {
     deps.loopWatch.note('smtp', caller.accountId);
-    const { sevenBit } = await checkLines(bytes);
+    const lines = checkLines(bytes);
+    const { sevenBit } = lines instanceof Promise ? await lines : lines;
     const envelope = session.envelope.rcptTo.map(({ address }) => address);
     const { request, ...submitted } = await readEmail(bytes, envelope, sevenBit);
     const { answer, repeated } = await acceptSend(deps, caller, request, {

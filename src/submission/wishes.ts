@@ -22,9 +22,12 @@ const NAMES = [
 ];
 const schema = sendRequest.partial();
 
-export async function readWishes(fields: readonly Field[]): Promise<Wishes> {
+export function readWishes(fields: readonly Field[]): Wishes | Promise<Wishes> {
   const asked = fields.filter(({ key }) => key.startsWith(FAMILY));
-  if (asked.length === 0) return {};
+  return asked.length === 0 ? {} : readAsked(asked);
+}
+
+async function readAsked(asked: readonly Field[]): Promise<Wishes> {
   const said = new Map<string, string>();
   for (const field of asked) {
     requireKnown(field);

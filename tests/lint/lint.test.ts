@@ -39,6 +39,8 @@ const bad: [string, Partial<LintedEmail>][] = [
   ['broken-link', html('<a href="http://localhost:3000/">x</a>')],
   ['broken-link', html('<a href="javascript:alert(1)">x</a>')],
   ['broken-link', html('<a href="mailto:">x</a>')],
+  ['broken-link', html('<a href="htps://example.com/">x</a>')],
+  ['broken-link', html('<a href="htp:/bad">x</a>')],
   ['broken-link', html(`<a href="https://x.example/${'a'.repeat(3000)}">x</a>`)],
   ['http-link', html('<a href="http://shop.example/">x</a>')],
   ['http-link', html('<img alt="" src="http://shop.example/a.png">')],

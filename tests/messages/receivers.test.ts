@@ -107,12 +107,17 @@ describe('statistics by receiver', () => {
 
 it.each([
   [1000, 0, undefined],
-  [1001, 1, undefined],
-  [1000, 1, 'warning'],
-  [1001, 3, 'warning'],
-  [1000, 3, 'critical'],
+  [2001, 2, undefined],
+  [2000, 2, 'warning'],
+  [1667, 5, 'warning'],
+  [1666, 5, 'critical'],
   [1000, 50, 'critical'],
   [50, 5, undefined],
+  // Of few people a rate says little: one among 100 is 1 %.
+  [100, 1, undefined],
+  [100, 2, 'warning'],
+  [100, 4, 'warning'],
+  [100, 5, 'critical'],
 ])('%i delivered at Gmail and %i complaints: %s', async (delivered, complained, severity) => {
   const by = await service.account({ scopes: ['admin'] });
   await record('delivered', 'a@gmail.com', {}, { times: delivered, by });

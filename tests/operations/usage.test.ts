@@ -73,7 +73,17 @@ describe('alerts', () => {
     await fill(id, 90, 'delivered');
     await fill(id, 1, 'complained');
     // Figures of the current hour are counted anew after ten seconds; a test does not wait.
-    await service.database.query('DELETE FROM message_hours');
+    const countAnew = () => service.database.query('DELETE FROM message_hours');
+    await countAnew();
+    expect(await kinds(api)).toEqual([['bounce-rate', 'warning']]);
+    await fill(id, 1, 'complained');
+    await countAnew();
+    expect(await kinds(api)).toEqual([
+      ['bounce-rate', 'warning'],
+      ['complaint-rate', 'warning'],
+    ]);
+    await fill(id, 3, 'complained');
+    await countAnew();
     expect(await kinds(api)).toEqual([
       ['bounce-rate', 'warning'],
       ['complaint-rate', 'critical'],

@@ -11,7 +11,7 @@ import { startDns, type TestDns } from '../support/dns-server.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { type SmtpSink, startSink, type TakenMail } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
-import { addRelay } from './support.ts';
+import { addRelay, changeRelays, haveRelays } from './support.ts';
 
 let dns: TestDns;
 let service: TestService;
@@ -95,14 +95,31 @@ describe('the return path of a domain', () => {
     await until(async () => (await returnPathOf('found.example')) === 'bounces.test');
   }, 60_000);
 
-  it('with two relays: only when both bring it back', async () => {
+  it('is BOUNCE_DOMAIN again with a relay that is added, until a probe came back through it', async () => {
+    leads.one = true;
+    await add('later.example');
+    await check('later.example');
+    await until(async () => (await returnPathOf('later.example')) === 'sm-bounces.later.example');
+    const isProbe = ({ recipients }: TakenMail) =>
+      recipients[0]!.startsWith('probe+') && recipients[0]!.endsWith('@sm-bounces.later.example');
     await addRelay(service, { name: 'two', url: two.url });
-    await until(async () => {
-      const [row] = await service.database.query<{ relays: unknown[] }>(
-        'SELECT relays FROM delivery_processes',
-      );
-      return row?.relays?.length === 2;
-    });
+    await haveRelays(service, ['default', 'two']);
+    // Nobody asked for a check.
+    await until(() => two.mails.some(isProbe));
+    await until(async () => (await returnPathOf('later.example')) === 'bounces.test');
+    leads.two = true;
+    await changeRelays(service, { two: { enabled: false } });
+    // Without the one that loses them, reports find the way.
+    await until(async () => (await returnPathOf('later.example')) === 'sm-bounces.later.example');
+    const before = two.mails.filter(isProbe).length;
+    await changeRelays(service, { two: { enabled: true } });
+    await until(() => two.mails.filter(isProbe).length > before);
+    await until(async () => (await returnPathOf('later.example')) === 'sm-bounces.later.example');
+    leads.one = false;
+    leads.two = false;
+  }, 120_000);
+
+  it('with two relays: only when both bring it back', async () => {
     leads.one = true;
     await add('both.example');
     await check('both.example');
