@@ -6,22 +6,23 @@
 set -euo pipefail
 version=13.2.2
 config=${PG_CONFIG:-/usr/lib/postgresql/15/bin/pg_config}
+if [ -x "$config" ] && [ -f "$("$config" --pkglibdir)/citus.so" ]; then
+  echo 'Citus is installed.'
+  exit 0
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# The sources first: where they cannot be had nothing else is worth waiting for.
+source=${CITUS_SOURCE:-$work/citus.tar.gz}
+if [ -z "${CITUS_SOURCE:-}" ]; then
+  curl -fsSL --connect-timeout 15 --max-time 50 -o "$source" "https://github.com/citusdata/citus/archive/refs/tags/v$version.tar.gz"
+fi
 if [ ! -x "$config" ] || [ ! -f "$("$config" --includedir-server)/postgres.h" ]; then
   export DEBIAN_FRONTEND=noninteractive
   apt-get update > /dev/null
   apt-get install -y --no-install-recommends postgresql-15 postgresql-server-dev-15 gcc make flex \
     libssl-dev liblz4-dev libzstd-dev libkrb5-dev libselinux1-dev libxslt1-dev libpam0g-dev \
     libreadline-dev zlib1g-dev libxml2-dev libicu-dev uuid-dev > /dev/null
-fi
-if [ -f "$("$config" --pkglibdir)/citus.so" ]; then
-  echo 'Citus is installed.'
-  exit 0
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-source=${CITUS_SOURCE:-$work/citus.tar.gz}
-if [ -z "${CITUS_SOURCE:-}" ]; then
-  curl -fsSL --connect-timeout 15 --max-time 300 -o "$source" "https://github.com/citusdata/citus/archive/refs/tags/v$version.tar.gz"
 fi
 mkdir "$work/citus" && tar -xf "$source" -C "$work/citus" --strip-components=1
 cd "$work/citus"

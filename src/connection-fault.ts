@@ -48,6 +48,10 @@ export function databaseFault(error: unknown): DatabaseFault | undefined {
   return busy ? 'busy' : undefined;
 }
 
+/** Away or busy: what is not urgent can be left for later. */
+export const isPassing = (error: unknown): boolean =>
+  ['away', 'busy'].includes(databaseFault(error) ?? '');
+
 export const FAULT_DETAILS: Record<DatabaseFault, string> = {
   away: 'The service cannot reach its database right now. Try again shortly.',
   'disk-full':

@@ -7,7 +7,7 @@ import { recheckDomains } from './accounts/domains.ts';
 import { pruneNotices } from './accounts/notices.ts';
 import { lapseApprovals, pruneApprovals } from './approvals/approvals.ts';
 import type { Clock } from './clock.ts';
-import { databaseFault } from './connection-fault.ts';
+import { isPassing } from './connection-fault.ts';
 import { pruneAttempts } from './events/attempts.ts';
 import { pruneKept } from './feedback/kept.ts';
 import { pruneNonces } from './feedback/provider-nonces.ts';
@@ -112,14 +112,14 @@ async function checkDomains(deps: MaintenanceDeps, stopped: () => boolean): Prom
 }
 
 /**
- * The first run is part of starting. Tables that others hold do not keep it from it: what is
- * missing is made when it is needed.
+ * The first run is part of starting. Tables that others hold, or a node that is away, do not keep it
+ * from it: what is missing is made when it is needed.
  */
 export async function startMaintenance(
   deps: MaintenanceDeps,
 ): Promise<{ checkDomains: () => void; stop: () => Promise<void> }> {
   await runMaintenance(deps).catch((error) => {
-    if (databaseFault(error) !== 'busy') throw error;
+    if (!isPassing(error)) throw error;
     deps.log.warn({ err: error }, 'maintenance has to wait');
   });
   let running: Promise<void> | undefined;

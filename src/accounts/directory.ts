@@ -152,11 +152,13 @@ export function openDirectory(deps: {
     const known = remembered(accountId);
     if (known !== undefined) return known;
     const nowMs = clock.nowMs();
-    const [row] = await database.prepared<AccountState>(
-      'directory-account',
-      `SELECT ${ACCOUNT_STATE} FROM accounts WHERE id = $1`,
-      [accountId],
-    );
+    const [row] = await database
+      .near(accountId)
+      .prepared<AccountState>(
+        'directory-account',
+        `SELECT ${ACCOUNT_STATE} FROM accounts WHERE id = $1`,
+        [accountId],
+      );
     if (row === undefined) {
       entries.delete(accountId);
       return undefined;
@@ -193,7 +195,7 @@ export function openDirectory(deps: {
   async function callerOf(entry: Entry, key: string): Promise<KeyCaller | undefined> {
     const known = entry.keys.get(key);
     if (known) return known;
-    const [row] = await database.prepared<KeyState>(
+    const [row] = await database.near(entry.id).prepared<KeyState>(
       'directory-key',
       `SELECT id, scopes, expires_at AS "expiresAt", networks, ${LIMIT_COLUMNS} FROM api_keys
        WHERE account_id = $1 AND hash = $2 AND revoked_at IS NULL`,
@@ -234,7 +236,7 @@ export function openDirectory(deps: {
     if (entry === undefined) return undefined;
     const known = knownSender(entry, from);
     if (known !== undefined) return known;
-    const rows = await database.prepared<SenderRow>(
+    const rows = await database.near(accountId).prepared<SenderRow>(
       'directory-sender',
       `SELECT i.value, d.selector IS NOT NULL AS "hasKeys", d.alignment FROM identities i
        LEFT JOIN domains d ON d.account_id = i.account_id AND d.domain = i.value

@@ -3,6 +3,7 @@
 // decision names, and a decision removes all links of the email. Mailed by notices/deliver-notices.ts, used at inbound/approval.ts.
 import { makeToken, readToken } from '../accounts/one-time-token.ts';
 import { readUuid, showUuid } from '../ids.ts';
+import { among } from '../store/places.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
 /** Under BASE_URL, with the token behind it. */
@@ -18,15 +19,36 @@ interface Untold {
 
 /** Owes a notice to everybody who may approve what nobody was told of yet. */
 export async function tellApprovers(database: Database): Promise<void> {
-  const untold = await database.query<Untold>(
-    `SELECT a.account_id AS "accountId", a.message_id AS uuid FROM approvals a
-     WHERE a.state = 'waiting' AND a.told_at IS NULL AND a.expires_at > now()
-       AND (SELECT count(*) FROM approvals o WHERE o.account_id = a.account_id
-            AND o.told_at > now() - interval '1 hour') < ${MOST_TOLD_AN_HOUR}
-     ORDER BY a.message_id LIMIT 20`,
+  const looks = await Promise.allSettled(
+    database.nodes().map(async (node) => {
+      for (const held of await findUntold(node.database)) await tellOf(database, held);
+    }),
   );
-  for (const held of untold) await tellOf(database, held);
+  // One that is away keeps nobody from the others.
+  for (const look of looks) if (look.status === 'rejected') throw look.reason;
 }
+
+async function findUntold(node: Database): Promise<Untold[]> {
+  const homes = await node.prepared<{ home: number[] | null }>(
+    'untold-homes',
+    'SELECT homes_here($1::regclass, $2) AS home',
+    ['approvals', UNTOLD],
+  );
+  const found = homes.map(({ home }) =>
+    node.prepared<Untold>(
+      'untold-approvals',
+      `SELECT a.account_id AS "accountId", a.message_id AS uuid FROM approvals a
+       WHERE ${UNTOLD} AND ${among('a.account_id', 1)}
+         AND (SELECT count(*) FROM approvals o WHERE o.account_id = a.account_id
+              AND o.told_at > now() - interval '1 hour' AND ${among('o.account_id', 1)}) < ${MOST_TOLD_AN_HOUR}
+       ORDER BY a.message_id LIMIT 20`,
+      [home],
+    ),
+  );
+  return (await Promise.all(found)).flat();
+}
+
+const UNTOLD = `state = 'waiting' AND told_at IS NULL AND expires_at > now()`;
 
 /** Several processes may have seen it: one of them tells. */
 async function tellOf(database: Database, { accountId, uuid }: Untold): Promise<void> {

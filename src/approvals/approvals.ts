@@ -26,12 +26,13 @@ export interface Approval {
   keyId: string | null;
 }
 
+const UNCHANGING = `message_id AS uuid, reason, encode(sha256, 'hex') AS sha256,
+  expires_at AS "expiresAt", decided_by AS "decidedBy", key_id AS "keyId"`;
+
 /** What is past its time is so at once, whether or not somebody noted it yet. */
-const COLUMNS = `message_id AS uuid,
+const COLUMNS = `${UNCHANGING},
   CASE WHEN state = 'waiting' AND expires_at <= now() THEN 'expired' ELSE state END AS state,
-  reason, encode(sha256, 'hex') AS sha256, expires_at AS "expiresAt",
-  CASE WHEN state = 'waiting' AND expires_at <= now() THEN expires_at ELSE decided_at END AS "decidedAt",
-  decided_by AS "decidedBy", key_id AS "keyId"`;
+  CASE WHEN state = 'waiting' AND expires_at <= now() THEN expires_at ELSE decided_at END AS "decidedAt"`;
 
 /** Undefined: it was never held. */
 export async function findApproval(
@@ -300,7 +301,8 @@ async function settle(
   await dropLinks(client, accountId, uuid);
   const [row] = await client.query<Approval>(
     `UPDATE approvals SET state = $3, decided_at = now(), decided_by = $4
-     WHERE account_id = $1 AND message_id = $2 RETURNING ${COLUMNS}`,
+     WHERE account_id = $1 AND message_id = $2
+     RETURNING ${UNCHANGING}, state, decided_at AS "decidedAt"`,
     [accountId, uuid, state, by],
   );
   return row!;

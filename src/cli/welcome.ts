@@ -44,7 +44,7 @@ export async function openWelcome(config: Config, database: Database): Promise<W
 
 async function isEmpty(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ some: boolean }>(
-    'SELECT EXISTS (SELECT FROM accounts) OR EXISTS (SELECT FROM users) AS some',
+    'SELECT EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM users) AS some',
   );
   return !row?.some;
 }

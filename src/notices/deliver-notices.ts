@@ -5,7 +5,7 @@ import { claimNotices, finishNotice, type Notice } from '../accounts/notices.ts'
 import { APPROVAL_PATH, makeApprovalLink, tellApprovers } from '../approvals/approval-links.ts';
 import { Problem, type ProblemCode } from '../errors.ts';
 import { findOwnMessage } from '../messages/message.ts';
-import { listOwnAccounts } from '../people/sessions.ts';
+import { membershipsOf } from '../people/sessions.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import {
   type NoticeDeps,
@@ -55,7 +55,7 @@ async function mailDue(deps: NoticeDeps): Promise<void> {
 /** Undefined: there is nothing to tell any more. */
 async function write(deps: NoticeDeps, notice: Notice): Promise<SystemMail | undefined> {
   const { id, user } = notice;
-  const own = (await listOwnAccounts(deps.database, user.id)).map((account) => account.id);
+  const own = (await membershipsOf(deps.database, user.id)).map((account) => account.id);
   const about = 'accountId' in notice.detail ? [notice.detail.accountId] : [];
   const words =
     notice.kind === 'approval'

@@ -3,7 +3,7 @@
 
 import { Problem } from '../errors.ts';
 import { makeResetToken, type ResetDeps } from '../people/password-reset.ts';
-import { listOwnAccounts } from '../people/sessions.ts';
+import { membershipsOf } from '../people/sessions.ts';
 import { mayMailReset } from '../people/sign-in-throttle.ts';
 import { findUser } from '../people/users.ts';
 import { type NoticeDeps, sendSystemMail } from './system-mail.ts';
@@ -12,7 +12,7 @@ export async function mailResetLink(deps: NoticeDeps & ResetDeps, email: string)
   try {
     const user = await findUser(deps.database, email);
     if (user === undefined || !(await mayMailReset(deps.database, user.email))) return;
-    const accounts = await listOwnAccounts(deps.database, user.id);
+    const accounts = await membershipsOf(deps.database, user.id);
     const token = await makeResetToken(deps, user);
     await sendSystemMail(deps, {
       to: user.email,

@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import { readUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
 import { makeRecoveryCodes } from './recovery-codes.ts';
-import { listOwnAccounts } from './sessions.ts';
+import { membershipsOf } from './sessions.ts';
 
 export interface Factors {
   app: boolean;
@@ -91,7 +91,7 @@ async function tell(
   { user, factor, actor, door, requestId }: FactorChange,
   kind: 'factor-added' | 'factor-removed',
 ): Promise<void> {
-  const accounts = (await listOwnAccounts(client, user.id)).map(({ id }) => id);
+  const accounts = (await membershipsOf(client, user.id)).map(({ id }) => id);
   const said = kind === 'factor-added' ? { after: { factor } } : { before: { factor } };
   await writeAudit(client, clock, {
     accountId: 0,

@@ -5,8 +5,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Plan } from '../accounts/plans.ts';
 import type { MemberRole } from '../accounts/scopes.ts';
 import type { Clock } from '../clock.ts';
+import { databaseFault } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
+import { byShard } from '../store/places.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
 const ROTATED_EVERY = '1 hour';
@@ -79,21 +81,19 @@ export async function openSession(
 
 /** Undefined: none, or one that is over. `newToken` comes when the cookie is to change. */
 export async function readSession(
-  database: Queryable,
+  database: Database,
   token: string,
 ): Promise<{ session: Session; newToken: string | undefined } | undefined> {
   const hash = hashOf(token);
   const [row] = await database.prepared<SessionRow>(
     'read-session',
     `SELECT s.id, u.id AS "userId", u.email, u.name, u.operator, m.role,
-            a.id AS "accountId", a.name AS "accountName", a.plan, a.suspended_at IS NOT NULL AS suspended,
-            a.second_factor_required AS "secondFactorRequired", s.second_factor AS "secondFactor",
+            m.account_id AS "accountId", s.second_factor AS "secondFactor",
             s.proved_at > now() - interval '${PROOF_GOOD_FOR}' AS fresh,
             s.hash = $1 AND s.rotated_at < now() - interval '${ROTATED_EVERY}' AS "toRotate",
             s.seen_at < now() - interval '${SEEN_EVERY}' AS "toNote"
      FROM sessions s JOIN users u ON u.id = s.user_id
      LEFT JOIN members m ON m.user_id = s.user_id AND m.account_id = s.account_id
-     LEFT JOIN accounts a ON a.id = m.account_id
      WHERE (s.hash = $1 OR (s.previous_hash = $1 AND s.previous_until > now()))
        AND s.seen_at > now() - interval '${IDLE_AFTER}' AND s.created_at > now() - interval '${OVER_AFTER}'`,
     [hash],
@@ -102,8 +102,24 @@ export async function readSession(
   if (row.toNote) {
     await database.query('UPDATE sessions SET seen_at = now() WHERE id = $1', [row.id]);
   }
-  const renewed = row.toRotate ? await rotate(database, hash) : undefined;
-  return { session: toSession(row), newToken: renewed };
+  const session = toSession(row, await readAccount(database, row));
+  // Last: a new cookie that nobody gets to know ends the session.
+  return { session, newToken: row.toRotate ? await rotate(database, hash) : undefined };
+}
+
+/** By itself: people are on the coordinator, the account on its node. */
+async function readAccount(
+  database: Database,
+  { accountId, role }: SessionRow,
+): Promise<SessionAccount | null> {
+  if (accountId === null) return null;
+  const [row] = await database.near(accountId).prepared<Omit<SessionAccount, 'role'>>(
+    'account-of-session',
+    `SELECT id, name, plan, suspended_at IS NOT NULL AS suspended,
+            second_factor_required AS "secondFactorRequired" FROM accounts WHERE id = $1`,
+    [accountId],
+  );
+  return row === undefined ? null : { ...row, role: role! };
 }
 
 /** Whether it still goes on in that account, for what outlives a request. */
@@ -228,13 +244,35 @@ export async function endSessions(
   return rows.length;
 }
 
+/** By name. One whose node is unreachable has none: it is listed by its number. */
 export async function listOwnAccounts(
-  database: Queryable,
+  database: Database,
   userId: string,
 ): Promise<{ id: number; name: string; role: MemberRole }[]> {
-  return await database.query(
-    `SELECT a.id, a.name, m.role FROM members m JOIN accounts a ON a.id = m.account_id
-     WHERE m.user_id = $1 ORDER BY a.name, a.id`,
+  const own = await membershipsOf(database, userId);
+  const names = new Map(own.map(({ id }) => [id, `Account ${id}`]));
+  const groups = byShard(database, own, ({ id }) => id);
+  const asked = await Promise.allSettled(
+    groups.map((group) => {
+      const ids = group.map(({ id }) => id);
+      const statement = 'SELECT id, name FROM accounts WHERE id = ANY ($1)';
+      return database.near(ids[0]!).query<{ id: number; name: string }>(statement, [ids]);
+    }),
+  );
+  for (const answer of asked) {
+    if (answer.status === 'fulfilled') for (const { id, name } of answer.value) names.set(id, name);
+    else if (databaseFault(answer.reason) !== 'away' || groups.length === 1) throw answer.reason;
+  }
+  const named = own.map((membership) => ({ ...membership, name: names.get(membership.id)! }));
+  return named.sort((one, other) => one.name.localeCompare(other.name) || one.id - other.id);
+}
+
+export async function membershipsOf(
+  client: Queryable,
+  userId: string,
+): Promise<{ id: number; role: MemberRole }[]> {
+  return await client.query(
+    'SELECT account_id AS id, role FROM members WHERE user_id = $1 ORDER BY account_id',
     [readUuid('usr_', userId)],
   );
 }
@@ -254,26 +292,17 @@ interface SessionRow {
   operator: boolean;
   role: MemberRole | null;
   accountId: number | null;
-  accountName: string;
-  plan: Plan;
-  suspended: boolean;
-  secondFactorRequired: boolean;
   secondFactor: boolean;
   fresh: boolean;
   toRotate: boolean;
   toNote: boolean;
 }
 
-function toSession(row: SessionRow): Session {
-  const { id, email, name, operator, role, accountId, accountName, plan, suspended } = row;
-  const { secondFactor, fresh, secondFactorRequired } = row;
+function toSession(row: SessionRow, account: SessionAccount | null): Session {
+  const { id, userId, email, name, operator, secondFactor, fresh } = row;
   return {
-    ...{ id, secondFactor, fresh },
-    user: { id: showUuid('usr_', row.userId), email, name, operator },
-    account:
-      role === null || accountId === null
-        ? null
-        : { id: accountId, name: accountName, role, plan, suspended, secondFactorRequired },
+    ...{ id, account, secondFactor, fresh },
+    user: { id: showUuid('usr_', userId), email, name, operator },
   };
 }
 

@@ -39,25 +39,40 @@ export async function watchQueue(deps: {
 }): Promise<QueueWatch> {
   const couldNotLook = recurringFault(deps.log, 'warn', 'could not check how long the queue is');
   const { rest, wake } = createNap();
-  let known: QueueShares = { all: NOTHING, scheduled: NOTHING };
+  /** Of each server, as it was when it last answered. */
+  let sizes = new Map<string, QueueShares>();
+  let known = NONE;
   /** Since the last look. */
-  let grown: QueueShares = { all: NOTHING, scheduled: NOTHING };
+  let grown = NONE;
   let full = false;
   let stopping = false;
 
   async function look(): Promise<void> {
     const before = grown;
-    known = await sizeOfQueue(deps.database);
+    sizes = await sizesNow();
+    known = [...sizes.values()].reduce((one, other) => sumShares(one, other), NONE);
     // What came in while it looked may be counted twice until the next look, never not at all.
-    grown = {
-      all: sum(grown.all, before.all, -1),
-      scheduled: sum(grown.scheduled, before.scheduled, -1),
-    };
+    grown = sumShares(grown, before, -1);
     if (full === (fullness() !== undefined)) return;
     full = !full;
     deps.log.warn(
       { ...known.all, limit: deps.limit },
       full ? 'the queue is full; new sends get 503' : 'the queue has room again',
+    );
+  }
+
+  /** Of a node that is away nothing new is known, and the others count all the same. */
+  async function sizesNow(): Promise<Map<string, QueueShares>> {
+    const nodes = deps.database.nodes();
+    const looks = await Promise.allSettled(nodes.map(({ database }) => sizeHere(database)));
+    const failed = looks.filter((it) => it.status === 'rejected');
+    if (failed.length === nodes.length) throw failed[0]!.reason;
+    for (const { reason } of failed) couldNotLook(reason);
+    return new Map(
+      nodes.map(({ name }, at) => {
+        const look = looks[at]!;
+        return [name, look.status === 'fulfilled' ? look.value : (sizes.get(name) ?? NONE)];
+      }),
     );
   }
 
@@ -88,10 +103,7 @@ export async function watchQueue(deps: {
     },
     grow(sends) {
       const scheduled = sends.filter(({ scheduledAtMs }) => scheduledAtMs !== null);
-      grown = {
-        all: sum(grown.all, sizeOf(sends)),
-        scheduled: sum(grown.scheduled, sizeOf(scheduled)),
-      };
+      grown = sumShares(grown, { all: sizeOf(sends), scheduled: sizeOf(scheduled) });
     },
     async close() {
       stopping = true;
@@ -113,6 +125,13 @@ const sum = (one: QueueSize, other: QueueSize, times = 1): QueueSize => ({
   bytes: one.bytes + times * other.bytes,
 });
 
+const NONE: QueueShares = { all: NOTHING, scheduled: NOTHING };
+
+const sumShares = (one: QueueShares, other: QueueShares, times = 1): QueueShares => ({
+  all: sum(one.all, other.all, times),
+  scheduled: sum(one.scheduled, other.scheduled, times),
+});
+
 const SCHEDULED_FULL =
   'Too many emails are scheduled on this service. Send this one when its time has come, or try again later.';
 
@@ -123,20 +142,21 @@ export interface QueueShares {
   scheduled: QueueSize;
 }
 
+/** On all servers; fails where one does not answer. */
 export async function sizeOfQueue(database: Database): Promise<QueueShares> {
-  const [row] = await database.prepared<QueueSize & { later: number; laterBytes: number }>(
+  const sizes = await Promise.all(database.nodes().map((node) => sizeHere(node.database)));
+  return sizes.reduce((one, other) => sumShares(one, other), NONE);
+}
+
+async function sizeHere(server: Database): Promise<QueueShares> {
+  const [row] = await server.prepared<QueueSize & { later: number; laterBytes: number }>(
     'size-of-queue',
-    `SELECT count(*)::float8 AS mails, coalesce(sum(size), 0)::float8 AS bytes,
-            count(*) FILTER (WHERE ${SCHEDULED})::float8 AS later,
-            coalesce(sum(size) FILTER (WHERE ${SCHEDULED}), 0)::float8 AS "laterBytes"
-     FROM due_messages`,
+    'SELECT mails, bytes, later, later_bytes AS "laterBytes" FROM queue_size_here()',
     [],
   );
   const { mails, bytes, later, laterBytes } = row!;
   return { all: { mails, bytes }, scheduled: { mails: later, bytes: laterBytes } };
 }
-
-const SCHEDULED = `state = 'waiting' AND attempts = 0`;
 
 /** What a full queue is full of; undefined: there is room. */
 export function describeFullness(size: QueueSize, limit: QueueSize): string | undefined {

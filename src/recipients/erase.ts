@@ -120,7 +120,8 @@ const AUDIT = `UPDATE audit
       before = regexp_replace(before::text, $3, $4, 'gi')::jsonb,
       after = regexp_replace(after::text, $3, $4, 'gi')::jsonb
   WHERE account_id = $1
-    AND position($2 IN lower(concat_ws(' ', target, before::text, after::text))) > 0`;
+    AND position($2 IN lower(target || ' ' || coalesce(before::text, '') || ' '
+                             || coalesce(after::text, ''))) > 0`;
 
 /** What they did with it is about them; what a mail server said of them may name them. */
 async function eraseEvents(client: Queryable, person: Person): Promise<number> {

@@ -118,10 +118,9 @@ async function openAccepting(
   relayWatch: RelayWatch,
   worker: Worker | undefined,
 ): Promise<Accepting> {
-  const { config, database, upkeep, log, metrics, readiness, health, heartbeat, opened } = shared;
-  const queue = opened(
-    await watchQueue({ database: upkeep, log, limit: config.queueLimit }),
-    (it) => it.close(),
+  const { config, database, log, metrics, readiness, health, heartbeat, opened } = shared;
+  const queue = opened(await watchQueue({ database, log, limit: config.queueLimit }), (it) =>
+    it.close(),
   );
   health.queueIsFull = () => queue.fullness() !== undefined;
   health.require({ name: 'queue', check: queue.requireRoom });

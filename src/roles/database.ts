@@ -6,9 +6,8 @@ import { urlAt } from '../database-url.ts';
 import type { Log } from '../log.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import { PATIENCE, type Patience } from '../store/connection.ts';
-import { distributeNew } from '../store/distribute.ts';
 import { openEmbedded } from '../store/embedded/open.ts';
-import { type Heartbeat, startHeartbeat } from '../store/heartbeat.ts';
+import { type Heartbeat, startHeartbeat, watchNode } from '../store/heartbeat.ts';
 import { withPartitions } from '../store/partitions.ts';
 import { withPlaces } from '../store/places.ts';
 import { type Database, openDatabase } from '../store/pool.ts';
@@ -34,12 +33,15 @@ export async function openStore(config: Config, log: Log, opened: Opened): Promi
   const upkeep = withPartitions(open(2, PATIENCE.upkeep));
   const patience = config.roles.has('api') ? PATIENCE.calls : PATIENCE.work;
   await upgrade(upkeep, embedded);
-  await distributeNew(upkeep);
   const options = { connections: config.databaseConnections, patience, onIdleError };
   const database = await withPlaces({
     database: withPartitions(openDatabase(servers, options)),
-    openNode: (at) =>
-      withPartitions(openDatabase(urlAt(servers.current().url, at), options), upkeep),
+    openNode: (at) => {
+      const node = openServers(urlAt(servers.current().url, at));
+      // One that hangs fails what is asked of it at once, and keeps nobody waiting.
+      opened(watchNode({ servers: node, log }), (it) => it.stop());
+      return withPartitions(openDatabase(node, options), upkeep);
+    },
     log,
   });
   return { database: opened(database, (it) => it.close()), upkeep, heartbeat };

@@ -20,9 +20,29 @@ export interface Heartbeat extends Clock {
   stop(): Promise<void>;
 }
 
+interface HeartbeatDeps {
+  servers: Servers;
+  log: Log;
+}
+
 /** The first beat is part of starting; it fails as connecting fails. */
-export async function startHeartbeat(deps: { servers: Servers; log: Log }): Promise<Heartbeat> {
-  const { servers, log } = deps;
+export async function startHeartbeat(deps: HeartbeatDeps): Promise<Heartbeat> {
+  const { beat, begin, close } = createHeartbeat(deps);
+  try {
+    await beat();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return begin();
+}
+
+/** The same for a node of a distributed database, which may be away when a process starts. */
+export function watchNode(deps: HeartbeatDeps): Pick<Heartbeat, 'stop'> {
+  return createHeartbeat(deps).begin();
+}
+
+function createHeartbeat({ servers, log }: HeartbeatDeps) {
   const database = openDatabase(servers, {
     connections: 1,
     onIdleError: () => undefined,
@@ -62,8 +82,12 @@ export async function startHeartbeat(deps: { servers: Servers; log: Log }): Prom
     const news = servers.silence() === undefined;
     const { message, code } = error as { message: string; code?: string };
     servers.silent(databaseAway(`The database does not answer: ${message || code}`));
-    if (news)
-      log.error({ err: error }, 'the database does not answer; calls get 503 in the meantime');
+    if (!news) return;
+    const server = servers.current().name;
+    log.error(
+      { err: error, server },
+      'the database does not answer; calls get 503 in the meantime',
+    );
   }
 
   async function run(): Promise<void> {
@@ -73,22 +97,20 @@ export async function startHeartbeat(deps: { servers: Servers; log: Log }): Prom
     }
   }
 
-  try {
-    await beat();
-  } catch (error) {
-    await database.close();
-    throw error;
+  function begin(): Heartbeat {
+    const running = run();
+    return {
+      nowMs: clock.nowMs,
+      async stop() {
+        stopping = true;
+        wake();
+        await running;
+        await database.close();
+      },
+    };
   }
-  const running = run();
-  return {
-    nowMs: clock.nowMs,
-    async stop() {
-      stopping = true;
-      wake();
-      await running;
-      await database.close();
-    },
-  };
+
+  return { beat, begin, close: () => database.close() };
 }
 
 /**

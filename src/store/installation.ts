@@ -9,10 +9,11 @@
 // start; one that runs while the secret changes seals nothing more (vault.ts) and is told to end
 // (watchSecret).
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { isPassing } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { seal, unseal } from '../sealing.ts';
 import type { TokenKeys } from '../token-keys.ts';
-import type { Database, Queryable } from './pool.ts';
+import { type Database, joined, type Queryable } from './pool.ts';
 import { findUnopenable, resealAll, type SealedColumn, sealPlain } from './sealed-columns.ts';
 import { createVault, type Vault } from './vault.ts';
 
@@ -69,9 +70,22 @@ export async function openSecret(
       secretKey === undefined
         ? await settleOwn(client, inForce, columns)
         : await settleGiven(client, inForce, keysOf(Buffer.from(secretKey)), columns, opening);
-    await sealPlain(client, columns, keys.derive('encryption'));
+    await sealWhatIsPlain(client, columns, keys);
     return await toSecret(client, keys);
   });
+}
+
+/** A node that is away keeps nobody from starting: what it has is sealed by a later start. */
+async function sealWhatIsPlain(
+  client: Queryable,
+  columns: readonly SealedColumn[],
+  { derive }: Keys,
+): Promise<void> {
+  try {
+    await joined(client).transaction((it) => sealPlain(it, columns, derive('encryption')));
+  } catch (error) {
+    if (!isPassing(error)) throw error;
+  }
 }
 
 async function settleOwn(

@@ -132,7 +132,7 @@ export async function dropOldPartitions(
 async function lastNeededDay(client: Queryable, day: number): Promise<number> {
   const bounds = [firstUuidAt(day * DAY_MS), firstUuidAt((day + 1) * DAY_MS)];
   const [row] = await client.query<{ due: boolean; last: Date | null }>(
-    `SELECT EXISTS (SELECT FROM due_messages WHERE message_id >= $1 AND message_id < $2) AS due,
+    `SELECT EXISTS (SELECT 1 FROM due_messages WHERE message_id >= $1 AND message_id < $2) AS due,
             (SELECT max(scheduled_at) FROM messages
              WHERE id >= $1 AND id < $2 AND cancelled_at IS NULL) AS last`,
     bounds,

@@ -113,7 +113,7 @@ async function readShards(database: Queryable): Promise<(NodeAddress & { least: 
     `SELECT s.shardminvalue::integer AS least, n.nodename AS host, n.nodeport AS port
      FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid)
      JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary'
-     WHERE s.logicalrelid = 'messages'::regclass AND p.shardstate = 1 ORDER BY 1`,
+     WHERE s.logicalrelid = to_regclass('messages') AND p.shardstate = 1 ORDER BY 1`,
   );
 }
 

@@ -107,7 +107,7 @@ export async function readRoles(database: Queryable): Promise<RoleState[]> {
      FROM processes, unnest(roles) AS role ORDER BY role, seen_at DESC`,
   );
   const [{ hooked } = { hooked: false }] = await database.query<{ hooked: boolean }>(
-    'SELECT EXISTS (SELECT FROM webhook_endpoints WHERE disabled_at IS NULL) AS hooked',
+    'SELECT EXISTS (SELECT 1 FROM webhook_endpoints WHERE disabled_at IS NULL) AS hooked',
   );
   const anyRuns = rows.some((row) => row.running > 0);
   return ROLES.map((role): RoleState => {

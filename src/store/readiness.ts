@@ -66,7 +66,9 @@ export async function tryWriting(database: Database): Promise<void> {
   const done = new Error('enough');
   await database
     .transaction(async (client) => {
-      await client.query('CREATE TEMP TABLE room (bytes text STORAGE PLAIN)');
+      await client.query('CREATE TEMP TABLE room (bytes text)');
+      // PostgreSQL 15 knows no STORAGE in CREATE TABLE.
+      await client.query('ALTER TABLE room ALTER COLUMN bytes SET STORAGE PLAIN');
       await client.query(
         `INSERT INTO room SELECT repeat('x', 4000) FROM generate_series(1, ${PROBE_BYTES / 4000})`,
       );

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { Problem } from '../errors.ts';
 import { writeBackup } from './backup/write.ts';
+import { distributeNew } from './distribute.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import type { Database } from './pool.ts';
 
@@ -23,6 +24,7 @@ export interface Embedded {
 export async function upgrade(database: Database, embedded: Embedded | undefined): Promise<void> {
   if (embedded !== undefined && (await isBehind(database))) await backUp(embedded);
   await migrate(database);
+  await distributeNew(database);
 }
 
 /** Has data of an earlier version. A new database has nothing to lose. */

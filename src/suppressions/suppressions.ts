@@ -54,6 +54,8 @@ export async function suppressedAmong(
   database: Database,
   recipients: readonly AskedRecipient[],
 ): Promise<Set<string>> {
+  // Of no accounts there is no shard to ask.
+  if (recipients.length === 0) return new Set();
   const rows = await database.prepared<Pick<AskedRecipient, 'accountId' | 'address' | 'stream'>>(
     'suppressed-among',
     `SELECT r.account_id AS "accountId", r.stream, r.address FROM ${ASKED}

@@ -52,7 +52,7 @@ export async function keepLogo(
 ): Promise<void> {
   await client.query(
     `INSERT INTO logos (account_id, hash, content_type, content) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (account_id, hash) DO UPDATE SET created_at = now()`,
+     ON CONFLICT (account_id, hash) DO UPDATE SET created_at = excluded.created_at`,
     [accountId, hash, contentType, content],
   );
   await client.query(

@@ -39,9 +39,10 @@ export type TemplateVersion = VersionHistory &
   TemplateContent &
   Pick<TemplateDraft, 'name' | 'description'>;
 
+/** $1 is the account; Citus wants to hear it for both tables. */
 const TEMPLATE_COLUMNS = `t.account_id AS "accountId", t.slug, t.name, t.category, t.description, t.stream,
   t.published_version AS "publishedVersion", t.archived_at IS NOT NULL AS archived, t.created_at AS "createdAt",
-  (SELECT max(version) FROM account_template_versions v WHERE v.account_id = t.account_id AND v.slug = t.slug)
+  (SELECT max(version) FROM account_template_versions v WHERE v.account_id = $1 AND v.slug = t.slug)
     AS "newestVersion"`;
 
 const HISTORY_COLUMNS = `v.version, v.cloned_from AS "clonedFrom", v.based_on AS "basedOn",

@@ -65,12 +65,13 @@ interface DeliveryRow {
   dueAt: Date | null;
 }
 
+/** $1 is the account; Citus wants to hear it inside too. */
 const SELECT_ROWS = `
   SELECT l.id AS uuid, l.endpoint_id AS "endpointUuid", l.message_id AS "messageUuid", l.event_id AS "eventUuid",
          l.event_type AS "eventType", l.state, l.attempts, l.attempted_at AS "attemptedAt", l.status, l.response,
          l.response_truncated AS truncated, l.error, l.duration_ms AS "durationMs", l.finished_at AS "finishedAt",
          (SELECT greatest(d.due_at, w.paused_until) FROM webhook_endpoints w
-          WHERE w.account_id = l.account_id AND w.id = l.endpoint_id AND d.due_at IS NOT NULL) AS "dueAt"
+          WHERE w.account_id = $1 AND w.id = l.endpoint_id AND d.due_at IS NOT NULL) AS "dueAt"
   FROM webhook_deliveries l LEFT JOIN webhook_due d
     ON d.account_id = l.account_id AND d.endpoint_id = l.endpoint_id AND d.delivery_id = l.id`;
 

@@ -124,7 +124,7 @@ export async function countWaiting(
 ): Promise<Map<string, number>> {
   const rows = await database.query<{ uuid: string; waiting: number }>(
     `SELECT w.id AS uuid, (SELECT count(*) FROM (
-        SELECT FROM webhook_due d WHERE d.account_id = w.account_id AND d.endpoint_id = w.id LIMIT ${MOST_COUNTED}) c) AS waiting
+        SELECT FROM webhook_due d WHERE d.account_id = $1 AND d.endpoint_id = w.id LIMIT ${MOST_COUNTED}) c) AS waiting
      FROM webhook_endpoints w WHERE w.account_id = $1`,
     [accountId],
   );

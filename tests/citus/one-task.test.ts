@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
+import { OPERATIONS } from '../../src/operations/all.ts';
 import { openDatabase } from '../../src/store/pool.ts';
+import { readSamples } from '../operations/samples.ts';
+import { isOperators, startWorld, viaRest } from '../operations/world.ts';
 import {
   type CitusDatabase,
   createCitusDatabase,
@@ -20,6 +23,15 @@ import { accountsOfBothNodes } from './accounts.ts';
 
 const why = whyNoCitus();
 if (why !== undefined) console.info(`tests/citus/one-task is skipped: ${why}`);
+
+/** What is about all accounts, and asked by the clock, by operators or for an email of the service itself. */
+const OF_ALL_ACCOUNTS = [
+  // Metrics.
+  /^SELECT count\(\*\) FILTER \(WHERE d.state <> 'set aside'\) AS depth/,
+  /^SELECT count\(\*\) AS depth, extract/,
+  // The account that may send as SYSTEM_SENDER.
+  /^SELECT a.id FROM accounts a JOIN identities i/,
+];
 
 describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
   let cluster: TestCluster;
@@ -63,6 +75,27 @@ describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
     expect(captured.one).toBeGreaterThan(0);
     expect(captured.severalOnNodes).toBe(0);
   });
+
+  it('so does whatever an account asks for', async () => {
+    const world = await startWorld({}, { on: { ...own, drop: async () => undefined } });
+    const samples = await readSamples();
+    const before = across().map((statements) => statements.length);
+    const failed: string[] = [];
+    for (const operation of OPERATIONS.filter((it) => !isOperators(it))) {
+      const { name } = operation;
+      const input = await samples[name]!.input(world, world.ada);
+      const { status, body } = await viaRest(world.service, operation, input, world.ada);
+      if (status >= 400) failed.push(`${name}: ${status} ${JSON.stringify(body)}`);
+    }
+    await world.stop();
+    expect(failed).toEqual([]);
+    const found = new Set(across().flatMap((statements, at) => statements.slice(before[at])));
+    expect([...found].filter((it) => !OF_ALL_ACCOUNTS.some((one) => one.test(it)))).toEqual([]);
+  });
+
+  /** Of each server. */
+  const across = (): string[][] =>
+    [cluster.coordinator, ...cluster.nodes].map((server) => server.acrossShards());
 
   /** Emails through all keys, one after the other, until each timeline shows its report. */
   async function walk(count: number, keys: readonly string[]): Promise<void> {

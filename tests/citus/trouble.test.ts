@@ -1,7 +1,12 @@
-// On a real Citus: one node is killed with -9 under load, and a running installation is distributed
-// while sends go on. A ledger of every 202 against what the relay got: nothing is lost.
+// On a real Citus: one node is killed with -9 under load, another time it hangs, and a running
+// installation is distributed while sends go on. A ledger of every 202 against what the relay got:
+// nothing is lost. MESSAGES=100000: as many are there before it is distributed, instead of a few.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerDoctor } from '../../src/cli/doctor.ts';
+import { readCluster } from '../../src/store/cluster.ts';
 import { distribute } from '../../src/store/distribute.ts';
+import { openDatabase } from '../../src/store/pool.ts';
+import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import {
   type CitusDatabase,
   createCitusDatabase,
@@ -9,6 +14,7 @@ import {
   type TestCluster,
   whyNoCitus,
 } from '../support/citus.ts';
+import { runInProcess } from '../support/command.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { accountsOfBothNodes } from './accounts.ts';
@@ -37,6 +43,7 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
     const meanwhile = load.accepted.at(-1)!;
     expect(here).toContain(meanwhile.account);
     await isSent(service, meanwhile);
+    await othersGoOn(own, here[0]!, there[0]!);
     cluster.nodes[1].start();
     const beforeBack = load.accepted.length;
     await until(
@@ -54,25 +61,141 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
     await own.database.close();
   });
 
+  it('a node that hangs: its accounts get 503 at once, the others wait for nothing', async () => {
+    const own = await createCitusDatabase(cluster, 'hung');
+    const service = await startOn(own);
+    const [here, there] = await accountsOfBothNodes(own.database, service, cluster);
+    const load = startLoad(service, [...here, ...there]);
+    await until(() => load.accepted.length > 20, 60_000);
+    cluster.nodes[1].freeze();
+    try {
+      await until(() => there.every((account) => load.refusedSince(account)), 60_000);
+      const { status, headers, ms } = await timed(() => service.send(there[0]!.key, MAIL));
+      expect({ status, soon: ms < 2000 }).toEqual({ status: 503, soon: true });
+      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      const soFar = load.accepted.length;
+      await until(() => load.accepted.length > soFar + 20, 60_000);
+      const meanwhile = load.accepted.at(-1)!;
+      expect(here).toContain(meanwhile.account);
+      await isSent(service, meanwhile);
+    } finally {
+      cluster.nodes[1].thaw();
+    }
+    const beforeBack = load.accepted.length;
+    await until(
+      () => load.accepted.slice(beforeBack).some(({ account }) => there.includes(account)),
+      60_000,
+    );
+    await load.stop();
+    expect(load.refused.filter(({ account }) => here.includes(account))).toEqual([]);
+    for (const mail of load.accepted) await isSent(service, mail);
+    await service.stop();
+    await own.database.close();
+  });
+
   it('a running installation is distributed while sends go on: none is lost', async () => {
     const own = await createCitusDatabase(cluster, 'grown', false);
     const service = await startOn(own);
     const accounts = await Promise.all([1, 2, 3, 4].map(() => service.account()));
+    for (const { id } of accounts) await makeMessages(own, id, MESSAGES / accounts.length);
+    const before = await readMade(own);
+    expect(before.messages).toBe(MESSAGES);
     const load = startLoad(service, accounts);
     await until(() => load.accepted.length > 40, 60_000);
-    const { tables } = await distribute(own.database, { shards: 4 });
-    expect(tables).toContain('messages');
+    await interrupted(own);
+    expect((await readCluster(own.database)).distributed).toBe(false);
+    const { value, ms } = await timed(async () => ({
+      value: await distribute(own.database, { shards: 4 }),
+    }));
+    expect(value.tables).toContain('messages');
+    expect(await readMade(own)).toEqual(before);
     const soFar = load.accepted.length;
     await until(() => load.accepted.length > soFar + 20, 120_000);
     await load.stop();
     for (const { status } of load.refused) expect(status).toBe(503);
     for (const mail of load.accepted) await isSent(service, mail);
     const [kept] = await own.database.query<{ count: number }>('SELECT count(*) FROM messages');
-    expect(kept!.count).toBeGreaterThanOrEqual(load.accepted.length);
+    expect(kept!.count).toBeGreaterThanOrEqual(MESSAGES + load.accepted.length);
+    console.info(
+      `${MESSAGES} messages distributed in ${(ms / 1000).toFixed(1)} s; meanwhile and around it ` +
+        `${load.accepted.length} sends were accepted, ${load.refused.length} got 503, none was lost`,
+    );
     await service.stop();
     await own.database.close();
   });
 });
+
+const MESSAGES = Number(process.env.MESSAGES ?? 2000);
+
+/** While the node of `away` is killed: who starts now, signs in or asks what is wrong. */
+async function othersGoOn(own: CitusDatabase, here: TestAccount, away: TestAccount): Promise<void> {
+  const another = await startOn(own);
+  const sent = await another.send(here.key, MAIL);
+  expect(sent.status, JSON.stringify(sent.body)).toBe(202);
+  await isSent(another, { account: here, id: sent.body.id });
+  expect((await another.send(away.key, MAIL)).status).toBe(503);
+  const person = await openSignedIn(another, { accountId: here.id });
+  expect((await person.try('getSession')).status).toBe(200);
+  await another.stop();
+  const { stdout } = await runInProcess(registerDoctor, ['doctor'], { DATABASE_URL: own.url });
+  expect(stdout).toMatch(/nodes .*is unreachable: its accounts get 503/);
+}
+
+/** Delivered ones, as a running installation has many of: inside the server, each with content and events. */
+async function makeMessages({ database }: CitusDatabase, accountId: number, count: number) {
+  await database.query(
+    `WITH made AS (
+       INSERT INTO messages (account_id, id, status, from_email, recipients, subject, door)
+       SELECT $1, uuid_at(now() - n * interval '1 ms'), 'delivered', 'shop@example.com',
+              ARRAY['person' || n || '@example.net'], 'Order ' || n, 'rest'
+       FROM generate_series(1, $2::integer) n RETURNING account_id, id, recipients),
+     told AS (
+       INSERT INTO events (account_id, message_id, id, kind, at, sequence, recipients, detail)
+       SELECT account_id, id, gen_random_uuid(), kind, now(), sequence, recipients, '{}'
+       FROM made, (VALUES ('sent', 1), ('delivered', 2)) AS k (kind, sequence))
+     INSERT INTO contents (account_id, message_id, head, html)
+     SELECT account_id, id, '{}', convert_to(repeat('<p>A paragraph of an email.</p>', 100), 'UTF8')
+     FROM made`,
+    [accountId, count],
+  );
+}
+
+/** What makeMessages made, whole and as it was. */
+async function readMade({ database }: CitusDatabase) {
+  const [row] = await database.query<{ messages: number; sum: number }>(
+    `SELECT count(*) AS messages, sum(('x' || left(md5(id::text || subject), 8))::bit(32)::bigint)::float8 AS sum
+     FROM messages WHERE subject LIKE 'Order %'`,
+  );
+  const [events] = await database.query<{ events: number }>(
+    `SELECT count(*) AS events FROM events WHERE recipients[1] LIKE 'person%'`,
+  );
+  const [contents] = await database.query<{ contents: number }>(
+    `SELECT count(*) AS contents FROM contents WHERE head = '{}'`,
+  );
+  return { ...row!, ...events!, ...contents! };
+}
+
+/** Whoever distributes is ended in the middle of it. */
+async function interrupted({ url, database }: CitusDatabase): Promise<void> {
+  const own = openDatabase(url, { connections: 1, onIdleError: () => undefined });
+  const ended = expect(distribute(own, { shards: 4 })).rejects.toThrow();
+  await until(async () => {
+    const rows = await database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid()
+         AND query LIKE 'SELECT create_distributed_table($1%'`,
+    );
+    return rows.length > 0;
+  }, 60_000);
+  await ended;
+  await own.close();
+}
+
+async function timed<Result extends object>(work: () => Promise<Result>) {
+  const beganMs = performance.now();
+  const result = await work();
+  return { ...result, ms: performance.now() - beganMs };
+}
 
 interface Accepted {
   account: TestAccount;

@@ -53,15 +53,21 @@ export interface World {
   stop(): Promise<void>;
 }
 
-export async function startWorld(env: Record<string, string> = {}): Promise<World> {
+export async function startWorld(
+  env: Record<string, string> = {},
+  options: Parameters<typeof startTestService>[1] = {},
+): Promise<World> {
   const dns = await startDns();
   const receiver = await startReceiver();
-  const service = await startTestService({
-    WEBHOOK_ALLOW: '127.0.0.0/8',
-    DNS_SERVERS: dns.address,
-    SYSTEM_SENDER: 'Sandmartin <service@example.com>',
-    ...env,
-  });
+  const service = await startTestService(
+    {
+      WEBHOOK_ALLOW: '127.0.0.0/8',
+      DNS_SERVERS: dns.address,
+      SYSTEM_SENDER: 'Sandmartin <service@example.com>',
+      ...env,
+    },
+    options,
+  );
   const keyWith = async (accountId: number, scopes: readonly Scope[]): Promise<Who> => {
     const { key } = await createKey(service.database, systemClock, { accountId, scopes });
     return { headers: { 'x-api-key': key }, key };

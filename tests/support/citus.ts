@@ -36,6 +36,11 @@ export interface TestServer {
   /** As a machine that loses power: kill -9 of the server and all its processes. */
   kill(): void;
   start(): void;
+  /** As one behind a cut cable: connections stay open and nobody answers, until it thaws. */
+  freeze(): void;
+  thaw(): void;
+  /** Statements so far that Citus planned as tasks on several shards. */
+  acrossShards(): string[];
 }
 
 export interface TestCluster {
@@ -56,7 +61,11 @@ export async function startCluster(): Promise<TestCluster> {
     coordinator,
     nodes: [one, two],
     stop() {
-      for (const server of servers) server.kill();
+      for (const server of servers) {
+        // What is frozen would not notice that its server is gone.
+        server.thaw();
+        server.kill();
+      }
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -68,7 +77,7 @@ function startServer(data: string, port: number): TestServer {
     join(data, 'postgresql.conf'),
     `shared_preload_libraries = 'citus'\nport = ${port}\nlisten_addresses = '127.0.0.1'
 unix_socket_directories = ''\nmax_connections = 300\nmax_worker_processes = 60\nmax_prepared_transactions = 200
-wal_level = logical\ncitus.enable_stat_counters = on\nshared_buffers = '32MB'\nmax_locks_per_transaction = 256\n`,
+wal_level = logical\ncitus.multi_task_query_log_level = 'log'\ncitus.enable_stat_counters = on\nshared_buffers = '32MB'\nmax_locks_per_transaction = 256\n`,
   );
   const start = () => asServer('pg_ctl', '-w', '-D', data, '-l', `${data}.log`, 'start');
   start();
@@ -77,14 +86,43 @@ wal_level = logical\ncitus.enable_stat_counters = on\nshared_buffers = '32MB'\nm
     url: `postgres://sm@127.0.0.1:${port}/postgres`,
     pid,
     start,
-    kill() {
-      try {
-        process.kill(pid(), 'SIGKILL');
-      } catch {
-        // It is gone already.
-      }
+    kill: () => signal(pid(), 'SIGKILL'),
+    // The server first, so that it starts no process that is missed; and last, for the same reason.
+    freeze() {
+      signal(pid(), 'SIGSTOP');
+      for (const child of childrenOf(pid())) signal(child, 'SIGSTOP');
     },
+    thaw() {
+      for (const child of childrenOf(pid())) signal(child, 'SIGCONT');
+      signal(pid(), 'SIGCONT');
+    },
+    acrossShards: () => statementsAcross(readFileSync(`${data}.log`, 'utf8')),
   };
+}
+
+/** An entry of the log begins with a date; what belongs to it is indented. */
+function statementsAcross(log: string): string[] {
+  const entries = log.split(/^(?=\d{4}-\d\d-\d\d )/m);
+  return entries.flatMap((entry, at) => {
+    const isTold = /LOG: {2}multi-task query about to be executed/.test(entries[at - 2] ?? '');
+    const [, statement] = /STATEMENT: {2}([\s\S]*)/.exec(entry) ?? [];
+    return isTold && statement !== undefined ? [statement.replace(/\s+/g, ' ').trim()] : [];
+  });
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It is gone already.
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(file)
+    ? readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+    : [];
 }
 
 export interface CitusDatabase {

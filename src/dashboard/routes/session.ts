@@ -14,7 +14,7 @@ import { takeRecoveryCode } from '../../people/recovery-codes.ts';
 import {
   endSession,
   endSessions,
-  listOwnAccounts,
+  membershipsOf,
   type NewSession,
   openSession,
   renewSession,
@@ -121,7 +121,7 @@ export const sessionRoutes: Works<Names> = {
         takePasskey(deps, client, relyingParty(deps.baseUrl()), { purpose: SIGN_IN, answer }),
       );
       await forgivePasskey(deps.database, ipAddress);
-      const own = await listOwnAccounts(deps.database, userId);
+      const own = await membershipsOf(deps.database, userId);
       const wished = own.find(({ id }) => id === accountId)?.id;
       return await begin(deps, call, userId, { accountId: wished, secondFactor: true });
     },
