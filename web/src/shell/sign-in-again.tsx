@@ -1,7 +1,6 @@
-// When a session ends under an open page, the page stays as it is and the password is asked for
-// over it: nothing that somebody was writing is lost.
+// Asks for the password over a page whose session ended (interruptions.tsx).
 import { Button, Group, Modal, PasswordInput, Text } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Me, SessionState } from '../../../src/dashboard/views/session.ts';
 import { call, SESSION_ENDED_KEY, SESSION_KEY, useAction } from '../api.ts';
@@ -9,16 +8,10 @@ import { ActionForm } from '../parts/form.tsx';
 import { SecondFactor, useEntered } from '../parts/second-factor.tsx';
 import { useMe } from '../session.ts';
 
-export function SignInAgain() {
+export function SignInAgainDialog({ opened }: { opened: boolean }) {
   const { user, account } = useMe();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const { data: ended } = useQuery({
-    queryKey: SESSION_ENDED_KEY,
-    queryFn: () => false,
-    initialData: false,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
   const goOn = async (signedIn: Me) => {
     const me = await backTo(account?.id, signedIn);
     queries.setQueryData<SessionState>(SESSION_KEY, { state: 'signed-in', me });
@@ -34,7 +27,7 @@ export function SignInAgain() {
   };
   return (
     <Modal
-      opened={ended}
+      opened={opened}
       onClose={() => undefined}
       // Over a dialog of the page, which may be open.
       zIndex={300}

@@ -1,5 +1,7 @@
 // The dialog that makes a key: what it may do, limits for agents, and then the key itself, this
 // once.
+import '@mantine/core/styles/Pill.css';
+import '@mantine/core/styles/PillsInput.css';
 import {
   Button,
   Checkbox,

@@ -1,5 +1,5 @@
 // Suppressions: addresses that get nothing more, why, and the way back.
-import { ActionIcon, Badge, Button, Modal, Table, Textarea, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, Button, Modal, Table, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -13,6 +13,7 @@ import { Page } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Tooltip } from '../../parts/tooltip.tsx';
 import { useMay } from '../../session.ts';
 
 export function SuppressionsPage() {

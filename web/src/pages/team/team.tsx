@@ -10,7 +10,6 @@ import {
   Table,
   Text,
   TextInput,
-  Tooltip,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
@@ -24,6 +23,7 @@ import { LoadingRows, Page, Section, TableBox } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Tooltip } from '../../parts/tooltip.tsx';
 import { useMay } from '../../session.ts';
 
 type Role = Member['role'];
