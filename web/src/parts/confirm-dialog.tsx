@@ -1,7 +1,8 @@
 // The dialog that asks (confirm.tsx), fetched for the first question.
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Question } from './confirm.tsx';
+import { Dialog } from './dialog.tsx';
 
 interface DialogProps {
   question: Question;
@@ -12,7 +13,7 @@ interface DialogProps {
 export function ConfirmDialog({ question, opened, onReply }: DialogProps) {
   const [typed, setTyped] = useState('');
   return (
-    <Modal opened={opened} onClose={() => onReply(false)} title={question.title}>
+    <Dialog opened={opened} onClose={() => onReply(false)} title={question.title}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -45,6 +46,6 @@ export function ConfirmDialog({ question, opened, onReply }: DialogProps) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

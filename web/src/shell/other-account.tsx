@@ -1,9 +1,10 @@
 // Asks which account this page is about, after another tab switched accounts (interruptions.tsx).
-import { Button, Group, Modal, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { call, OTHER_ACCOUNT_KEY, SESSION_KEY, useAction } from '../api.ts';
 import { useEnter } from '../enter.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { tellFault } from '../parts/results.ts';
 import { useMe } from '../session.ts';
 
@@ -27,7 +28,7 @@ export function OtherAccountDialog({ opened }: { opened: boolean }) {
   };
   if (account === null) return null;
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={() => undefined}
       // Over a dialog of the page, which may be open.
@@ -53,7 +54,7 @@ export function OtherAccountDialog({ opened }: { opened: boolean }) {
           Go on in {account.name}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }
 

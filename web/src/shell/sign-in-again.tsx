@@ -1,9 +1,10 @@
 // Asks for the password over a page whose session ended (interruptions.tsx).
-import { Button, Group, Modal, PasswordInput, Text } from '@mantine/core';
+import { Button, Group, PasswordInput, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Me, SessionState } from '../../../src/dashboard/views/session.ts';
 import { call, SESSION_ENDED_KEY, SESSION_KEY, useAction } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { ActionForm } from '../parts/form.tsx';
 import { SecondFactor, useEntered } from '../parts/second-factor.tsx';
 import { useMe } from '../session.ts';
@@ -26,7 +27,7 @@ export function SignInAgainDialog({ opened }: { opened: boolean }) {
     void navigate({ to: '/sign-in', ignoreBlocker: true });
   };
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={() => undefined}
       // Over a dialog of the page, which may be open.
@@ -72,7 +73,7 @@ export function SignInAgainDialog({ opened }: { opened: boolean }) {
           Leave this page and sign in as someone else
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }
 

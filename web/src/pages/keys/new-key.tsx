@@ -7,7 +7,6 @@ import {
   Checkbox,
   Collapse,
   Group,
-  Modal,
   NumberInput,
   Select,
   Stack,
@@ -20,6 +19,7 @@ import { useState } from 'react';
 import type { ApiKey } from '../../../../src/client/operations.ts';
 import { useChange } from '../../operations.ts';
 import { Secret } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { Section } from '../../parts/page.tsx';
 import { SmtpSettings } from '../../parts/smtp-settings.tsx';
@@ -66,7 +66,7 @@ export function NewKeyDialog({ opened, onClose }: { opened: boolean; onClose: ()
     setSecret(undefined);
   };
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={close}
       title={secret ? 'Your new key' : 'Create an API key'}
@@ -93,7 +93,7 @@ export function NewKeyDialog({ opened, onClose }: { opened: boolean; onClose: ()
           </Group>
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

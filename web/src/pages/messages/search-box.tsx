@@ -1,17 +1,8 @@
 // The box above the messages, with what is asked most at hand and searches that were given a name.
-import {
-  ActionIcon,
-  Button,
-  Group,
-  Modal,
-  Popover,
-  Select,
-  Table,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { ActionIcon, Button, Group, Popover, Select, Table, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import { ChevronDownIcon, InfoIcon, SearchIcon, TrashIcon } from '../../parts/icons.tsx';
 import { Menu, MenuDivider, MenuItem, MenuLabel } from '../../parts/menu.tsx';
@@ -184,7 +175,7 @@ function Views({ text, onText }: Pick<BoxProps, 'text' | 'onText'>) {
           </MenuItem>
         ))}
       </Menu>
-      <Modal opened={naming} onClose={name.close} title="Save this search">
+      <Dialog opened={naming} onClose={name.close} title="Save this search">
         <Form
           onSend={(field) => {
             const view = { name: field('name').trim(), text };
@@ -200,7 +191,7 @@ function Views({ text, onText }: Pick<BoxProps, 'text' | 'onText'>) {
             <Button type="submit">Save</Button>
           </Group>
         </Form>
-      </Modal>
+      </Dialog>
     </>
   );
 }

@@ -1,11 +1,12 @@
 // Suppressions: addresses that get nothing more, why, and the way back.
-import { ActionIcon, Badge, Button, Modal, Table, Textarea } from '@mantine/core';
+import { ActionIcon, Badge, Button, Table, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Suppression } from '../../../../src/client/operations.ts';
 import { api, useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { DownloadIcon, PlusIcon, SuppressionsIcon, TrashIcon } from '../../parts/icons.tsx';
 import { List, RowTable, SearchBox, useSearchText } from '../../parts/list.tsx';
@@ -136,7 +137,7 @@ function AddSuppressions({ opened, onClose }: { opened: boolean; onClose: () => 
     },
   });
   return (
-    <Modal opened={opened} onClose={onClose} title="Suppress addresses">
+    <Dialog opened={opened} onClose={onClose} title="Suppress addresses">
       <ActionForm
         action={add}
         act="Suppress"
@@ -160,7 +161,7 @@ function AddSuppressions({ opened, onClose }: { opened: boolean; onClose: () => 
           data-autofocus
         />
       </ActionForm>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -4,7 +4,6 @@ import {
   Avatar,
   Button,
   Group,
-  Modal,
   Select,
   Stack,
   Table,
@@ -16,6 +15,7 @@ import { useState } from 'react';
 import type { Invitation, Member } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { CrossIcon, PlusIcon } from '../../parts/icons.tsx';
 import { List, RowTable } from '../../parts/list.tsx';
@@ -212,7 +212,7 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
     invite.reset();
   };
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={close}
       title={invite.data ? 'Invited' : 'Invite someone'}
@@ -257,6 +257,6 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
           />
         </ActionForm>
       )}
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,5 +1,5 @@
 // One endpoint: its state, secret, test event, delivery log and replay.
-import { Alert, Button, Group, Modal, Paper, Skeleton, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import type { WebhookEndpoint } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Secret } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, DotsIcon, SendIcon } from '../../parts/icons.tsx';
 import { Menu, MenuDivider, MenuItem } from '../../parts/menu.tsx';
@@ -173,7 +174,7 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
       <EditEndpoint endpoint={endpoint} opened={editing} onClose={edit.close} />
       <TestEvent endpointId={endpoint.id} opened={testing} onClose={test.close} />
       <ReplayDialog endpointId={endpoint.id} opened={replaying} onClose={replay.close} />
-      <Modal
+      <Dialog
         opened={secret !== undefined}
         onClose={() => setSecret(undefined)}
         title="The new signing secret"
@@ -185,7 +186,7 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
         <Text size="sm" c="dimmed" mt="md">
           Both secrets sign until the old one expires.
         </Text>
-      </Modal>
+      </Dialog>
     </>
   );
 }
