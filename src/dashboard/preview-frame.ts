@@ -12,12 +12,17 @@ import { framePolicy } from './security-headers.ts';
 const SCRIPT = `
 const tell = () => parent.postMessage({ height: document.documentElement.scrollHeight }, '*');
 const sizes = new ResizeObserver(tell);
+const inLine = /^(a|abbr|b|bdi|bdo|code|em|font|i|mark|s|small|span|strong|sub|sup|u|#text)$/i;
+const apart = (node) => (node && !inLine.test(node.nodeName) ? ' ' : '');
 const firstWords = (body) => {
   let words = '';
-  const texts = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
-  while (words.length < 600 && texts.nextNode()) {
-    const { parentNode, data } = texts.currentNode;
-    if (!/^(style|script|title)$/i.test(parentNode.nodeName)) words += ' ' + data.slice(0, 600);
+  const nodes = document.createTreeWalker(body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+  while (words.length < 600 && nodes.nextNode()) {
+    const { parentNode, previousSibling, data } = nodes.currentNode;
+    if (data === undefined) words += apart(nodes.currentNode);
+    else if (!/^(style|script|title)$/i.test(parentNode.nodeName)) {
+      words += apart(previousSibling) + data.slice(0, 600);
+    }
   }
   return words;
 };

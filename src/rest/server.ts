@@ -27,6 +27,9 @@ declare module 'fastify' {
   }
 }
 
+/** An address of 254 characters in Unicode, of which each may take twelve in a path. */
+const LONGEST_PARAMETER = 254 * 12;
+
 export function createRestServer(deps: RestDeps): FastifyInstance {
   const http = createHttpServer(deps.http);
   const bare = http.server;
@@ -61,7 +64,7 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
           'rest',
         ),
       ),
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: LONGEST_PARAMETER },
     requestIdHeader: 'x-request-id',
     genReqId: () => `req_${randomUUID()}`,
   });

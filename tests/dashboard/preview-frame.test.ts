@@ -57,6 +57,16 @@ it('shows mails one after the other, with their styles, and tells their height',
   expect(await frame.evaluate(link)).toEqual(['_blank', 'noopener noreferrer']);
 });
 
+it('tells its first words as an inbox shows them', async (context) => {
+  if (browser === undefined) return context.skip();
+  await show(
+    '<style>p {}</style><div>Hello <a href="#">there</a>!</div><p>Your <b>code</b>: <i>4</i>2</p><p>Bye</p>now<br>then',
+  );
+  await page.waitForFunction(`told.some(({ words = '' }) => words.includes('Bye'))`);
+  const words = (await page.evaluate(`told.findLast(({ words }) => words).words`)) as string;
+  expect(words.replace(/\s+/g, ' ').trim()).toBe('Hello there! Your code: 42 Bye now then');
+});
+
 it('nothing of the mail runs, connects or reaches the page around it', async (context) => {
   if (browser === undefined) return context.skip();
   const frame = page.frames()[1]!;

@@ -20,6 +20,20 @@ async function open() {
   return { api, id: account.id };
 }
 
+it('an address may be as long as an address can be, wherever it stands in a path', async () => {
+  const { api } = await open();
+  const domain = `${['a', 'b', 'c'].map((letter) => letter.repeat(60)).join('.')}.example`;
+  // Of letters that take nine characters each in a path.
+  const long = `${'+'.repeat(61)}@${domain}`;
+  const international = `${'あ'.repeat(20)}@${domain}`;
+  for (const address of [long, international]) {
+    await api.suppressions.put({ address });
+    expect((await api.suppressions.get({ address })).address).toBe(address);
+    await api.recipients.export({ address });
+    await api.suppressions.remove({ address });
+  }
+});
+
 describe('many at once', () => {
   it('are added with their reason; those that are there stay as they are', async () => {
     const { api } = await open();

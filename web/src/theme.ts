@@ -8,7 +8,6 @@ import {
   createTheme,
   type DrawerProps,
   type MantineColorsTuple,
-  type MenuProps,
   type ModalProps,
   type PaperProps,
   type SelectProps,
@@ -17,7 +16,6 @@ import {
   type TableProps,
   type TextareaProps,
   type TextInputProps,
-  type TooltipProps,
 } from '@mantine/core';
 
 /**
@@ -137,13 +135,6 @@ export const theme = createTheme({
     Select: of<SelectProps>({ size: 'sm', allowDeselect: false }),
     Switch: of<SwitchProps>({ size: 'sm' }),
     Skeleton: of<SkeletonProps>({ radius: 'sm' }),
-    Tooltip: of<TooltipProps>({
-      openDelay: 250,
-      withinPortal: true,
-      events: { hover: true, focus: true, touch: true },
-    }),
-    // Its placeholder for the focus is no menu item, which a menu may not hold.
-    Menu: of<MenuProps>({ withInitialFocusPlaceholder: false }),
     Drawer: of<DrawerProps>({
       closeButtonProps: { 'aria-label': 'Close' },
       overlayProps: { backgroundOpacity: 0.4, blur: 2 },

@@ -1,9 +1,9 @@
 // "Are you sure?" before anything that cannot be undone. One dialog for the app, asked by
 // `useConfirm`.
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { createContext, type ReactNode, useContext, useState } from 'react';
+import { later, OnceOpened } from './later.tsx';
 
-interface Question {
+export interface Question {
   title: string;
   /** What will happen, and that it cannot be undone. */
   body: ReactNode;
@@ -14,19 +14,26 @@ interface Question {
   harmless?: boolean;
 }
 
+const ConfirmDialog = later(async () => (await import('./confirm-dialog.tsx')).ConfirmDialog);
+
 const Confirm = createContext<(question: Question) => Promise<boolean>>(async () => false);
 
 export const useConfirm = () => useContext(Confirm);
 
+interface Asked {
+  /** Each question has a dialog of its own: nothing is typed in it yet. */
+  number: number;
+  question: Question;
+  answer: (yes: boolean) => void;
+}
+
 export function ConfirmProvider({ children }: { children: ReactNode }) {
-  const [asked, setAsked] = useState<{ question: Question; answer: (yes: boolean) => void }>();
+  const [asked, setAsked] = useState<Asked>();
   const [open, setOpen] = useState(false);
-  const [typed, setTyped] = useState('');
 
   const ask = (question: Question) =>
     new Promise<boolean>((answer) => {
-      setTyped('');
-      setAsked({ question, answer });
+      setAsked((before) => ({ number: (before?.number ?? 0) + 1, question, answer }));
       setOpen(true);
     });
   const reply = (yes: boolean) => {
@@ -34,45 +41,20 @@ export function ConfirmProvider({ children }: { children: ReactNode }) {
     setOpen(false);
     asked?.answer(yes);
   };
-  const question = asked?.question;
 
   return (
     <Confirm value={ask}>
       {children}
-      <Modal opened={open} onClose={() => reply(false)} title={question?.title}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            reply(true);
-          }}
-        >
-          <Stack>
-            <Text component="div" size="sm">
-              {question?.body}
-            </Text>
-            {question?.typed !== undefined && (
-              <TextInput
-                label={`Type ${question.typed} to continue`}
-                value={typed}
-                onChange={(event) => setTyped(event.currentTarget.value)}
-                data-autofocus
-              />
-            )}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={() => reply(false)}>
-                Cancel
-              </Button>
-              <Button
-                type="submit"
-                color={question?.harmless ? undefined : 'red.8'}
-                disabled={question?.typed !== undefined && typed !== question.typed}
-              >
-                {question?.act}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Modal>
+      <OnceOpened opened={open}>
+        {asked && (
+          <ConfirmDialog
+            key={asked.number}
+            question={asked.question}
+            opened={open}
+            onReply={reply}
+          />
+        )}
+      </OnceOpened>
     </Confirm>
   );
 }

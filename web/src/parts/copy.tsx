@@ -1,6 +1,7 @@
 // Things to copy: a button, a line of code with one, and a secret that is shown only once.
-import { ActionIcon, Alert, Box, Code, CopyButton, Group, Stack, Tooltip } from '@mantine/core';
+import { ActionIcon, Alert, Box, Code, CopyButton, Group, Stack } from '@mantine/core';
 import { CheckIcon, CopyIcon, WarningIcon } from './icons.tsx';
+import { Tooltip } from './tooltip.tsx';
 
 export function Copy({ value, label }: { value: string; label: string }) {
   return (

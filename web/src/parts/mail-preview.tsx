@@ -2,12 +2,13 @@
 // on a phone, in a dark mail program, without images, as plain text. Laid out at the reader's width
 // and then scaled: a narrow column on our page must not make it a phone's. Every page that shows a
 // mail shows it by this.
-import { ActionIcon, Alert, Box, Group, SegmentedControl, Skeleton, Tooltip } from '@mantine/core';
+import { ActionIcon, Alert, Box, Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import { CodeBlock } from './copy.tsx';
 import { DesktopIcon, ImageIcon, MoonIcon, PhoneIcon, SunIcon, TextIcon } from './icons.tsx';
 import { MailFrame } from './mail-frame.tsx';
+import { Tooltip } from './tooltip.tsx';
 
 export interface ShownMail {
   subject?: string | undefined;

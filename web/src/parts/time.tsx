@@ -1,7 +1,8 @@
 // Times as people say them ("3 minutes ago"), with the exact one on hover and in the markup. They
 // stay true while one looks.
-import { Text, type TextProps, Tooltip } from '@mantine/core';
+import { Text, type TextProps } from '@mantine/core';
 import { useEffect, useState } from 'react';
+import { Tooltip } from './tooltip.tsx';
 
 const steps: [limitSeconds: number, divisor: number, unit: Intl.RelativeTimeFormatUnit][] = [
   [60, 1, 'second'],

@@ -1,12 +1,13 @@
 // The two menus of the shell: which account, and who.
-import { Avatar, Group, Menu, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { Avatar, Group, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { SessionState } from '../../../src/dashboard/views/session.ts';
 import { SESSION_KEY, useAction } from '../api.ts';
 import { useEnter } from '../enter.ts';
 import { forgetDrafts } from '../kept-draft.ts';
-import { CheckIcon, ChevronDownIcon, SignOutIcon, TeamIcon } from '../parts/icons.tsx';
+import { ChevronDownIcon, SignOutIcon, TeamIcon } from '../parts/icons.tsx';
+import { Menu, MenuChoice, MenuDivider, MenuItem, MenuLabel } from '../parts/menu.tsx';
 import { tellFault } from '../parts/results.ts';
 import { capital } from '../parts/status.tsx';
 import { useMe } from '../session.ts';
@@ -30,25 +31,26 @@ export function AccountMenu() {
     );
   }
   return (
-    <Menu width={232} position="bottom-start">
-      <Menu.Target>
+    <Menu
+      width={232}
+      align="start"
+      target={
         <UnstyledButton className="account-name" data-button>
           <AccountLabel name={account.name} role={account.role} />
           <ChevronDownIcon size={15} />
         </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>Your accounts</Menu.Label>
-        {accounts.map((one) => (
-          <Menu.Item
-            key={one.id}
-            rightSection={one.id === account.id ? <CheckIcon size={15} /> : null}
-            onClick={() => move.mutate({ body: { accountId: one.id } }, { onError: tellFault })}
-          >
-            {one.name}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
+      }
+    >
+      <MenuLabel>Your accounts</MenuLabel>
+      {accounts.map((one) => (
+        <MenuItem
+          key={one.id}
+          current={one.id === account.id}
+          onClick={() => move.mutate({ body: { accountId: one.id } }, { onError: tellFault })}
+        >
+          {one.name}
+        </MenuItem>
+      ))}
     </Menu>
   );
 }
@@ -79,8 +81,11 @@ export function UserMenu() {
     },
   });
   return (
-    <Menu width={232} position="top-start">
-      <Menu.Target>
+    <Menu
+      width={232}
+      align="start"
+      above
+      target={
         <UnstyledButton className="account-name" data-button>
           <Group gap={10} wrap="nowrap" miw={0}>
             <Avatar size={28} color="martin" radius="xl" name={user.name || user.email} />
@@ -92,23 +97,23 @@ export function UserMenu() {
           </Group>
           <ChevronDownIcon size={15} />
         </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{user.email}</Menu.Label>
-        <Schemes />
-        <Menu.Divider />
-        <Menu.Item component={Link} to="/profile" leftSection={<TeamIcon size={16} />}>
-          Profile & password
-        </Menu.Item>
-        <Menu.Item
-          leftSection={<SignOutIcon size={16} />}
-          onClick={() => leave.mutate({}, { onError: tellFault })}
-        >
-          Sign out
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Label>Sandmartin {service.version}</Menu.Label>
-      </Menu.Dropdown>
+      }
+    >
+      <MenuLabel>{user.email}</MenuLabel>
+      <Schemes />
+      <MenuDivider />
+      <Link to="/profile" role="menuitem" tabIndex={-1} className="menu-item">
+        <TeamIcon size={16} />
+        <span className="menu-words">Profile & password</span>
+      </Link>
+      <MenuItem
+        icon={<SignOutIcon size={16} />}
+        onClick={() => leave.mutate({}, { onError: tellFault })}
+      >
+        Sign out
+      </MenuItem>
+      <MenuDivider />
+      <MenuLabel>Sandmartin {service.version}</MenuLabel>
     </Menu>
   );
 }
@@ -118,15 +123,12 @@ const schemes = { light: 'Light', dark: 'Dark', auto: 'Same as the system' } as 
 function Schemes() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return Object.entries(schemes).map(([scheme, label]) => (
-    <Menu.Item
+    <MenuChoice
       key={scheme}
-      role="menuitemradio"
-      aria-checked={scheme === colorScheme}
-      closeMenuOnClick={false}
-      rightSection={scheme === colorScheme ? <CheckIcon size={15} /> : null}
+      checked={scheme === colorScheme}
       onClick={() => setColorScheme(scheme as keyof typeof schemes)}
     >
       {label}
-    </Menu.Item>
+    </MenuChoice>
   ));
 }

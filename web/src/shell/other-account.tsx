@@ -1,24 +1,18 @@
-// When another tab went on in another account, the page stays as it is, and says so: what it asks
-// for is refused until somebody decides which account this is about.
-import { Button, Group, Modal, Text } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+// Asks which account this page is about, after another tab switched accounts (interruptions.tsx).
+import { Button, Group, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { call, OTHER_ACCOUNT_KEY, SESSION_KEY, useAction } from '../api.ts';
 import { useEnter } from '../enter.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { tellFault } from '../parts/results.ts';
 import { useMe } from '../session.ts';
 
-export function OtherAccount() {
+export function OtherAccountDialog({ opened }: { opened: boolean }) {
   const { account } = useMe();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const enter = useEnter();
-  const { data: other } = useQuery({
-    queryKey: OTHER_ACCOUNT_KEY,
-    queryFn: () => false,
-    initialData: false,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
   const goOn = useAction('switchAccount', {
     onDone: () => {
       queries.setQueryData(OTHER_ACCOUNT_KEY, false);
@@ -34,8 +28,8 @@ export function OtherAccount() {
   };
   if (account === null) return null;
   return (
-    <Modal
-      opened={other}
+    <Dialog
+      opened={opened}
       onClose={() => undefined}
       // Over a dialog of the page, which may be open.
       zIndex={300}
@@ -60,7 +54,7 @@ export function OtherAccount() {
           Go on in {account.name}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }
 

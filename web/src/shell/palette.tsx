@@ -1,12 +1,13 @@
 // ⌘K: one box that leads everywhere. Pages of the navigation, the account's templates, a few
 // actions, and whatever else was typed as a search in messages. A combobox (ARIA 1.2): focus stays in
 // the box, arrows move the active option. Loaded when it is first opened.
-import { Modal, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { type NavigateOptions, useNavigate, useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { call } from '../api.ts';
 import { useEnter } from '../enter.ts';
 import { useRead } from '../operations.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { SearchIcon } from '../parts/icons.tsx';
 import { tellFault } from '../parts/results.ts';
 import { useMay, useMe } from '../session.ts';
@@ -61,7 +62,7 @@ export function Palette({ opened, onClose }: { opened: boolean; onClose: () => v
     }
   };
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={onClose}
       withCloseButton={false}
@@ -114,7 +115,7 @@ export function Palette({ opened, onClose }: { opened: boolean; onClose: () => v
           </div>
         ))}
       </div>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,10 +1,11 @@
 // What the keyboard can do, on one sheet.
-import { Group, Kbd, Modal, Table } from '@mantine/core';
+import { Group, Kbd, Table } from '@mantine/core';
+import { Dialog } from '../parts/dialog.tsx';
 import { SHORTCUTS } from './shortcuts.ts';
 
 export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts">
+    <Dialog opened={opened} onClose={onClose} title="Keyboard shortcuts">
       <Table withRowBorders={false}>
         <Table.Tbody>
           {SHORTCUTS.map(({ keys, what }) => (
@@ -21,6 +22,6 @@ export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: (
           ))}
         </Table.Tbody>
       </Table>
-    </Modal>
+    </Dialog>
   );
 }

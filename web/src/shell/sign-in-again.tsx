@@ -1,24 +1,18 @@
-// When a session ends under an open page, the page stays as it is and the password is asked for
-// over it: nothing that somebody was writing is lost.
-import { Button, Group, Modal, PasswordInput, Text } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+// Asks for the password over a page whose session ended (interruptions.tsx).
+import { Button, Group, PasswordInput, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Me, SessionState } from '../../../src/dashboard/views/session.ts';
 import { call, SESSION_ENDED_KEY, SESSION_KEY, useAction } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { ActionForm } from '../parts/form.tsx';
 import { SecondFactor, useEntered } from '../parts/second-factor.tsx';
 import { useMe } from '../session.ts';
 
-export function SignInAgain() {
+export function SignInAgainDialog({ opened }: { opened: boolean }) {
   const { user, account } = useMe();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const { data: ended } = useQuery({
-    queryKey: SESSION_ENDED_KEY,
-    queryFn: () => false,
-    initialData: false,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
   const goOn = async (signedIn: Me) => {
     const me = await backTo(account?.id, signedIn);
     queries.setQueryData<SessionState>(SESSION_KEY, { state: 'signed-in', me });
@@ -33,8 +27,8 @@ export function SignInAgain() {
     void navigate({ to: '/sign-in', ignoreBlocker: true });
   };
   return (
-    <Modal
-      opened={ended}
+    <Dialog
+      opened={opened}
       onClose={() => undefined}
       // Over a dialog of the page, which may be open.
       zIndex={300}
@@ -79,7 +73,7 @@ export function SignInAgain() {
           Leave this page and sign in as someone else
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,4 +1,5 @@
 // Branding: the values that every template gets, with the emails changing as one edits.
+import '@mantine/core/styles/Slider.css';
 import {
   Alert,
   Button,

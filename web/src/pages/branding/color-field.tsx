@@ -1,4 +1,7 @@
 // A colour of the brand, with what emails make of it where it is hard to read.
+import '@mantine/core/styles/ColorSwatch.css';
+import '@mantine/core/styles/ColorPicker.css';
+import '@mantine/core/styles/ColorInput.css';
 import { ColorInput, Group, Text } from '@mantine/core';
 import type { BrandingContrast } from '../../../../src/client/operations.ts';
 import { WarningIcon } from '../../parts/icons.tsx';

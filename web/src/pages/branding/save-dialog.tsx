@@ -4,7 +4,6 @@ import {
   Alert,
   Button,
   Group,
-  Modal,
   SegmentedControl,
   SimpleGrid,
   Stack,
@@ -15,6 +14,7 @@ import { useState } from 'react';
 import { SandmartinError } from '../../../../src/client/calls.ts';
 import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
 import { api, useChange, useRead } from '../../operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { MailPreview } from '../../parts/mail-preview.tsx';
 import { TableBox } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
@@ -50,7 +50,7 @@ export function SaveBrandingDialog({ form, base, slugs, onMerged, onClose }: Sav
       },
     );
   return (
-    <Modal
+    <Dialog
       opened
       onClose={onClose}
       size="min(1000px, 94vw)"
@@ -82,7 +82,7 @@ export function SaveBrandingDialog({ form, base, slugs, onMerged, onClose }: Sav
           </Group>
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

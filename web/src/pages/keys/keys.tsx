@@ -1,5 +1,5 @@
 // API keys: make one (shown once), see what each may do and when it was last used, revoke.
-import { ActionIcon, Badge, Button, Group, Switch, Table, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, Button, Group, Switch, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import type { ApiKey } from '../../../../src/client/operations.ts';
@@ -12,6 +12,7 @@ import { tellDone } from '../../parts/results.ts';
 import { SmtpSettings } from '../../parts/smtp-settings.tsx';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Tooltip } from '../../parts/tooltip.tsx';
 import { useMay } from '../../session.ts';
 import { NewKeyDialog } from './new-key.tsx';
 

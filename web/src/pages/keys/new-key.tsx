@@ -1,11 +1,12 @@
 // The dialog that makes a key: what it may do, limits for agents, and then the key itself, this
 // once.
+import '@mantine/core/styles/Pill.css';
+import '@mantine/core/styles/PillsInput.css';
 import {
   Button,
   Checkbox,
   Collapse,
   Group,
-  Modal,
   NumberInput,
   Select,
   Stack,
@@ -18,6 +19,7 @@ import { useState } from 'react';
 import type { ApiKey } from '../../../../src/client/operations.ts';
 import { useChange } from '../../operations.ts';
 import { Secret } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { Section } from '../../parts/page.tsx';
 import { SmtpSettings } from '../../parts/smtp-settings.tsx';
@@ -64,7 +66,7 @@ export function NewKeyDialog({ opened, onClose }: { opened: boolean; onClose: ()
     setSecret(undefined);
   };
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={close}
       title={secret ? 'Your new key' : 'Create an API key'}
@@ -91,7 +93,7 @@ export function NewKeyDialog({ opened, onClose }: { opened: boolean; onClose: ()
           </Group>
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,10 +1,11 @@
 // Calling back an email that is still queued: another time, now, or never.
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import type { MessageDetails } from '../../../../src/client/operations.ts';
 import { useChange } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { localInput, readLocalInput } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
@@ -71,7 +72,7 @@ function Reschedule({ message }: { message: MessageDetails }) {
       >
         Change the time
       </Button>
-      <Modal opened={opened} onClose={close} title="When should it be sent?">
+      <Dialog opened={opened} onClose={close} title="When should it be sent?">
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -101,7 +102,7 @@ function Reschedule({ message }: { message: MessageDetails }) {
             </Group>
           </Stack>
         </form>
-      </Modal>
+      </Dialog>
     </>
   );
 }

@@ -1,20 +1,11 @@
 // The box above the messages, with what is asked most at hand and searches that were given a name.
-import {
-  ActionIcon,
-  Button,
-  Group,
-  Menu,
-  Modal,
-  Popover,
-  Select,
-  Table,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { ActionIcon, Button, Group, Popover, Select, Table, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import { ChevronDownIcon, InfoIcon, SearchIcon, TrashIcon } from '../../parts/icons.tsx';
+import { Menu, MenuDivider, MenuItem, MenuLabel } from '../../parts/menu.tsx';
 import { capital, statuses } from '../../parts/status.tsx';
 import { useMe } from '../../session.ts';
 import { FIELDS, type Field, fieldIn, withField } from './query.ts';
@@ -152,39 +143,39 @@ function Views({ text, onText }: Pick<BoxProps, 'text' | 'onText'>) {
   };
   return (
     <>
-      <Menu position="bottom-end" width={260}>
-        <Menu.Target>
+      <Menu
+        width={260}
+        target={
           <Button variant="default" rightSection={<ChevronDownIcon size={14} />}>
             Views
           </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {views.length === 0 && <Menu.Label>No saved searches yet</Menu.Label>}
-          {views.map((view) => (
-            <Menu.Item key={view.name} onClick={() => onText(view.text)}>
-              {view.name}
-              <Text size="xs" c="dimmed" truncate>
-                {view.text}
-              </Text>
-            </Menu.Item>
-          ))}
-          <Menu.Divider />
-          <Menu.Item disabled={text.trim() === ''} onClick={name.open}>
-            Save this search …
-          </Menu.Item>
-          {views.map((view) => (
-            <Menu.Item
-              key={view.name}
-              leftSection={<TrashIcon size={14} />}
-              className="danger-item"
-              onClick={() => keep(views.filter((it) => it.name !== view.name))}
-            >
-              Remove “{view.name}”
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
+        }
+      >
+        {views.length === 0 && <MenuLabel>No saved searches yet</MenuLabel>}
+        {views.map((view) => (
+          <MenuItem key={view.name} onClick={() => onText(view.text)}>
+            {view.name}
+            <Text size="xs" c="dimmed" truncate>
+              {view.text}
+            </Text>
+          </MenuItem>
+        ))}
+        <MenuDivider />
+        <MenuItem disabled={text.trim() === ''} onClick={name.open}>
+          Save this search …
+        </MenuItem>
+        {views.map((view) => (
+          <MenuItem
+            key={view.name}
+            icon={<TrashIcon size={14} />}
+            danger
+            onClick={() => keep(views.filter((it) => it.name !== view.name))}
+          >
+            Remove “{view.name}”
+          </MenuItem>
+        ))}
       </Menu>
-      <Modal opened={naming} onClose={name.close} title="Save this search">
+      <Dialog opened={naming} onClose={name.close} title="Save this search">
         <Form
           onSend={(field) => {
             const view = { name: field('name').trim(), text };
@@ -200,7 +191,7 @@ function Views({ text, onText }: Pick<BoxProps, 'text' | 'onText'>) {
             <Button type="submit">Save</Button>
           </Group>
         </Form>
-      </Modal>
+      </Dialog>
     </>
   );
 }

@@ -3,7 +3,6 @@ import {
   Alert,
   Button,
   Group,
-  Modal,
   NumberInput,
   SegmentedControl,
   Stack,
@@ -14,6 +13,7 @@ import { useState } from 'react';
 import type { OperatedAccount } from '../../../../src/client/operations.ts';
 import { useChange } from '../../operations.ts';
 import { Secret } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm, Form } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 
@@ -35,7 +35,7 @@ export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose
     create.reset();
   };
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={close}
       title={create.data ? 'Account created' : 'New account'}
@@ -95,7 +95,7 @@ export function NewAccountDialog({ opened, onClose }: { opened: boolean; onClose
           />
         </ActionForm>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -106,9 +106,9 @@ interface AccountDialogProps {
 
 export function EditAccount({ account, onClose }: AccountDialogProps) {
   return (
-    <Modal opened={account !== undefined} onClose={onClose} title={account?.name ?? 'Account'}>
+    <Dialog opened={account !== undefined} onClose={onClose} title={account?.name ?? 'Account'}>
       {account && <EditForm account={account} onClose={onClose} />}
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -178,7 +178,7 @@ export function SuspendDialog({ account, onClose }: AccountDialogProps) {
     },
   });
   return (
-    <Modal
+    <Dialog
       opened={account !== undefined}
       onClose={onClose}
       title={`Suspend ${account?.name ?? ''}?`}
@@ -213,6 +213,6 @@ export function SuspendDialog({ account, onClose }: AccountDialogProps) {
           </Button>
         </Group>
       </Form>
-    </Modal>
+    </Dialog>
   );
 }

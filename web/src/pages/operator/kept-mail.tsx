@@ -1,8 +1,9 @@
 // What people wrote to postmaster@ and abuse@, and reports that made no event, for operators. A
 // stranger's text: shown as text, never as a page.
-import { Button, Code, Modal, ScrollArea, Stack, Switch, Table, Text, Title } from '@mantine/core';
+import { Button, Code, ScrollArea, Stack, Switch, Table, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { useRead, useRows } from '../../operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { List, RowTable } from '../../parts/list.tsx';
 import { Time } from '../../parts/time.tsx';
 
@@ -59,9 +60,9 @@ export function KeptMail() {
           </RowTable>
         )}
       </List>
-      <Modal opened={shown !== null} onClose={() => show(null)} title="As received" size="xl">
+      <Dialog opened={shown !== null} onClose={() => show(null)} title="As received" size="xl">
         {shown !== null && <Source id={shown} />}
-      </Modal>
+      </Dialog>
     </Stack>
   );
 }

@@ -1,6 +1,6 @@
 // Operator: all accounts of this service with plan, quota and rate; make, change, suspend and
 // resume.
-import { Badge, Box, Button, Menu, Table, Text } from '@mantine/core';
+import { Badge, Box, Button, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import type { OperatedAccount } from '../../../../src/client/operations.ts';
@@ -9,6 +9,7 @@ import { useConfirm } from '../../parts/confirm.tsx';
 import { NotFound } from '../../parts/fault.tsx';
 import { DotsIcon, PlusIcon } from '../../parts/icons.tsx';
 import { List, RowTable } from '../../parts/list.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Page } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { State } from '../../parts/status.tsx';
@@ -143,8 +144,8 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
         )}
       </Table.Td>
       <Table.Td className="to-the-right">
-        <Menu position="bottom-end">
-          <Menu.Target>
+        <Menu
+          target={
             <Button
               variant="subtle"
               color="gray"
@@ -153,29 +154,28 @@ function AccountLine({ account, onEdit, onSuspend }: LineProps) {
             >
               <DotsIcon />
             </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={onEdit}>Plan, quota and rate</Menu.Item>
-            {account.suspended || account.paused ? (
-              <Menu.Item
-                onClick={async () => {
-                  const yes = await confirm({
-                    title: `Let ${account.name} send again?`,
-                    body: 'Its keys work again, and held emails are sent.',
-                    act: 'Resume',
-                    harmless: true,
-                  });
-                  if (yes) resume.mutate({ id: account.id });
-                }}
-              >
-                Resume
-              </Menu.Item>
-            ) : (
-              <Menu.Item className="danger-item" onClick={onSuspend}>
-                Suspend …
-              </Menu.Item>
-            )}
-          </Menu.Dropdown>
+          }
+        >
+          <MenuItem onClick={onEdit}>Plan, quota and rate</MenuItem>
+          {account.suspended || account.paused ? (
+            <MenuItem
+              onClick={async () => {
+                const yes = await confirm({
+                  title: `Let ${account.name} send again?`,
+                  body: 'Its keys work again, and held emails are sent.',
+                  act: 'Resume',
+                  harmless: true,
+                });
+                if (yes) resume.mutate({ id: account.id });
+              }}
+            >
+              Resume
+            </MenuItem>
+          ) : (
+            <MenuItem danger onClick={onSuspend}>
+              Suspend …
+            </MenuItem>
+          )}
         </Menu>
       </Table.Td>
     </Table.Tr>

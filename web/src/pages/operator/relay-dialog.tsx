@@ -1,7 +1,6 @@
 // The dialog of a relay: a new one, which is tried before it is saved, or what an operator changes.
 import {
   Group,
-  Modal,
   NumberInput,
   PasswordInput,
   Switch,
@@ -13,6 +12,7 @@ import { useState } from 'react';
 import type { Relay } from '../../../../src/client/operations.ts';
 import { readRule, ruleInWords } from '../../../../src/relays/rule-words.ts';
 import { useChange } from '../../operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 
@@ -24,14 +24,14 @@ interface RelayDialogProps {
 
 export function RelayDialog({ relay, onClose }: RelayDialogProps) {
   return (
-    <Modal
+    <Dialog
       opened={relay !== undefined}
       onClose={onClose}
       title={relay ? relay.name : 'Add a relay'}
       size="lg"
     >
       {relay !== undefined && <RelayForm relay={relay} onClose={onClose} />}
-    </Modal>
+    </Dialog>
   );
 }
 

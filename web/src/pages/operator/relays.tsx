@@ -1,5 +1,5 @@
 // Relays, for operators: where email is handed to, its state, and what it is for.
-import { Badge, Button, Menu, Table, Text } from '@mantine/core';
+import { Badge, Button, Table, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Relay } from '../../../../src/client/operations.ts';
 import { ruleInWords } from '../../../../src/relays/rule-words.ts';
@@ -7,6 +7,7 @@ import { useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { DotsIcon, PlusIcon, SendIcon } from '../../parts/icons.tsx';
 import { List, RowTable } from '../../parts/list.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Page } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { State, type Tone } from '../../parts/status.tsx';
@@ -112,34 +113,33 @@ function RelayMenu({ relay, onEdit }: { relay: Relay; onEdit: () => void }) {
     onDone: () => tellDone(`${name} is removed.`),
   });
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
+    <Menu
+      target={
         <Button variant="subtle" color="gray" size="compact-sm" aria-label={`Manage ${name}`}>
           <DotsIcon />
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={onEdit}>Change</Menu.Item>
-        <Menu.Item onClick={() => test.mutate({ name }, { onError: tellFault })}>Test</Menu.Item>
-        <Menu.Item onClick={() => change.mutate({ name, enabled: !enabled })}>
-          {enabled ? 'Disable' : 'Enable'}
-        </Menu.Item>
-        {!from_settings && (
-          <Menu.Item
-            color="red"
-            onClick={async () => {
-              const yes = await confirm({
-                title: `Remove ${name}?`,
-                body: 'Emails it is handing over are finished; the rest goes to the other relays.',
-                act: 'Remove',
-              });
-              if (yes) remove.mutate({ name });
-            }}
-          >
-            Remove …
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
+      }
+    >
+      <MenuItem onClick={onEdit}>Change</MenuItem>
+      <MenuItem onClick={() => test.mutate({ name }, { onError: tellFault })}>Test</MenuItem>
+      <MenuItem onClick={() => change.mutate({ name, enabled: !enabled })}>
+        {enabled ? 'Disable' : 'Enable'}
+      </MenuItem>
+      {!from_settings && (
+        <MenuItem
+          danger
+          onClick={async () => {
+            const yes = await confirm({
+              title: `Remove ${name}?`,
+              body: 'Emails it is handing over are finished; the rest goes to the other relays.',
+              act: 'Remove',
+            });
+            if (yes) remove.mutate({ name });
+          }}
+        >
+          Remove …
+        </MenuItem>
+      )}
     </Menu>
   );
 }

@@ -33,10 +33,10 @@ export function Receivers({ days }: { days: number }) {
 
 function Receiver({ row }: { row: ReceiverStatistics }) {
   const { complaint_rate: rate, refusals } = row;
-  const share = rate === null || rate === 0 ? '' : ` (${(rate * 100).toFixed(2)} %)`;
+  const share = rate === null || rate === 0 ? '' : ` (${(rate * 100).toFixed(2)}%)`;
   return (
     <Table.Tr style={{ verticalAlign: 'top' }}>
-      <Table.Td>{row.receiver}</Table.Td>
+      <Table.Td>{row.receiver === 'others' ? 'Others' : row.receiver}</Table.Td>
       <Table.Td data-label="Delivered">{count.format(row.delivered)}</Table.Td>
       <Table.Td data-label="Deferred">{count.format(row.deferred)}</Table.Td>
       <Table.Td data-label="Bounced">{count.format(row.bounced)}</Table.Td>

@@ -1,8 +1,9 @@
 // Sets up an authenticator app: a code to scan, and the first six digits back.
-import { Anchor, Image, Modal, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Image, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { call, useAction } from '../../api.ts';
 import { CopyLine } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 
@@ -23,7 +24,7 @@ export function AppDialog({ opened, onClose, onDone }: AppDialogProps) {
   });
   const confirm = useAction('confirmApp', { onDone: ({ codes }) => onDone(codes) });
   return (
-    <Modal opened={opened} onClose={onClose} title="Set up an authenticator app">
+    <Dialog opened={opened} onClose={onClose} title="Set up an authenticator app">
       {secret.isError && <Fault fault={secret.error} retry={secret.refetch} />}
       <Stack>
         <Text size="sm">
@@ -61,6 +62,6 @@ export function AppDialog({ opened, onClose, onDone }: AppDialogProps) {
           />
         </ActionForm>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

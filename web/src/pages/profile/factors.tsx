@@ -1,10 +1,11 @@
 // How somebody signs in beside the password: passkeys, an authenticator app, recovery codes.
-import { ActionIcon, Button, Group, Modal, Paper, Stack, Text, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { FactorsView } from '../../../../src/dashboard/views/factors.ts';
 import { call, SESSION_KEY, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { TrashIcon } from '../../parts/icons.tsx';
@@ -202,7 +203,7 @@ function NewPasskeyDialog({ opened, onClose, onDone }: DialogProps) {
     onSuccess: ({ codes }) => onDone(codes),
   });
   return (
-    <Modal opened={opened} onClose={onClose} title="Add a passkey">
+    <Dialog opened={opened} onClose={onClose} title="Add a passkey">
       <ActionForm action={add} act="Go on" onSend={(field) => add.mutate(field('name').trim())}>
         <TextInput
           label="Name"
@@ -214,7 +215,7 @@ function NewPasskeyDialog({ opened, onClose, onDone }: DialogProps) {
           data-autofocus
         />
       </ActionForm>
-    </Modal>
+    </Dialog>
   );
 }
 

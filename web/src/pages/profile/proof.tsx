@@ -1,10 +1,11 @@
 // "Confirm it is you" before something that changes how somebody signs in. The server asks again ten
 // minutes after the last password or passkey; this dialog gives it.
-import { Button, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, PasswordInput, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useState } from 'react';
 import type { Proof } from '../../../../src/dashboard/views/factors.ts';
 import { call } from '../../api.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { passkeysWork, showPasskey } from '../../passkeys.ts';
 import { useMe } from '../../session.ts';
@@ -36,7 +37,7 @@ export function ProofProvider({ children }: { children: ReactNode }) {
   return (
     <Ask value={ask}>
       {children}
-      <Modal opened={asked !== undefined} onClose={() => reply(false)} title="Confirm it is you">
+      <Dialog opened={asked !== undefined} onClose={() => reply(false)} title="Confirm it is you">
         <Stack>
           <Text size="sm">This changes how you sign in, so confirm that it is you.</Text>
           <ActionForm
@@ -71,7 +72,7 @@ export function ProofProvider({ children }: { children: ReactNode }) {
             </Button>
           )}
         </Stack>
-      </Modal>
+      </Dialog>
     </Ask>
   );
 }

@@ -1,7 +1,8 @@
 // Recovery codes, shown only once: they stay until somebody says that they are saved.
-import { Alert, Button, Checkbox, Group, Modal, SimpleGrid, Stack } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { Copy } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { downloadText } from '../../parts/download.ts';
 import { WarningIcon } from '../../parts/icons.tsx';
 
@@ -19,7 +20,7 @@ export function RecoveryCodesDialog({
   };
   const text = `Recovery codes for Sandmartin (${location.host}), each valid once:\n\n${codes?.join('\n')}\n`;
   return (
-    <Modal
+    <Dialog
       opened={codes !== null}
       onClose={() => saved && close()}
       closeOnClickOutside={false}
@@ -57,6 +58,6 @@ export function RecoveryCodesDialog({
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

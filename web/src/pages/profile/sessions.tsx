@@ -1,6 +1,6 @@
 // Where somebody is signed in: each browser with place and time, to be ended one by one or all
 // others at once.
-import { ActionIcon, Badge, Button, Group, Table, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, Button, Group, Table, Text } from '@mantine/core';
 import type { SessionView } from '../../../../src/dashboard/views/factors.ts';
 import { useAction, useApi } from '../../api.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
@@ -9,6 +9,7 @@ import { List, RowTable } from '../../parts/list.tsx';
 import { LoadingRows, Section } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { Time } from '../../parts/time.tsx';
+import { Tooltip } from '../../parts/tooltip.tsx';
 
 export function Sessions() {
   const sessions = useApi('listSessions');

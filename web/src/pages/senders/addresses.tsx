@@ -1,5 +1,5 @@
 // Single addresses that may send, and whether their link was followed.
-import { ActionIcon, Button, Group, Table, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, Table } from '@mantine/core';
 import type { SenderAddress } from '../../../../src/client/operations.ts';
 import { type Output, useChange } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
@@ -8,6 +8,7 @@ import { RowTable } from '../../parts/list.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Tooltip } from '../../parts/tooltip.tsx';
 import { useMay } from '../../session.ts';
 
 /** What happened to the link. */

@@ -10,7 +10,6 @@ import {
   Stack,
   Table,
   Text,
-  Tooltip,
 } from '@mantine/core';
 import type { Domain, DomainRecord } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
@@ -21,6 +20,7 @@ import { TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Tooltip } from '../../parts/tooltip.tsx';
 import { useMay, useMe } from '../../session.ts';
 import { DnsHelp, isPlaceholder, useRecheck } from './dns-help.tsx';
 

@@ -1,8 +1,9 @@
 // Senders: who this account may send as. Domains with the DNS records that prove them, and single
 // addresses.
-import { Button, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useChange, useRows } from '../../operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { PlusIcon, SendersIcon } from '../../parts/icons.tsx';
 import { List } from '../../parts/list.tsx';
@@ -109,7 +110,7 @@ function AddDomain({ opened, onClose }: DialogProps) {
     },
   });
   return (
-    <Modal opened={opened} onClose={onClose} title="Add a domain">
+    <Dialog opened={opened} onClose={onClose} title="Add a domain">
       <ActionForm
         action={add}
         act="Add"
@@ -127,7 +128,7 @@ function AddDomain({ opened, onClose }: DialogProps) {
           data-autofocus
         />
       </ActionForm>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -140,7 +141,7 @@ function AddAddress({ opened, onClose }: DialogProps) {
     },
   });
   return (
-    <Modal opened={opened} onClose={onClose} title="Add an address">
+    <Dialog opened={opened} onClose={onClose} title="Add an address">
       <ActionForm
         action={add}
         act="Email the link"
@@ -159,6 +160,6 @@ function AddAddress({ opened, onClose }: DialogProps) {
           data-autofocus
         />
       </ActionForm>
-    </Modal>
+    </Dialog>
   );
 }

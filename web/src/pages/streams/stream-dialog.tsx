@@ -1,9 +1,10 @@
 // Making a stream, or changing what recipients read about it.
-import { Modal, Select, Switch, Textarea, TextInput } from '@mantine/core';
+import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Stream } from '../../../../src/client/operations.ts';
 import { STREAM_KINDS, type StreamKind } from '../../../../src/messages/stream.ts';
 import { useChange } from '../../operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
@@ -16,7 +17,7 @@ interface StreamDialogProps {
 
 export function StreamDialog({ stream, onClose }: StreamDialogProps) {
   return (
-    <Modal
+    <Dialog
       opened={stream !== undefined}
       onClose={onClose}
       title={stream ? `Change ${stream.title}` : 'New stream'}
@@ -24,7 +25,7 @@ export function StreamDialog({ stream, onClose }: StreamDialogProps) {
       {stream !== undefined && (
         <StreamForm key={stream?.name ?? ''} stream={stream} onClose={onClose} />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

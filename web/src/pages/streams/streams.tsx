@@ -1,6 +1,6 @@
 // Streams: the kinds of email that the account sends, what recipients call them, and whether they
 // can leave.
-import { ActionIcon, Badge, Button, Group, Table, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, Button, Group, Table, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Stream } from '../../../../src/client/operations.ts';
 import { DEFAULT_STREAM } from '../../../../src/messages/stream.ts';
@@ -10,6 +10,7 @@ import { EditIcon, PlusIcon, TrashIcon } from '../../parts/icons.tsx';
 import { List, RowTable } from '../../parts/list.tsx';
 import { LoadingRows, Page } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
+import { Tooltip } from '../../parts/tooltip.tsx';
 import { useMay } from '../../session.ts';
 import { StreamDialog } from './stream-dialog.tsx';
 

@@ -1,11 +1,12 @@
 // Suppressions: addresses that get nothing more, why, and the way back.
-import { ActionIcon, Badge, Button, Modal, Table, Textarea, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, Button, Table, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Suppression } from '../../../../src/client/operations.ts';
 import { api, useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { DownloadIcon, PlusIcon, SuppressionsIcon, TrashIcon } from '../../parts/icons.tsx';
 import { List, RowTable, SearchBox, useSearchText } from '../../parts/list.tsx';
@@ -13,6 +14,7 @@ import { Page } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Tooltip } from '../../parts/tooltip.tsx';
 import { useMay } from '../../session.ts';
 
 export function SuppressionsPage() {
@@ -135,7 +137,7 @@ function AddSuppressions({ opened, onClose }: { opened: boolean; onClose: () => 
     },
   });
   return (
-    <Modal opened={opened} onClose={onClose} title="Suppress addresses">
+    <Dialog opened={opened} onClose={onClose} title="Suppress addresses">
       <ActionForm
         action={add}
         act="Suppress"
@@ -159,7 +161,7 @@ function AddSuppressions({ opened, onClose }: { opened: boolean; onClose: () => 
           data-autofocus
         />
       </ActionForm>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -4,19 +4,18 @@ import {
   Avatar,
   Button,
   Group,
-  Modal,
   Select,
   Stack,
   Table,
   Text,
   TextInput,
-  Tooltip,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import type { Invitation, Member } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { CrossIcon, PlusIcon } from '../../parts/icons.tsx';
 import { List, RowTable } from '../../parts/list.tsx';
@@ -24,6 +23,7 @@ import { LoadingRows, Page, Section, TableBox } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Tooltip } from '../../parts/tooltip.tsx';
 import { useMay } from '../../session.ts';
 
 type Role = Member['role'];
@@ -212,7 +212,7 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
     invite.reset();
   };
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={close}
       title={invite.data ? 'Invited' : 'Invite someone'}
@@ -257,6 +257,6 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
           />
         </ActionForm>
       )}
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,18 +1,10 @@
 // Somebody saved a version while one was editing: what each changed, side by side, and a decision
 // where both changed the same. Nothing is saved here: the merged draft goes back into the editor.
-import {
-  Button,
-  Group,
-  Modal,
-  SegmentedControl,
-  Skeleton,
-  Stack,
-  Text,
-  Title,
-} from '@mantine/core';
+import { Button, Group, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { TemplateVersion } from '../../../../src/client/operations.ts';
 import { useRead } from '../../operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import type { Draft } from './draft.ts';
 import { compareThree, compareWhole, mergedText, type Region, type Side } from './three-way.ts';
@@ -32,13 +24,13 @@ export function ConflictDialog({ slug, base, mine, onMerged, onClose }: Conflict
   const fault = before.error ?? newest.error;
   const isReady = before.data && newest.data && !newest.isFetching;
   return (
-    <Modal opened onClose={onClose} size="min(1100px, 94vw)" title="Someone else saved a version">
+    <Dialog opened onClose={onClose} size="min(1100px, 94vw)" title="Someone else saved a version">
       {fault && <Fault fault={fault} />}
       {!fault && !isReady && <Skeleton height={420} />}
       {isReady && (
         <Merge base={before.data} theirs={newest.data} mine={mine} {...{ onMerged, onClose }} />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

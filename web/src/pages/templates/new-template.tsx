@@ -1,10 +1,11 @@
 // Dialogs that make a template of one's own: from nothing, or as a clone.
-import { Modal, Select, TextInput } from '@mantine/core';
+import { Select, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { OwnTemplate } from '../../../../src/client/operations.ts';
 import { type Category, categories } from '../../../../src/templates/categories.ts';
 import { useChange } from '../../operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
@@ -33,7 +34,7 @@ export function NewTemplateDialog({ opened, onClose }: DialogProps) {
     onDone: ({ slug }) => void navigate({ to: '/templates/$slug/edit', params: { slug } }),
   });
   return (
-    <Modal opened={opened} onClose={onClose} title="New template">
+    <Dialog opened={opened} onClose={onClose} title="New template">
       <ActionForm
         action={save}
         act="Create"
@@ -68,7 +69,7 @@ export function NewTemplateDialog({ opened, onClose }: DialogProps) {
           onChange={(value) => setCategory(value as Category)}
         />
       </ActionForm>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -86,7 +87,7 @@ export function CloneDialog({
     },
   });
   return (
-    <Modal opened={opened} onClose={onClose} title={`Clone ${template.name}`}>
+    <Dialog opened={opened} onClose={onClose} title={`Clone ${template.name}`}>
       <ActionForm
         action={clone}
         act="Clone"
@@ -109,6 +110,6 @@ export function CloneDialog({
           data-autofocus
         />
       </ActionForm>
-    </Modal>
+    </Dialog>
   );
 }

@@ -5,7 +5,6 @@ import {
   Badge,
   Button,
   Group,
-  Modal,
   SimpleGrid,
   Skeleton,
   Stack,
@@ -16,6 +15,7 @@ import {
 import { Suspense, useState } from 'react';
 import type { RehearsedSend } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { later } from '../../parts/later.tsx';
 import { MailPreview } from '../../parts/mail-preview.tsx';
@@ -44,7 +44,7 @@ export function PublishDialog({ slug, version, newest, onClose }: PublishProps) 
     },
   });
   return (
-    <Modal
+    <Dialog
       opened
       onClose={onClose}
       size="min(1180px, 94vw)"
@@ -81,7 +81,7 @@ export function PublishDialog({ slug, version, newest, onClose }: PublishProps) 
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

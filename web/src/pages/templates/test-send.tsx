@@ -1,7 +1,8 @@
 // Sends what the preview shows to one address, and follows it.
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type Input, useChange } from '../../operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { useMe } from '../../session.ts';
 import { LiveStory } from '../messages/live-story.tsx';
@@ -22,7 +23,7 @@ export function TestSendDialog({ slug, request, opened, onClose }: TestSendProps
     send.reset();
   };
   return (
-    <Modal opened={opened} onClose={close} title="Test send" size="lg">
+    <Dialog opened={opened} onClose={close} title="Test send" size="lg">
       {send.data ? (
         <Stack>
           <LiveStory id={send.data.id} subject="Your test" />
@@ -64,6 +65,6 @@ export function TestSendDialog({ slug, request, opened, onClose }: TestSendProps
           />
         </ActionForm>
       )}
-    </Modal>
+    </Dialog>
   );
 }

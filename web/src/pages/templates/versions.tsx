@@ -1,9 +1,10 @@
 // The versions of an account's template: which is used, what changed, publish and roll back.
-import { Badge, Button, Group, Modal, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import type { OwnTemplate, TemplateVersionEntry } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { HistoryIcon } from '../../parts/icons.tsx';
 import { later } from '../../parts/later.tsx';
@@ -103,14 +104,14 @@ export function Versions({ template }: { template: OwnTemplate }) {
           onClose={() => setPublishing(undefined)}
         />
       )}
-      <Modal
+      <Dialog
         opened={compared !== undefined}
         onClose={() => setCompared(undefined)}
         size="xl"
         title={compared && `What version ${compared.version} changed`}
       >
         {compared && <Comparison slug={slug} row={compared} hasSystem={template.has_system} />}
-      </Modal>
+      </Dialog>
     </Paper>
   );
 }

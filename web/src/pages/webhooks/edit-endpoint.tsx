@@ -1,8 +1,8 @@
 // Changes an endpoint's address, events and order.
-import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import type { WebhookEndpoint } from '../../../../src/client/operations.ts';
 import { useChange } from '../../operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { type EndpointChoice, EndpointFields } from './endpoint-fields.tsx';
@@ -15,9 +15,9 @@ interface EditProps {
 
 export function EditEndpoint({ endpoint, opened, onClose }: EditProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Edit the endpoint">
+    <Dialog opened={opened} onClose={onClose} title="Edit the endpoint">
       <EditForm endpoint={endpoint} onClose={onClose} />
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,8 +1,9 @@
 // The dialog that registers an endpoint and then shows its secret, this once.
-import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import { Alert, Button, Group, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { type Output, useChange } from '../../operations.ts';
 import { Secret } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { type EndpointChoice, EndpointFields } from './endpoint-fields.tsx';
 
@@ -18,7 +19,7 @@ export function NewEndpointDialog({ opened, onClose }: { opened: boolean; onClos
     setMade(undefined);
   };
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={close}
       size="lg"
@@ -37,7 +38,7 @@ export function NewEndpointDialog({ opened, onClose }: { opened: boolean; onClos
           </Group>
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

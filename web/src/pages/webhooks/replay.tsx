@@ -1,7 +1,8 @@
 // Posts past events again: first counted, then sent.
-import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useChange } from '../../operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { EventTypes, type HookType } from './event-types.tsx';
 
@@ -51,7 +52,7 @@ export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
     };
   const fault = count.error ?? send.error;
   return (
-    <Modal opened={opened} onClose={onClose} title="Replay events" size="lg">
+    <Dialog opened={opened} onClose={onClose} title="Replay events" size="lg">
       <Stack>
         {fault && (
           <Alert color="red" role="alert">
@@ -107,6 +108,6 @@ export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

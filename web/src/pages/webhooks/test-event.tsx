@@ -1,8 +1,9 @@
 // Posts an example event now and shows what came back.
-import { Alert, Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useChange } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { type HookType, hookTypes } from './event-types.tsx';
 
 interface TestProps {
@@ -16,7 +17,7 @@ export function TestEvent({ endpointId, opened, onClose }: TestProps) {
   const test = useChange('webhooks.test');
   const result = test.data;
   return (
-    <Modal opened={opened} onClose={onClose} title="Send a test event" size="lg">
+    <Dialog opened={opened} onClose={onClose} title="Send a test event" size="lg">
       <Stack>
         <Group align="flex-end">
           <Select
@@ -54,6 +55,6 @@ export function TestEvent({ endpointId, opened, onClose }: TestProps) {
           <CodeBlock code={result.response_body} label="The endpoint's response" />
         )}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

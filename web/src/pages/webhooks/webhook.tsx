@@ -1,5 +1,5 @@
 // One endpoint: its state, secret, test event, delivery log and replay.
-import { Alert, Button, Group, Menu, Modal, Paper, Skeleton, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,8 +7,10 @@ import type { WebhookEndpoint } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Secret } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, DotsIcon, SendIcon } from '../../parts/icons.tsx';
+import { Menu, MenuDivider, MenuItem } from '../../parts/menu.tsx';
 import { Fact, Page, Section } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { Time } from '../../parts/time.tsx';
@@ -126,53 +128,53 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
       <Button leftSection={<SendIcon size={15} />} onClick={test.open}>
         Send a test event
       </Button>
-      <Menu position="bottom-end" width={210}>
-        <Menu.Target>
+      <Menu
+        width={210}
+        target={
           <Button variant="default" px={10} aria-label="More">
             <DotsIcon />
           </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={edit.open}>Edit</Menu.Item>
-          <Menu.Item onClick={replay.open}>Replay events …</Menu.Item>
-          <Menu.Item onClick={() => change.mutate({ id, enabled: endpoint.disabled_at !== null })}>
-            {endpoint.disabled_at ? 'Switch on' : 'Switch off'}
-          </Menu.Item>
-          <Menu.Item
-            onClick={async () => {
-              const yes = await confirm({
-                title: 'Replace the signing secret?',
-                body: 'A new secret is created. The old one keeps signing for a while, so you can update your servers.',
-                act: 'Replace it',
-                harmless: true,
-              });
-              if (yes) rotate.mutate({ id }, { onError: tellFault });
-            }}
-          >
-            Rotate the secret
-          </Menu.Item>
-          <Menu.Divider />
-          <Menu.Item
-            className="danger-item"
-            onClick={async () => {
-              const yes = await confirm({
-                title: 'Remove this endpoint?',
-                body: 'It receives nothing more, and waiting deliveries are dropped. This cannot be undone.',
-                act: 'Remove the endpoint',
-              });
-              if (!yes) return;
-              remove.mutate({ id });
-              void navigate({ to: '/webhooks' });
-            }}
-          >
-            Remove
-          </Menu.Item>
-        </Menu.Dropdown>
+        }
+      >
+        <MenuItem onClick={edit.open}>Edit</MenuItem>
+        <MenuItem onClick={replay.open}>Replay events …</MenuItem>
+        <MenuItem onClick={() => change.mutate({ id, enabled: endpoint.disabled_at !== null })}>
+          {endpoint.disabled_at ? 'Switch on' : 'Switch off'}
+        </MenuItem>
+        <MenuItem
+          onClick={async () => {
+            const yes = await confirm({
+              title: 'Replace the signing secret?',
+              body: 'A new secret is created. The old one keeps signing for a while, so you can update your servers.',
+              act: 'Replace it',
+              harmless: true,
+            });
+            if (yes) rotate.mutate({ id }, { onError: tellFault });
+          }}
+        >
+          Rotate the secret
+        </MenuItem>
+        <MenuDivider />
+        <MenuItem
+          danger
+          onClick={async () => {
+            const yes = await confirm({
+              title: 'Remove this endpoint?',
+              body: 'It receives nothing more, and waiting deliveries are dropped. This cannot be undone.',
+              act: 'Remove the endpoint',
+            });
+            if (!yes) return;
+            remove.mutate({ id });
+            void navigate({ to: '/webhooks' });
+          }}
+        >
+          Remove
+        </MenuItem>
       </Menu>
       <EditEndpoint endpoint={endpoint} opened={editing} onClose={edit.close} />
       <TestEvent endpointId={endpoint.id} opened={testing} onClose={test.close} />
       <ReplayDialog endpointId={endpoint.id} opened={replaying} onClose={replay.close} />
-      <Modal
+      <Dialog
         opened={secret !== undefined}
         onClose={() => setSecret(undefined)}
         title="The new signing secret"
@@ -184,7 +186,7 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
         <Text size="sm" c="dimmed" mt="md">
           Both secrets sign until the old one expires.
         </Text>
-      </Modal>
+      </Dialog>
     </>
   );
 }

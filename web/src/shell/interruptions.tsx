@@ -1,0 +1,37 @@
+// What can come over an open page: its session ends, or another tab goes on in another account.
+// The page stays as it is, and nothing that somebody was writing is lost: a dialog over it asks for
+// the password, or which account this is about. Both are fetched when they are needed.
+import { type QueryKey, useQuery } from '@tanstack/react-query';
+import { OTHER_ACCOUNT_KEY, SESSION_ENDED_KEY } from '../api.ts';
+import { later, OnceOpened } from '../parts/later.tsx';
+
+const SignInAgainDialog = later(
+  async () => (await import('./sign-in-again.tsx')).SignInAgainDialog,
+);
+const OtherAccountDialog = later(
+  async () => (await import('./other-account.tsx')).OtherAccountDialog,
+);
+
+export function Interruptions() {
+  const ended = useFlag(SESSION_ENDED_KEY);
+  const other = useFlag(OTHER_ACCOUNT_KEY);
+  return (
+    <>
+      <OnceOpened opened={ended}>
+        <SignInAgainDialog opened={ended} />
+      </OnceOpened>
+      <OnceOpened opened={other}>
+        <OtherAccountDialog opened={other} />
+      </OnceOpened>
+    </>
+  );
+}
+
+/** Set by whoever was refused (api.ts). */
+const useFlag = (queryKey: QueryKey): boolean =>
+  useQuery({
+    queryKey,
+    queryFn: () => false,
+    initialData: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  }).data;
