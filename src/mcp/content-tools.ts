@@ -39,7 +39,7 @@ const cloneAsAgent = operation({
   output: clone.output.extend(told),
   async run(deps, { accountId }, input, via) {
     const { slug, as = slug, replaces_system: yes } = input as Input & { as?: string };
-    const another = `Name another slug for the copy in \`as\`, such as "my-${slug}"`;
+    const another = `Name another slug for the copy in \`as\`, such as my-${slug}`;
     await requireWord(deps, accountId, as as string, yes === true, another);
     await cloneTemplate(deps, accountId, slug, as as string, { published: false });
     via.note({ target: as as string, after: { cloned_from: slug } });

@@ -150,7 +150,7 @@ export const usageOperations = [
     output: statistics,
     rest: { method: 'GET', path: '/v1/statistics' },
     client: 'usage.statistics',
-    tool: { brief: 'How many messages were sent and what became of them.' },
+    tool: { brief: 'How many messages were sent and what happened to them.' },
     async run({ database, clock }, { accountId }, { days }) {
       const read = await readStatistics(database, accountId, days, clock.nowMs());
       const { sends, delivered, opened, bounced, complained } = read.totals;

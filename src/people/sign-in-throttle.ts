@@ -51,13 +51,17 @@ export interface SignInTry {
   client: string;
 }
 
-/** Counts a try; a Problem when it comes too early. */
+/**
+ * Counts a try; a Problem when it comes too early. Where a person signed in before, only tries of
+ * their own address from there count: who guesses behind the same network keeps nobody else out.
+ */
 export async function countTry(database: Database, attempt: SignInTry): Promise<void> {
   const { client, place, address } = subjectsOf(attempt);
+  const known = await isKnownThere(database, attempt);
   // The client first: who tries many addresses must not use up the tries of the people behind them.
-  await mustBeFree(database, 'client', client);
+  if (!known) await mustBeFree(database, 'client', client);
   await mustBeFree(database, 'place', place);
-  if (!(await isKnownThere(database, attempt))) await mustBeFree(database, 'address', address);
+  if (!known) await mustBeFree(database, 'address', address);
 }
 
 /** Counts a code, as a second factor. */
@@ -96,6 +100,8 @@ export async function mayMailReset(database: Database, email: string): Promise<b
 export async function forgiveTry(database: Queryable, attempt: SignInTry): Promise<void> {
   const { client, place, address } = subjectsOf(attempt);
   await database.query('DELETE FROM sign_in_tries WHERE subject = $1', [`place ${place}`]);
+  // Nothing else was counted where they are known: what others used up there stays used.
+  if (await isKnownThere(database, attempt)) return;
   await giveBack(database, [`client ${client}`, `address ${address}`]);
 }
 
@@ -135,7 +141,8 @@ async function isKnownThere(database: Queryable, { email, client }: SignInTry): 
 async function mustBeFree(database: Database, kind: Kind, name: string): Promise<void> {
   const wait = await count(database, kind, name);
   if (wait === 0) return;
-  const shown = wait < 2 * MINUTE ? `${wait} seconds` : `${Math.ceil(wait / MINUTE)} minutes`;
+  const seconds = wait === 1 ? '1 second' : `${wait} seconds`;
+  const shown = wait < 2 * MINUTE ? seconds : `${Math.ceil(wait / MINUTE)} minutes`;
   throw new Problem(
     'over-limit',
     `Too many tries. Wait ${shown}, or ask an operator to set a new password.`,

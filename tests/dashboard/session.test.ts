@@ -169,6 +169,18 @@ describe('throttling', () => {
     expect((await from('x@people.example', '2001:db8:0:2::7')).status).toBe(401);
   });
 
+  it('who guesses behind the same network keeps out nobody who signed in from there before', async () => {
+    const { email } = await makeUser(service.database, { accountId: account.id });
+    expect((await from(email, '198.51.100.7', PASSWORD)).status).toBe(200);
+    await tried('client 198.51.100.7', 60, 600);
+    expect((await from('x@people.example', '198.51.100.7')).status).toBe(429);
+    expect((await from(email, '198.51.100.7', PASSWORD)).status).toBe(200);
+    // And whoever has a login there does not free the network for guesses by signing in.
+    expect((await from('x@people.example', '198.51.100.7')).status).toBe(429);
+    const guesses = await Promise.all(Array.from({ length: 8 }, () => from(email, '198.51.100.7')));
+    expect(guesses.filter(({ status }) => status === 401)).toHaveLength(5);
+  });
+
   it('the right password starts the place anew', async () => {
     const { email } = await makeUser(service.database, { accountId: account.id });
     await signIn(email, 'wrong');

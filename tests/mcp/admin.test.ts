@@ -216,7 +216,7 @@ describe('content work without accidents', () => {
       });
     }
     const clone = await admin('clone_template', { slug: 'welcome' });
-    expect(clone.detail).toContain('Name another slug for the copy in `as`, such as "my-welcome"');
+    expect(clone.detail).toContain('Name another slug for the copy in `as`, such as my-welcome');
     const made = await admin('clone_template', { slug: 'welcome', replaces_system: true });
     expect(made).toMatchObject({ has_system: true, note: expect.stringContaining('replaces') });
   });

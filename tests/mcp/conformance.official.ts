@@ -57,7 +57,7 @@ describe.each(Object.entries(SCENARIOS))('conformance, %s', (revision, scenarios
 });
 
 it.each(['/mcp', '/v1/mcp'])(
-  'the inspector lists the tools at %s without an error',
+  'the inspector lists the tools at %s and finds nothing that a model provider would refuse',
   async (path) => {
     const { key } = await service.account({ scopes: ALL_SCOPES });
     const { code, output } = await npmExec(INSPECTOR, [
@@ -66,7 +66,8 @@ it.each(['/mcp', '/v1/mcp'])(
     ]);
     expect(code, output.slice(-4000)).toBe(0);
     expect(output).toContain('"name": "send_email"');
-    expect(output).toMatch(/0 errors/);
+    // It sums up what it found; where it found nothing, it says nothing.
+    expect(output).not.toMatch(/\d+ errors?, \d+ warnings?/);
   },
 );
 
