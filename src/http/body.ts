@@ -189,7 +189,9 @@ function readBody(
 function append(kept: Buffer, size: number, chunk: Buffer, announced: number): Buffer {
   let into = kept;
   if (size + chunk.length > kept.length) {
-    into = Buffer.allocUnsafeSlow(Math.max(size + chunk.length, roomier(size, announced)));
+    const bytes = Math.max(size + chunk.length, roomier(size, announced));
+    // A small body is all there is, and comes out of Node's pool.
+    into = size === 0 ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes);
     kept.copy(into, 0, 0, size);
   }
   chunk.copy(into, size);
