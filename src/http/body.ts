@@ -14,7 +14,7 @@ export const MOST_BODY_BYTES = 26_214_400;
 export const SMALL_BODY_BYTES = 64 * 1024;
 /**
  * The event of a stream whose bytes came in one piece of at most SMALL_BODY_BYTES, instead of `data`
- * and `end`: submission/arriving.ts. Through the stream they took a tenth of an email's time.
+ * and `end`: submission/arriving.ts.
  */
 export const WHOLE = Symbol('whole');
 /** What one gets to begin with that does not say how large it is. */
