@@ -22,6 +22,21 @@ export async function inLongTurns<Result>(work: Generator<void, Result>): Promis
   }
 }
 
+/**
+ * The same, answered without a promise where it ends within its first turn. Its size does not tell:
+ * 64 KB of parts in one another take 75 ms.
+ */
+export function soonOrInTurns<Result>(work: Generator<void, Result>): Result | Promise<Result> {
+  const startedMs = performance.now();
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    if (performance.now() - startedMs >= LONGEST_TURN_MS) {
+      return turn().then(() => inLongTurns(work));
+    }
+  }
+}
+
 const LONGEST_TURN_MS = 5;
 
 /** For loops: to be awaited after each of their steps. */

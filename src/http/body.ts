@@ -14,7 +14,7 @@ export const MOST_BODY_BYTES = 26_214_400;
 export const SMALL_BODY_BYTES = 64 * 1024;
 /**
  * The event of a stream whose bytes came in one piece of at most SMALL_BODY_BYTES, instead of `data`
- * and `end`: submission/arriving.ts. Through the stream they took a tenth of an email's time.
+ * and `end`: submission/arriving.ts.
  */
 export const WHOLE = Symbol('whole');
 /** What one gets to begin with that does not say how large it is. */
@@ -189,7 +189,9 @@ function readBody(
 function append(kept: Buffer, size: number, chunk: Buffer, announced: number): Buffer {
   let into = kept;
   if (size + chunk.length > kept.length) {
-    into = Buffer.allocUnsafeSlow(Math.max(size + chunk.length, roomier(size, announced)));
+    const bytes = Math.max(size + chunk.length, roomier(size, announced));
+    // A small body is all there is, and comes out of Node's pool.
+    into = size === 0 ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes);
     kept.copy(into, 0, 0, size);
   }
   chunk.copy(into, size);

@@ -3,7 +3,7 @@
 // accept.ts judges it by the same rules as any send, and packs it.
 import { createHash } from 'node:crypto';
 import type { Mailbox } from '../addresses.ts';
-import { atOnce, inLongTurns } from '../in-turns.ts';
+import { soonOrInTurns } from '../in-turns.ts';
 import { type Contents, contentsOf, leavesOf } from '../mime/contents.ts';
 import { fieldOf } from '../mime/fields.ts';
 import { readTree, treeOf } from '../mime/tree.ts';
@@ -28,9 +28,6 @@ export interface SubmittedMime {
   body: Buffer;
 }
 
-/** Smaller ones take a millisecond at most, however they are built. */
-const LONG = 64 * 1024;
-
 /** `fields`: the header lines that describe the content. */
 export function readMime(
   fields: string,
@@ -42,8 +39,8 @@ export function readMime(
     files,
     body,
   });
-  if (body.length <= LONG) return found(atOnce(reading(fields, body)));
-  return inLongTurns(reading(fields, body)).then(found);
+  const read = soonOrInTurns(reading(fields, body));
+  return read instanceof Promise ? read.then(found) : found(read);
 }
 
 function* reading(fields: string, body: Buffer): Generator<void, Contents> {
