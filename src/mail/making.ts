@@ -1,4 +1,4 @@
-// Making an email: from what is stored to the bytes that go over the wire. Before: stored-mail.ts
+// Making an email: from what is stored to the bytes that go over the wire. Before: stored-email.ts
 // loaded it. After: attempt.ts hands the copies over, and people look at the source of one.
 import type { Mailbox } from '../addresses.ts';
 import { copyToken } from '../feedback/return-path.ts';
@@ -14,11 +14,11 @@ import {
   type CopyOrder,
   type OwnBytes,
 } from './assembling.ts';
-import { mailChunks } from './compose.ts';
-import { signMail } from './dkim.ts';
+import { emailChunks } from './compose.ts';
+import { signEmail } from './dkim.ts';
 import { headersForReceivers } from './receiver-headers.ts';
 import type { Sender, Senders } from './senders.ts';
-import type { StoredMail } from './stored-mail.ts';
+import type { StoredEmail } from './stored-email.ts';
 
 /** What an email is made with. */
 export interface MakingDeps {
@@ -55,7 +55,7 @@ export interface MadeCopy {
  */
 export function copiesFor(
   deps: MakingDeps,
-  mail: StoredMail,
+  mail: StoredEmail,
   recipients: readonly string[],
 ): Copy[] {
   const ownWay = mail.head.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
@@ -67,13 +67,13 @@ export function copiesFor(
   }));
 }
 
-const hasWorkingLinks = (deps: MakingDeps, mail: StoredMail): boolean =>
+const hasWorkingLinks = (deps: MakingDeps, mail: StoredEmail): boolean =>
   deps.isPublic() || mail.head.sandbox === true;
 
 /** Composed and signed. Of a large email nothing is left behind its last copy. */
 export async function makeCopy(
   deps: MakingDeps,
-  mail: StoredMail,
+  mail: StoredEmail,
   sender: Sender,
   copy: Copy & { isLast?: boolean },
 ): Promise<MadeCopy> {
@@ -81,8 +81,8 @@ export async function makeCopy(
   const assembled = isLarge(mail)
     ? await assembleElsewhere(deps, mail, { ...order, isLast: copy.isLast ?? false })
     : assemble(order);
-  const signatures = await signMail(assembled, sender.keys, acceptedAt(mail));
-  return { chunks: mailChunks(assembled, signatures), smtputf8: assembled.smtputf8 };
+  const signatures = await signEmail(assembled, sender.keys, acceptedAt(mail));
+  return { chunks: emailChunks(assembled, signatures), smtputf8: assembled.smtputf8 };
 }
 
 /**
@@ -91,13 +91,13 @@ export async function makeCopy(
  */
 const LARGE_BYTES = 64 * 1024;
 
-const isLarge = ({ html, text, attachments }: StoredMail): boolean =>
+const isLarge = ({ html, text, attachments }: StoredEmail): boolean =>
   (html?.length ?? 0) + (text?.length ?? 0) + (attachments?.length ?? 0) > LARGE_BYTES;
 
 /** Its own bytes are empty here while the thread has them. */
 async function assembleElsewhere(
   deps: MakingDeps,
-  mail: StoredMail,
+  mail: StoredEmail,
   order: CopyOrder,
 ): Promise<Assembled> {
   const made = await deps.assembleLarge({ ...order, own: ownBytes(mail) });
@@ -108,8 +108,8 @@ async function assembleElsewhere(
 
 const BODIES = ['html', 'text', 'attachments'] as const;
 
-/** Those in a buffer that is theirs alone, as stored-mail.ts reads large ones. */
-function ownBytes(mail: StoredMail): OwnBytes {
+/** Those in a buffer that is theirs alone, as stored-email.ts reads large ones. */
+function ownBytes(mail: StoredEmail): OwnBytes {
   const own: OwnBytes = {};
   for (const name of BODIES) {
     const bytes = mail[name];
@@ -122,19 +122,19 @@ const isAlone = ({ length, buffer }: Buffer): boolean =>
   length > LARGE_BYTES && length === buffer.byteLength;
 
 /** What was made for a copy that is with the relay: all but the email's own bytes. */
-export function freeCopy(mail: StoredMail, { chunks }: MadeCopy): void {
+export function freeCopy(mail: StoredEmail, { chunks }: MadeCopy): void {
   const own = new Set(BODIES.map((name) => mail[name]?.buffer));
   for (const chunk of chunks) if (!own.has(chunk.buffer)) freeBytes(chunk);
 }
 
 /** An email as it goes over the wire, for people to look at: the copy of the first recipient. */
-export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buffer[]> {
+export async function sourceOf(deps: MakingDeps, mail: StoredEmail): Promise<Buffer[]> {
   const [copy] = copiesFor(deps, mail, mail.recipients);
   const sender = await deps.senders.of(mail.account, mail.head.from.domain);
   return (await makeCopy(deps, mail, sender, { ...copy!, isLast: true })).chunks;
 }
 
-function orderOf(deps: MakingDeps, mail: StoredMail, sender: Sender, copy: Copy): CopyOrder {
+function orderOf(deps: MakingDeps, mail: StoredEmail, sender: Sender, copy: Copy): CopyOrder {
   const { head, html, text } = mail;
   const token = copyToken(deps.returnPathKey, mail, copy.place);
   const { mime: _, ...shown } = head;
@@ -162,7 +162,7 @@ function orderOf(deps: MakingDeps, mail: StoredMail, sender: Sender, copy: Copy)
   };
 }
 
-function trackingOf(deps: MakingDeps, mail: StoredMail, { place }: Copy): CopyOrder['tracking'] {
+function trackingOf(deps: MakingDeps, mail: StoredEmail, { place }: Copy): CopyOrder['tracking'] {
   const { trackOpens, trackClicks } = mail.account;
   const wanted = { opens: trackOpens, clicks: trackClicks && !mail.head.keepLinks };
   if (!hasWorkingLinks(deps, mail) || !(wanted.opens || wanted.clicks)) return null;
@@ -181,7 +181,7 @@ const unsubscribeHeaders = (url: string | null): [string, string][] =>
       ];
 
 /** The same on every attempt, and so are the signatures made with it. */
-const acceptedAt = (mail: StoredMail): Date => new Date(idTimeMs(mail.messageId));
+const acceptedAt = (mail: StoredEmail): Date => new Date(idTimeMs(mail.messageId));
 
 /** The same on every attempt, so that a repeat after a crash can be recognised. */
 const stableMessageId = (id: string, from: Mailbox): string => `<${id}@${from.domain}>`;

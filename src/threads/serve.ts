@@ -8,8 +8,7 @@ import { openThreadClock, ownThreadId, type ThreadClock } from '../thread-clock.
  * Plain work on what can be cloned; `thing` gives what was handed over once for many orders. May
  * throw a Problem.
  */
-// biome-ignore lint/suspicious/noExplicitAny: each job has its own input, which only its callers
-// know
+// biome-ignore lint/suspicious/noExplicitAny: each job has its own input, which only its callers know
 export type Job = (input: any, thing: (key: string) => unknown) => unknown;
 export type Jobs = Record<string, Job>;
 

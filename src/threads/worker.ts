@@ -4,10 +4,10 @@
 import { readReceived, verifyReceived } from '../feedback/received.ts';
 import { lint } from '../lint/lint.ts';
 import { catalogFolder, loadCatalog } from '../templates/catalog.ts';
-import { createMailMaker } from '../templates/mail-maker.ts';
+import { createEmailMaker } from '../templates/email-maker.ts';
 import { serveJobs } from './serve.ts';
 
-const { make, check } = createMailMaker(loadCatalog(catalogFolder));
+const { make, check } = createEmailMaker(loadCatalog(catalogFolder));
 
 const jobs = {
   'make-mail': make,
