@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { createTransport } from 'nodemailer';
 import { addDomain } from '../src/accounts/domains.ts';
-import { composeMail, mailChunks } from '../src/mail/compose.ts';
+import { composeEmail, emailChunks } from '../src/mail/compose.ts';
 import { openSecret } from '../src/secrets.ts';
 import { handBareBytes } from './support/bare-smtp-client.ts';
 import { openInstallation } from './support/installation.ts';
@@ -96,7 +96,7 @@ async function only(perSecond: Promise<number>) {
 }
 
 async function bareBytes(count: number): Promise<number> {
-  const email = composeMail({
+  const email = composeEmail({
     messageId: '<01JABCDEFGHJKMNPQRSTVW@mail.example>',
     date: new Date(),
     from: mailbox('a@example.com'),
@@ -112,7 +112,7 @@ async function bareBytes(count: number): Promise<number> {
   const rate = sink.drained(count);
   let left = count;
   const more = () => left-- > 0;
-  await handBareBytes(sink.port, Buffer.concat(mailChunks(email)), { connections: 10, more });
+  await handBareBytes(sink.port, Buffer.concat(emailChunks(email)), { connections: 10, more });
   return await rate;
 }
 

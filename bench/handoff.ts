@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createTransport } from 'nodemailer';
 import { type Mailbox, parseMailbox } from '../src/addresses.ts';
-import { composeMail, mailChunks, type OutgoingMail } from '../src/mail/compose.ts';
-import { signMail } from '../src/mail/dkim.ts';
+import { composeEmail, emailChunks, type OutgoingEmail } from '../src/mail/compose.ts';
+import { signEmail } from '../src/mail/dkim.ts';
 import { createRelay } from '../src/smtp/relay.ts';
 import { handBareBytes } from './support/bare-smtp-client.ts';
 import { listenSmtp } from './support/lean-smtp.ts';
@@ -21,7 +21,7 @@ import { summarise } from './support/rounds.ts';
 const CONNECTIONS = 10;
 const IN_FLIGHT = 64;
 const SAMPLE = content();
-const mailDate = new Date();
+const emailDate = new Date();
 
 if (process.argv[2] === 'sink') await runSink();
 else await main();
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   });
   const rounds = Number(values.rounds);
   const ms = Number(values.seconds) * 1000;
-  const size = mailChunks(composeMail(outgoing(0))).reduce((sum, chunk) => sum + chunk.length, 0);
+  const size = emailChunks(composeEmail(outgoing(0))).reduce((sum, chunk) => sum + chunk.length, 0);
   console.log(
     `Node ${process.version}, ${cpus().length} cores; the mail has ${size} bytes on the wire\n`,
   );
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   const composers: Way[] = [
     {
       name: 'composer',
-      run: (until) => repeat(until, 1, async (n) => void mailChunks(composeMail(outgoing(n)))),
+      run: (until) => repeat(until, 1, async (n) => void emailChunks(composeEmail(outgoing(n)))),
     },
     { name: 'nodemailer composer', run: (until) => repeat(until, 1, nodemailerCompose) },
   ];
@@ -68,20 +68,20 @@ async function main(): Promise<void> {
     maxConnections: CONNECTIONS,
     maxMessages: Infinity,
   });
-  const ready = mailChunks(composeMail(outgoing(0)));
+  const ready = emailChunks(composeEmail(outgoing(0)));
   const keyOf = {
     ed25519: generateKeyPairSync('ed25519').privateKey,
     rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
   };
   const signedBy = (algorithm: 'ed25519' | 'rsa') => async (n: number) => {
-    const mail = composeMail(outgoing(n));
+    const mail = composeEmail(outgoing(n));
     const key = {
       domain: 'example.com',
       selector: 's',
       algorithm: `${algorithm}-sha256` as const,
       privateKey: keyOf[algorithm],
     };
-    await hand(mailChunks(mail, await signMail(mail, [key], mailDate)), n);
+    await hand(emailChunks(mail, await signEmail(mail, [key], emailDate)), n);
   };
   const hand = async (chunks: Buffer[], n: number) => {
     const envelope = {
@@ -97,7 +97,7 @@ async function main(): Promise<void> {
     {
       name: 'compose + hand over',
       run: (until) =>
-        repeat(until, IN_FLIGHT, (n) => hand(mailChunks(composeMail(outgoing(n))), n)),
+        repeat(until, IN_FLIGHT, (n) => hand(emailChunks(composeEmail(outgoing(n))), n)),
     },
     {
       name: 'hand over ready bytes',
@@ -204,10 +204,10 @@ function content(): { text: Buffer; html: Buffer } {
   return { text: Buffer.from(text), html: Buffer.from(`${html}</table>\n</body></html>\n`) };
 }
 
-function outgoing(n: number): OutgoingMail {
+function outgoing(n: number): OutgoingEmail {
   return {
     messageId: `<01JABCDEFGHJKMNPQRSTVW${n}@mail.example>`,
-    date: mailDate,
+    date: emailDate,
     from: parseMailbox('Shop <shop@example.com>') as Mailbox,
     to: [parseMailbox(`Jane Doe <jane${n}@example.org>`) as Mailbox],
     cc: [],
@@ -223,7 +223,7 @@ function outgoing(n: number): OutgoingMail {
 function nodemailerMail(n: number) {
   return {
     messageId: `<01JABCDEFGHJKMNPQRSTVW${n}@mail.example>`,
-    date: mailDate,
+    date: emailDate,
     from: 'Shop <shop@example.com>',
     to: `Jane Doe <jane${n}@example.org>`,
     subject: 'Your order – thank you',

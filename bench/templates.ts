@@ -10,7 +10,7 @@ import { createMetrics } from '../src/metrics.ts';
 import { brandingContext, changeBranding } from '../src/templates/branding.ts';
 import { defaultBranding } from '../src/templates/branding-fields.ts';
 import { catalogFolder, loadCatalog, ownCatalogFiles, textsFor } from '../src/templates/catalog.ts';
-import { mailContext, renderMail } from '../src/templates/mail-template.ts';
+import { emailContext, renderEmail } from '../src/templates/email-template.ts';
 import { type Making, makeHere, openMaking } from '../src/templates/making.ts';
 import { createRenderBudget } from '../src/templates/render-budget.ts';
 import { languageFor } from '../src/templates/translation.ts';
@@ -104,7 +104,7 @@ judge(
 
 function render(wanted?: string): { subject: string; html: string } {
   const language = languageFor(texts, { wanted, standard: undefined });
-  const mail = renderMail(order.compiled, mailContext(variables, branding, language));
+  const mail = renderEmail(order.compiled, emailContext(variables, branding, language));
   // Reading a character makes V8 join the pieces, which sending needs anyway.
   mail.html.charCodeAt(0);
   return mail;
@@ -114,7 +114,7 @@ function resolve(): unknown {
   const template = templates.get('order-confirmation')!;
   const missing = missingVariables(template.variables, variables);
   const language = languageFor(texts, { wanted: undefined, standard: undefined });
-  return missing.length === 0 && mailContext(variables, branding, language);
+  return missing.length === 0 && emailContext(variables, branding, language);
 }
 
 /** What a service does with a template: order, thread, bytes. Beside it, in turns, the same work without a thread. */

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const threads = ['worker', 'large-mails'];
+const threads = ['worker', 'large-emails'];
 
 export async function bundle() {
   const packages = new Set(await write('cli', 'main', true));

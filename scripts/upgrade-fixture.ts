@@ -3,7 +3,7 @@
 //
 // A service runs over an empty database and is used: emails get every status in the sandbox, then a service without delivery
 // takes emails that stay queued. What no caller can bring about any more, such as old stored heads, is written by SQL.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,15 @@ import { openDatabase } from '../src/store/pool.ts';
 import { VERSION } from '../src/version.ts';
 import { until } from '../tests/support/until.ts';
 import { describeRows, describeSchema } from './describe-schema.ts';
+
+const into = `tests/fixtures/upgrade/${VERSION}`;
+// What a release left behind cannot be made again, and a later version would write its own.
+if (existsSync(into)) {
+  process.stderr.write(
+    `${into} exists. Raise the version in package.json; or, if ${VERSION} is not released, remove the folder first.\n`,
+  );
+  process.exit(1);
+}
 
 const SECRET_KEY = 'the secret of the upgrade fixtures, known to everybody';
 const PERSON = { email: 'ada@example.com', name: 'Ada', password: 'three unrelated words' };
@@ -207,7 +216,6 @@ await service.stop();
 // ---- the fixture
 
 const dump = openDatabase(embedded.url, { connections: 1, onIdleError: () => undefined });
-const into = `tests/fixtures/upgrade/${VERSION}`;
 mkdirSync(into, { recursive: true });
 writeFileSync(`${into}/schema.sql`, await describeSchema(dump, { whole: true }));
 writeFileSync(`${into}/rows.json`, await describeRows(dump));

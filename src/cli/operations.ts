@@ -15,7 +15,7 @@ import { createLog } from '../log.ts';
 import { assembleLarge, type CopyOrder } from '../mail/assembling.ts';
 import { sourceOf } from '../mail/making.ts';
 import { openSenders } from '../mail/senders.ts';
-import { loadMail } from '../mail/stored-mail.ts';
+import { loadEmail } from '../mail/stored-email.ts';
 import { createMetrics } from '../metrics.ts';
 import { OPERATIONS } from '../operations/all.ts';
 import type { OperationDeps } from '../operations/deps.ts';
@@ -174,7 +174,7 @@ async function depsOf(
     linksWork: composing.isPublic,
     baseUrl: () => config.baseUrl,
     sourceOf: async (accountId, uuid) => {
-      const mail = await loadMail(database, accountId, uuid);
+      const mail = await loadEmail(database, accountId, uuid);
       return mail && (await sourceOf(composing, mail));
     },
   };

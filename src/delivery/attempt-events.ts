@@ -4,13 +4,13 @@ import type { NewEvent } from '../events/record.ts';
 import type { Bounce } from '../feedback/bounces.ts';
 import { classify, type Phase } from '../feedback/classify.ts';
 import { showId } from '../ids.ts';
-import type { StoredMail } from '../mail/stored-mail.ts';
+import type { StoredEmail } from '../mail/stored-email.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { RecipientOutcome } from '../smtp/transaction.ts';
 
 /** The attempt is its identity: what the relay took is told once, by whomever and however late. */
 export function sentEvent(
-  mail: StoredMail,
+  mail: StoredEmail,
   claimed: ClaimedMessage,
   recipients: string[],
   relayMessageId: string | undefined,
@@ -29,7 +29,7 @@ export function sentEvent(
 
 /** The relay refused the recipient, for what the reply says. */
 export function refusedBounce(
-  mail: StoredMail,
+  mail: StoredEmail,
   outcome: RecipientOutcome,
   relayHost: string,
 ): Bounce {
@@ -41,7 +41,7 @@ export function refusedBounce(
 
 /** It was deferred until the queue's end. */
 export const expiredBounce = (
-  mail: StoredMail,
+  mail: StoredEmail,
   outcome: RecipientOutcome,
   relayHost: string,
 ): Bounce => ({
@@ -50,7 +50,7 @@ export const expiredBounce = (
 });
 
 const bounced = (
-  mail: StoredMail,
+  mail: StoredEmail,
   { recipient, text }: RecipientOutcome,
   why: Pick<Bounce['event']['detail'], 'bounce_type' | 'reason'>,
   relayHost: string,
@@ -67,7 +67,7 @@ const phaseOf = (stage: RecipientOutcome['stage']): Phase | null => {
   return stage === 'mail' || stage === 'rcpt' || stage === 'data' ? stage : null;
 };
 
-export function suppressedEvent(mail: StoredMail, recipient: string): NewEvent {
+export function suppressedEvent(mail: StoredEmail, recipient: string): NewEvent {
   return {
     ...referenceOf(mail),
     kind: 'bounced',

@@ -8,7 +8,7 @@ import { returnPath } from '../feedback/return-path.ts';
 import { idTimeMs, showId } from '../ids.ts';
 import { type Copy, copiesFor, freeCopy, type MakingDeps, makeCopy } from '../mail/making.ts';
 import type { Sender } from '../mail/senders.ts';
-import { asked, type StoredMail } from '../mail/stored-mail.ts';
+import { asked, type StoredEmail } from '../mail/stored-email.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { HandOver, RecipientOutcome } from '../smtp/transaction.ts';
 import { suppressionKey } from '../suppressions/suppressions.ts';
@@ -77,7 +77,7 @@ export interface Attempt {
 export async function attempt(
   deps: AttemptDeps,
   { claimed, mayBegin, nowMs, mayExpire }: Attempt,
-  mail: StoredMail,
+  mail: StoredEmail,
   suppressed: ReadonlySet<string>,
 ): Promise<Outcome> {
   const wanted = claimed.remaining ?? mail.recipients;
@@ -93,11 +93,11 @@ export async function attempt(
 }
 
 /** Since it was accepted, or was to go out. */
-const dueSinceMs = ({ messageId, scheduledAt }: StoredMail): number =>
+const dueSinceMs = ({ messageId, scheduledAt }: StoredEmail): number =>
   Math.max(idTimeMs(messageId), scheduledAt?.getTime() ?? 0);
 
 function holdBackSuppressed(
-  mail: StoredMail,
+  mail: StoredEmail,
   wanted: readonly string[],
   suppressed: ReadonlySet<string>,
 ): { allowed: string[]; heldBack: string[] } {
@@ -122,7 +122,7 @@ interface Handing {
 async function handCopies(
   deps: AttemptDeps,
   claimed: ClaimedMessage,
-  mail: StoredMail,
+  mail: StoredEmail,
   sender: Sender,
   recipients: string[],
   mayBegin: () => boolean,
@@ -171,12 +171,12 @@ const sameFor = ({ handOver, ...by }: Handed, recipient: string): Handed => ({
  * Reports about emails of the service itself come to the service, whichever account's domain it
  * writes from.
  */
-const returnPathDomain = (deps: AttemptDeps, mail: StoredMail, sender: Sender): string =>
+const returnPathDomain = (deps: AttemptDeps, mail: StoredEmail, sender: Sender): string =>
   mail.door === 'system' ? deps.senders.bounceDomain : sender.returnPathDomain;
 
 interface CopyToHand {
   claimed: ClaimedMessage;
-  mail: StoredMail;
+  mail: StoredEmail;
   sender: Sender;
   copy: Copy & { isLast: boolean };
   staysWith: string | undefined;
@@ -219,7 +219,7 @@ async function handCopy(deps: AttemptDeps, toHand: CopyToHand): Promise<Handed |
  */
 function judge(
   claimed: ClaimedMessage,
-  mail: StoredMail,
+  mail: StoredEmail,
   events: NewEvent[],
   { handed, unbegun, comesAgainMs, fault }: Handing,
   expired: boolean,

@@ -4,7 +4,7 @@
 import { isConnectionFault } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid } from '../ids.ts';
-import { asked, loadMails, type StoredMail, type UnreadableMail } from '../mail/stored-mail.ts';
+import { asked, loadEmails, type StoredEmail, type UnreadableEmail } from '../mail/stored-email.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { Database } from '../store/pool.ts';
 import { SecretChanged } from '../store/vault.ts';
@@ -13,7 +13,7 @@ import { suppressedAmong } from '../suppressions/suppressions.ts';
 export interface Loaded {
   claimed: ClaimedMessage;
   /** Undefined without a fault: its content is gone. */
-  mail?: StoredMail;
+  mail?: StoredEmail;
   suppressed: ReadonlySet<string>;
   fault?: Error;
 }
@@ -40,7 +40,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 async function load(all: Database, group: ClaimedMessage[]): Promise<Loaded[]> {
   const database = all.near(group[0]!.accountId);
-  const mails = await loadMails(database, group);
+  const mails = await loadEmails(database, group);
   const suppressed = await suppressedAmong(database, recipientsOf(group, mails));
   return group.map((claimed) => {
     const mail = mails.get(bytesToUuid(claimed.messageId));
@@ -51,7 +51,7 @@ async function load(all: Database, group: ClaimedMessage[]): Promise<Loaded[]> {
   });
 }
 
-function recipientsOf(group: ClaimedMessage[], mails: Map<string, StoredMail | UnreadableMail>) {
+function recipientsOf(group: ClaimedMessage[], mails: Map<string, StoredEmail | UnreadableEmail>) {
   return group.flatMap((claimed) => {
     const mail = mails.get(bytesToUuid(claimed.messageId));
     if (mail === undefined || isUnreadable(mail)) return [];
@@ -59,7 +59,8 @@ function recipientsOf(group: ClaimedMessage[], mails: Map<string, StoredMail | U
   });
 }
 
-const isUnreadable = (mail: StoredMail | UnreadableMail): mail is UnreadableMail => 'fault' in mail;
+const isUnreadable = (mail: StoredEmail | UnreadableEmail): mail is UnreadableEmail =>
+  'fault' in mail;
 
 /**
  * SQLSTATE: 22 (data), 23 (constraints), 54 (limits), XX (corrupted). Everything else a database

@@ -19,6 +19,8 @@ interface EventKind {
   /** The webhook event type; `sent` has none. */
   hook: string | null;
   summary: string;
+  /** How an email stands to which nothing else has happened since. */
+  stands: string;
   /** Fields beside type and timestamp, in the timeline and in the webhook's payload. */
   fields: Record<string, z.ZodType>;
   /** Of the fields beside the recipients: what a test event says, and what OpenAPI shows. */
@@ -29,6 +31,7 @@ export const EVENT_KINDS = {
   sent: {
     hook: null,
     summary: 'The relay accepted the email.',
+    stands: 'The relay took it; the receiver has not said anything yet.',
     fields: {
       recipients,
       subject: z.string().describe('The subject as it went out.'),
@@ -38,6 +41,7 @@ export const EVENT_KINDS = {
   delivered: {
     hook: 'delivery',
     summary: 'The receiving server accepted the email.',
+    stands: 'The receiver’s server took it.',
     fields: {
       recipients,
       smtp_response: smtpResponse,
@@ -49,6 +53,7 @@ export const EVENT_KINDS = {
   opened: {
     hook: 'open',
     summary: 'The email was opened.',
+    stands: 'It was opened.',
     fields: {
       user_agent: z.string().describe('The program that opened it.'),
       ip_address: z.string().describe('Where it was opened from.'),
@@ -59,6 +64,7 @@ export const EVENT_KINDS = {
   clicked: {
     hook: 'click',
     summary: 'A link in the email was followed.',
+    stands: 'A link in it was followed.',
     fields: {
       url: z.string().describe('The link.'),
       user_agent: z.string().describe('The program that followed it.'),
@@ -75,6 +81,7 @@ export const EVENT_KINDS = {
   bounced: {
     hook: 'bounce',
     summary: 'The email will not arrive.',
+    stands: 'It did not arrive and will not.',
     fields: {
       recipients,
       bounce_type: z.enum(BOUNCE_TYPES).describe('How final it is, and who decided.'),
@@ -97,6 +104,7 @@ export const EVENT_KINDS = {
   complained: {
     hook: 'complaint',
     summary: 'A recipient reported the email as unwanted.',
+    stands: 'The recipient called it spam. Do not write to them again.',
     fields: {
       recipients,
       feedback_type: z.string().describe('The kind of report, such as abuse.'),
@@ -138,7 +146,7 @@ export const SUBSCRIPTION = {
     reason: 'unsubscribe',
     origin: 'recipient',
   },
-} as const satisfies EventKind;
+} as const satisfies Omit<EventKind, 'stands'>;
 
 export type HookType = MessageHookType | typeof SUBSCRIPTION.hook;
 

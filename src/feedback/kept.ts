@@ -5,7 +5,7 @@ import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import type { Received } from './received.ts';
-import type { MailReference } from './return-path.ts';
+import type { EmailReference } from './return-path.ts';
 
 const KEPT_DAYS = 7;
 /** People look into it less often than complaints come. */
@@ -49,7 +49,7 @@ export interface KeptMail {
 }
 
 /** False when there is no room for more: whoever sent it may try again. */
-export async function keepMail(
+export async function keepEmail(
   database: Database,
   mail: {
     raw: Buffer;
@@ -59,7 +59,7 @@ export async function keepMail(
     from: string;
     network: string;
     recipient: string;
-    about: MailReference | undefined;
+    about: EmailReference | undefined;
   },
   nowMs: number,
 ): Promise<boolean> {

@@ -15,7 +15,7 @@ import { type Suppression, suppress } from '../suppressions/suppressions.ts';
 import { type Unsubscribe, unsubscribe } from '../suppressions/unsubscribes.ts';
 import { type Bounce, judgeBounces } from './bounces.ts';
 import type { Report, ReportedRecipient } from './report.ts';
-import type { About, MailReference, Subject } from './return-path.ts';
+import type { About, EmailReference, Subject } from './return-path.ts';
 
 export interface MatchedReport extends Subject {
   report: Report;
@@ -78,7 +78,7 @@ async function recordReports(
 ): Promise<(Recorded | 'early')[]> {
   const database = all.near(reports[0]!.mail.accountId);
   return await database.transaction(async (client) => {
-    const known = await knownMails(client, reports);
+    const known = await knownEmails(client, reports);
     const isEarly = ({ mail, mayWait }: (typeof reports)[number]) =>
       mayWait && known.get(bytesToUuid(mail.messageId))?.queued === true;
     const statements = reports.map((entry) =>
@@ -120,7 +120,7 @@ async function recordReports(
   });
 }
 
-interface KnownMail {
+interface KnownEmail {
   /**
    * A report can only speak about people its email went to, so that nobody is suppressed by
    * hearsay.
@@ -139,14 +139,14 @@ interface KnownMail {
 const MOST_EVENTS_OF_A_MAIL = 2000;
 
 /** By uuid. */
-async function knownMails(
+async function knownEmails(
   client: Queryable,
   reports: readonly MatchedReport[],
-): Promise<Map<string, KnownMail>> {
+): Promise<Map<string, KnownEmail>> {
   const accounts = reports.map(({ mail }) => mail.accountId);
   const uuids = reports.map(({ mail }) => bytesToUuid(mail.messageId));
   const sorted = [...uuids].sort();
-  const rows = await client.prepared<KnownMail & { uuid: string }>(
+  const rows = await client.prepared<KnownEmail & { uuid: string }>(
     'reported-mails',
     // The bounds keep the planner to the partitions of these days.
     `SELECT m.id AS uuid, m.recipients, coalesce(m.stream, '${DEFAULT_STREAM}') AS stream, m.status = 'queued' AS queued, m.last_sequence >= ${MOST_EVENTS_OF_A_MAIL} AS full
@@ -168,7 +168,7 @@ interface Statement {
 }
 
 interface Delay {
-  mail: MailReference;
+  mail: EmailReference;
   recipients: string[];
   response: string | null;
   attempt: NewAttempt;
@@ -177,7 +177,7 @@ interface Delay {
 /** What one report means for its email. */
 function statementOf(
   { mail, about, report }: MatchedReport,
-  known: KnownMail | undefined,
+  known: KnownEmail | undefined,
 ): Statement {
   if (known === undefined || known.full)
     return { events: [], bounces: [], suppressions: [], unsubscribes: [], delay: null };
@@ -227,7 +227,7 @@ function asOurs(
 
 const DELIVERED_ACTIONS = ['delivered', 'relayed', 'expanded'];
 
-function deliveries(mail: MailReference, reported: readonly OurRecipient[]): NewEvent[] {
+function deliveries(mail: EmailReference, reported: readonly OurRecipient[]): NewEvent[] {
   return reported
     .filter((recipient) => DELIVERED_ACTIONS.includes(recipient.action ?? ''))
     .map((recipient) => ({
@@ -239,7 +239,7 @@ function deliveries(mail: MailReference, reported: readonly OurRecipient[]): New
     }));
 }
 
-function bouncesOf(mail: MailReference, reported: readonly OurRecipient[]): Bounce[] {
+function bouncesOf(mail: EmailReference, reported: readonly OurRecipient[]): Bounce[] {
   return reported.flatMap((recipient) => {
     const { bounce_type, reason, consequence } = recipient;
     if (bounce_type === null) return [];
@@ -261,7 +261,7 @@ const saidBy = ({ smtp_response, reporting_mta, remote_mta }: OurRecipient) => (
 });
 
 function complaints(
-  mail: MailReference,
+  mail: EmailReference,
   report: Report,
   reported: readonly OurRecipient[],
 ): NewEvent[] {
@@ -290,7 +290,7 @@ function meaningOf(report: Report): 'complaint' | 'unsubscribe' | null {
 
 /** Complaints: the account does not write there again. */
 function suppressionsOf(
-  mail: MailReference,
+  mail: EmailReference,
   report: Report,
   reported: readonly OurRecipient[],
 ): Suppression[] {
@@ -304,7 +304,7 @@ function suppressionsOf(
 
 /** Opt-outs: from the stream that the email went through. */
 function unsubscribesOf(
-  { accountId, messageId }: MailReference,
+  { accountId, messageId }: EmailReference,
   stream: string,
   report: Report,
   reported: readonly OurRecipient[],
@@ -321,7 +321,7 @@ function unsubscribesOf(
 export const suppresses = (report: Report, { consequence }: ReportedRecipient): boolean =>
   consequence === 'suppress' || meaningOf(report) !== null;
 
-function delayOf(mail: MailReference, reported: readonly OurRecipient[]): Delay | null {
+function delayOf(mail: EmailReference, reported: readonly OurRecipient[]): Delay | null {
   const delayed = reported.filter((recipient) => recipient.action === 'delayed');
   if (delayed.length === 0) return null;
   return {

@@ -5,7 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { idTimeMs } from '../ids.ts';
 
-export interface MailReference {
+export interface EmailReference {
   accountId: number;
   messageId: Buffer;
 }
@@ -18,7 +18,7 @@ export type About = number | 'named' | 'only';
 
 /** An email, and what whoever speaks about it may say. */
 export interface Subject {
-  mail: MailReference;
+  mail: EmailReference;
   about: About;
 }
 
@@ -37,7 +37,7 @@ const OLD_REPORTS_MS = 7 * 86_400_000;
 /** `place`: of the recipient in the message's own list, the same on every attempt. */
 export function returnPath(
   key: Buffer,
-  mail: MailReference,
+  mail: EmailReference,
   place: number,
   bounceDomain: string,
 ): string {
@@ -46,7 +46,7 @@ export function returnPath(
 
 export const returnPathOf = (token: string, domain: string): string => `bounce+${token}@${domain}`;
 
-export function copyToken(key: Buffer, mail: MailReference, place: number): string {
+export function copyToken(key: Buffer, mail: EmailReference, place: number): string {
   const signed = Buffer.alloc(MAIL_BYTES + 1);
   signed.writeUIntBE(mail.accountId, 0, ACCOUNT_BYTES);
   mail.messageId.copy(signed, ACCOUNT_BYTES);

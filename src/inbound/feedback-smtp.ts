@@ -8,7 +8,7 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import type { Clock } from '../clock.ts';
 import { createPlaces, keyOf, networkOf, type Places } from '../connection-places.ts';
 import { Problem } from '../errors.ts';
-import { keepMail, type ReasonToKeep } from '../feedback/kept.ts';
+import { keepEmail, type ReasonToKeep } from '../feedback/kept.ts';
 import type { Matcher } from '../feedback/match.ts';
 import { headOf, type Received, type readReceived, type Stopped } from '../feedback/received.ts';
 import type { ReportRecorder } from '../feedback/record.ts';
@@ -232,7 +232,7 @@ async function take(
     const from = mailFrom ? mailFrom.address : '';
     const about = subject?.mail;
     const mail = { raw, received, why, from, network, recipient: address, about };
-    const kept = await keepMail(deps.database, mail, deps.clock.nowMs());
+    const kept = await keepEmail(deps.database, mail, deps.clock.nowMs());
     if (!kept) throw refusal(452, 'the mailbox is full, try again later');
   }
 }

@@ -4,8 +4,8 @@
 import { freeBytes } from '../free-bytes.ts';
 import { collectAll } from '../garbage.ts';
 import type { StoredMime } from '../sending/stored-head.ts';
-import { type TrackedMail, type Tracker, trackHtml } from '../tracking/apply.ts';
-import { type ComposedMail, composeMail, type OutgoingMail } from './compose.ts';
+import { type TrackedEmail, type Tracker, trackHtml } from '../tracking/apply.ts';
+import { type ComposedEmail, composeEmail, type OutgoingEmail } from './compose.ts';
 import { hashBody } from './dkim.ts';
 import { joinedBytes } from './mime-body.ts';
 
@@ -13,7 +13,7 @@ export interface CopyOrder {
   /** Whose it is: the accounts take turns. */
   accountId: number;
   /** With its HTML as its sender wrote it. */
-  mail: Omit<OutgoingMail, 'html' | 'text' | 'mime'> & {
+  mail: Omit<OutgoingEmail, 'html' | 'text' | 'mime'> & {
     html: Buffer | null;
     text: Buffer | null;
     mime?: StoredMime & { body: Buffer };
@@ -22,7 +22,7 @@ export interface CopyOrder {
   tracking: {
     key: Buffer;
     url: string;
-    mail: TrackedMail;
+    mail: TrackedEmail;
     wanted: { opens: boolean; clicks: boolean };
   } | null;
   /**
@@ -35,7 +35,7 @@ export interface CopyOrder {
 
 export type OwnBytes = Partial<Record<'html' | 'text' | 'attachments', Uint8Array>>;
 
-export interface Assembled extends ComposedMail {
+export interface Assembled extends ComposedEmail {
   /** Where it is known already; see dkim.ts. */
   bodyHash?: string;
 }
@@ -45,7 +45,7 @@ export function assemble(order: CopyOrder): Assembled {
   const { tracking, isLast = false } = order;
   const track = trackBy(tracking);
   const shown = html !== null && track !== null ? trackedBytes(html, track, isLast) : html;
-  const composed = composeMail({
+  const composed = composeEmail({
     ...mail,
     ...(text ? { text } : {}),
     ...(shown ? { html: shown } : {}),

@@ -16,7 +16,7 @@ export interface OutgoingAttachment {
   inline?: true;
 }
 
-export interface OutgoingMail {
+export interface OutgoingEmail {
   /** With its angle brackets; the same on every attempt, so that a repeat can be recognised. */
   messageId: string;
   date: Date;
@@ -38,7 +38,7 @@ export interface OutgoingMail {
   mime?: MimeAsItCame;
 }
 
-export interface ComposedMail {
+export interface ComposedEmail {
   /** All header lines, each with its CRLF; without the empty line. ASCII unless `smtputf8`. */
   head: string;
   /** What follows the empty line, ending with CRLF; always 7-bit. */
@@ -62,14 +62,14 @@ const MEDIA_TYPE = /^[\x20-\x7e]{3,255}$/;
 const CRLF = Buffer.from('\r\n');
 
 /** Composes the email. Bcc is not part of it: those recipients exist in the envelope only. */
-export function composeMail(mail: OutgoingMail): ComposedMail {
+export function composeEmail(mail: OutgoingEmail): ComposedEmail {
   const content = mail.mime ? asItCame(mail.mime) : contentOf(mail);
   let head = addressHeader('From', [mail.from]);
   if (mail.to.length > 0) head += addressHeader('To', mail.to);
   if (mail.cc.length > 0) head += addressHeader('Cc', mail.cc);
   if (mail.replyTo) head += addressHeader('Reply-To', [mail.replyTo]);
   head += textHeader('Subject', mail.subject);
-  head += `Message-ID: ${mail.messageId}\r\nDate: ${mailDate(mail.date)}\r\n`;
+  head += `Message-ID: ${mail.messageId}\r\nDate: ${emailDate(mail.date)}\r\n`;
   for (const [name, value] of mail.ownHeaders) head += textHeader(name, value);
   // Blanks mean nothing in a header that is not the subject, and References or the like must not
   // end as encoded words.
@@ -82,7 +82,7 @@ export function composeMail(mail: OutgoingMail): ComposedMail {
 }
 
 /** The whole email in order, ready for relay.ts; `signatures` are header lines that go on top. */
-export function mailChunks(mail: ComposedMail, signatures = ''): Buffer[] {
+export function emailChunks(mail: ComposedEmail, signatures = ''): Buffer[] {
   return [Buffer.from(`${signatures}${mail.head}\r\n`), ...mail.body];
 }
 
@@ -90,7 +90,7 @@ export function mailChunks(mail: ComposedMail, signatures = ''): Buffer[] {
  * mixed(alternative(text, related(html, images), invitation), files), with only those levels that
  * are needed.
  */
-function contentOf(mail: OutgoingMail): Entity {
+function contentOf(mail: OutgoingEmail): Entity {
   const [bodies, images, files]: [Entity[], Entity[], Entity[]] = [[], [], []];
   const invitations: Entity[] = [];
   for (const attachment of mail.attachments) {
@@ -110,7 +110,7 @@ function contentOf(mail: OutgoingMail): Entity {
   return content.isMultipart ? content : endedByLineBreak(content);
 }
 
-const around = (kind: MultipartKind, { messageId }: OutgoingMail, parts: Entity[]): Entity =>
+const around = (kind: MultipartKind, { messageId }: OutgoingEmail, parts: Entity[]): Entity =>
   parts.length === 1 ? parts[0]! : multipart(kind, messageId, parts);
 
 /**
@@ -197,6 +197,6 @@ function endedByLineBreak(part: Entity): Entity {
   return ended ? part : { ...part, body: [bytes, CRLF] };
 }
 
-function mailDate(date: Date): string {
+function emailDate(date: Date): string {
   return date.toUTCString().replace('GMT', '+0000');
 }

@@ -1,5 +1,5 @@
 // DKIM signatures (RFC 6376, RFC 8463), relaxed/relaxed. Before: compose.ts made head and body.
-// After: mailChunks puts the returned header lines on top. The body is hashed once for all keys;
+// After: emailChunks puts the returned header lines on top. The body is hashed once for all keys;
 // RSA runs in the thread pool (600 µs a signature).
 import { createHash, type Hash, type KeyObject, sign } from 'node:crypto';
 
@@ -55,7 +55,7 @@ const LINE = 76;
 const PIECE_BYTES = 256 * 1024;
 
 /** The DKIM-Signature lines for all keys, in their order; '' without keys. */
-export async function signMail(
+export async function signEmail(
   mail: { head: string; body: readonly Buffer[]; bodyHash?: string },
   keys: readonly DkimKey[],
   signedAt: Date,

@@ -1,4 +1,4 @@
-// Making an email: from what is stored to the bytes that go over the wire. Before: stored-mail.ts
+// Making an email: from what is stored to the bytes that go over the wire. Before: stored-email.ts
 // loaded it. After: attempt.ts hands the copies over, and people look at the source of one.
 import { randomBytes } from 'node:crypto';
 import type { Mailbox } from '../addresses.ts';
@@ -15,11 +15,11 @@ import {
   type CopyOrder,
   type OwnBytes,
 } from './assembling.ts';
-import { mailChunks } from './compose.ts';
-import { signMail } from './dkim.ts';
+import { emailChunks } from './compose.ts';
+import { signEmail } from './dkim.ts';
 import { headersForReceivers } from './receiver-headers.ts';
 import type { Sender, Senders } from './senders.ts';
-import type { StoredMail } from './stored-mail.ts';
+import type { StoredEmail } from './stored-email.ts';
 
 /** What an email is made with. */
 export interface MakingDeps {
@@ -56,7 +56,7 @@ export interface MadeCopy {
  */
 export function copiesFor(
   deps: MakingDeps,
-  mail: StoredMail,
+  mail: StoredEmail,
   recipients: readonly string[],
 ): Copy[] {
   const ownWay = mail.head.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
@@ -68,13 +68,13 @@ export function copiesFor(
   }));
 }
 
-const hasWorkingLinks = (deps: MakingDeps, mail: StoredMail): boolean =>
+const hasWorkingLinks = (deps: MakingDeps, mail: StoredEmail): boolean =>
   deps.isPublic() || mail.head.sandbox === true;
 
 /** Composed and signed. Of a large email nothing is left behind its last copy. */
 export async function makeCopy(
   deps: MakingDeps,
-  mail: StoredMail,
+  mail: StoredEmail,
   sender: Sender,
   copy: Copy & { isLast?: boolean },
 ): Promise<MadeCopy> {
@@ -82,8 +82,8 @@ export async function makeCopy(
   const assembled = isLarge(mail)
     ? await assembleElsewhere(deps, mail, { ...order, isLast: copy.isLast ?? false })
     : assemble(order);
-  const signatures = await signMail(assembled, sender.keys, acceptedAt(mail));
-  return { chunks: mailChunks(assembled, signatures), smtputf8: assembled.smtputf8 };
+  const signatures = await signEmail(assembled, sender.keys, acceptedAt(mail));
+  return { chunks: emailChunks(assembled, signatures), smtputf8: assembled.smtputf8 };
 }
 
 /**
@@ -92,13 +92,13 @@ export async function makeCopy(
  */
 const LARGE_BYTES = 64 * 1024;
 
-const isLarge = ({ html, text, attachments }: StoredMail): boolean =>
+const isLarge = ({ html, text, attachments }: StoredEmail): boolean =>
   (html?.length ?? 0) + (text?.length ?? 0) + (attachments?.length ?? 0) > LARGE_BYTES;
 
 /** Its own bytes are empty here while the thread has them. */
 async function assembleElsewhere(
   deps: MakingDeps,
-  mail: StoredMail,
+  mail: StoredEmail,
   order: CopyOrder,
 ): Promise<Assembled> {
   const made = await deps.assembleLarge({ ...order, own: ownBytes(mail) });
@@ -109,8 +109,8 @@ async function assembleElsewhere(
 
 const BODIES = ['html', 'text', 'attachments'] as const;
 
-/** Those in a buffer that is theirs alone, as stored-mail.ts reads large ones. */
-function ownBytes(mail: StoredMail): OwnBytes {
+/** Those in a buffer that is theirs alone, as stored-email.ts reads large ones. */
+function ownBytes(mail: StoredEmail): OwnBytes {
   const own: OwnBytes = {};
   for (const name of BODIES) {
     const bytes = mail[name];
@@ -123,7 +123,7 @@ const isAlone = ({ length, buffer }: Buffer): boolean =>
   length > LARGE_BYTES && length === buffer.byteLength;
 
 /** What was made for a copy that is with the relay: all but the email's own bytes. */
-export function freeCopy(mail: StoredMail, { chunks }: MadeCopy): void {
+export function freeCopy(mail: StoredEmail, { chunks }: MadeCopy): void {
   const own = new Set(BODIES.map((name) => mail[name]?.buffer));
   for (const chunk of chunks) if (!own.has(chunk.buffer)) freeBytes(chunk);
 }
@@ -133,7 +133,7 @@ export function freeCopy(mail: StoredMail, { chunks }: MadeCopy): void {
  * recipient can complain about it or unsubscribe by it: in what is shown, the token and the link for
  * that are signed with a key that nobody has.
  */
-export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buffer[]> {
+export async function sourceOf(deps: MakingDeps, mail: StoredEmail): Promise<Buffer[]> {
   const shown = { ...deps, returnPathKey: NOBODYS_KEY };
   const tracker = { ...deps.tracker, key: NOBODYS_KEY };
   const [copy] = copiesFor({ ...deps, tracker }, mail, mail.recipients);
@@ -143,7 +143,7 @@ export async function sourceOf(deps: MakingDeps, mail: StoredMail): Promise<Buff
 
 const NOBODYS_KEY = randomBytes(32);
 
-function orderOf(deps: MakingDeps, mail: StoredMail, sender: Sender, copy: Copy): CopyOrder {
+function orderOf(deps: MakingDeps, mail: StoredEmail, sender: Sender, copy: Copy): CopyOrder {
   const { head, html, text } = mail;
   const token = copyToken(deps.returnPathKey, mail, copy.place);
   const { mime: _, ...shown } = head;
@@ -171,7 +171,7 @@ function orderOf(deps: MakingDeps, mail: StoredMail, sender: Sender, copy: Copy)
   };
 }
 
-function trackingOf(deps: MakingDeps, mail: StoredMail, { place }: Copy): CopyOrder['tracking'] {
+function trackingOf(deps: MakingDeps, mail: StoredEmail, { place }: Copy): CopyOrder['tracking'] {
   const { trackOpens, trackClicks } = mail.account;
   const wanted = { opens: trackOpens, clicks: trackClicks && !mail.head.keepLinks };
   if (!hasWorkingLinks(deps, mail) || !(wanted.opens || wanted.clicks)) return null;
@@ -190,7 +190,7 @@ const unsubscribeHeaders = (url: string | null): [string, string][] =>
       ];
 
 /** The same on every attempt, and so are the signatures made with it. */
-const acceptedAt = (mail: StoredMail): Date => new Date(idTimeMs(mail.messageId));
+const acceptedAt = (mail: StoredEmail): Date => new Date(idTimeMs(mail.messageId));
 
 /** The same on every attempt, so that a repeat after a crash can be recognised. */
 const stableMessageId = (id: string, from: Mailbox): string => `<${id}@${from.domain}>`;

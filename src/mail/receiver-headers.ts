@@ -2,11 +2,11 @@
 // copy. After: dkim.ts signs them, without which none of them counts.
 import { returnPathOf } from '../feedback/return-path.ts';
 import type { Sender } from './senders.ts';
-import type { StoredMail } from './stored-mail.ts';
+import type { StoredEmail } from './stored-email.ts';
 
 /** A header of the sender's own wins. */
 export function headersForReceivers(
-  mail: StoredMail,
+  mail: StoredEmail,
   sender: Sender,
   token: string,
 ): [string, string][] {
@@ -25,7 +25,7 @@ export function headersForReceivers(
 const SENDER_ID = 'sandmartin';
 
 /** What Gmail counts spam by: template, stream and account. */
-const feedbackId = ({ template, stream, accountId }: StoredMail): string =>
+const feedbackId = ({ template, stream, accountId }: StoredEmail): string =>
   `${fieldOf(template ?? 'inline')}:${fieldOf(stream)}:${accountId}:${SENDER_ID}`;
 
 /** Without what would begin another field, or a line. */

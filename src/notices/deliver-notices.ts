@@ -9,10 +9,10 @@ import { membershipsOf } from '../people/sessions.ts';
 import { recurringFault } from '../recurring-fault.ts';
 import {
   type NoticeDeps,
-  type SystemMail,
+  type SystemEmail,
   type SystemWords,
-  sendSystemMail,
-} from './system-mail.ts';
+  sendSystemEmail,
+} from './system-email.ts';
 
 const EVERY_MS = 1000;
 
@@ -20,11 +20,11 @@ const EVERY_MS = 1000;
 const PASSING: readonly ProblemCode[] = ['unavailable', 'relay-down', 'over-limit'];
 
 export function startNotices(deps: NoticeDeps): { stop(): Promise<void> } {
-  const couldNotMail = recurringFault(deps.log, 'warn', 'could not email notices');
+  const couldNotEmail = recurringFault(deps.log, 'warn', 'could not email notices');
   let mailing: Promise<void> | undefined;
   const timer = setInterval(() => {
-    mailing ??= mailDue(deps)
-      .catch(couldNotMail)
+    mailing ??= emailDue(deps)
+      .catch(couldNotEmail)
       .finally(() => {
         mailing = undefined;
       });
@@ -37,12 +37,12 @@ export function startNotices(deps: NoticeDeps): { stop(): Promise<void> } {
   };
 }
 
-async function mailDue(deps: NoticeDeps): Promise<void> {
+async function emailDue(deps: NoticeDeps): Promise<void> {
   await tellApprovers(deps.database);
   for (const notice of await claimNotices(deps.database)) {
     try {
       const mail = await write(deps, notice);
-      if (mail !== undefined) await sendSystemMail(deps, mail);
+      if (mail !== undefined) await sendSystemEmail(deps, mail);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       deps.log.info({ notice: notice.kind, detail: error.detail }, 'a notice was not emailed');
@@ -53,7 +53,7 @@ async function mailDue(deps: NoticeDeps): Promise<void> {
 }
 
 /** Undefined: there is nothing to tell any more. */
-async function write(deps: NoticeDeps, notice: Notice): Promise<SystemMail | undefined> {
+async function write(deps: NoticeDeps, notice: Notice): Promise<SystemEmail | undefined> {
   const { id, user } = notice;
   const own = (await membershipsOf(deps.database, user.id)).map((account) => account.id);
   const about = 'accountId' in notice.detail ? [notice.detail.accountId] : [];

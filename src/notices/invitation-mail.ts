@@ -9,7 +9,7 @@ import {
   invitationLink,
   withdrawInvitation,
 } from '../people/invitations.ts';
-import { type NoticeDeps, sendSystemMail } from './system-mail.ts';
+import { type NoticeDeps, sendSystemEmail } from './system-email.ts';
 
 export interface Invite {
   accountId: number;
@@ -74,7 +74,7 @@ async function mail(
   token: string,
   { by }: Invite,
 ): Promise<void> {
-  await sendSystemMail(deps, {
+  await sendSystemEmail(deps, {
     to: invitation.email,
     words: {
       template: 'team-invitation',

@@ -1,5 +1,6 @@
 // The story of an email in plain words: what happened, why, what to do. Before it: follow-email.ts.
 import type { MessageDetails, RecipientState } from '../delivery/message-details.ts';
+import { EVENT_KINDS } from '../events/kinds.ts';
 import type { Reason } from '../events/reasons.ts';
 
 const WHY: Record<Reason, string> = {
@@ -25,15 +26,8 @@ const WHY: Record<Reason, string> = {
   other: 'The receiver gave no reason beyond the response.',
 };
 
-const STANDS: Record<RecipientState['status'], string> = {
-  queued: 'It has not been handed over yet.',
-  sent: 'The relay took it; the receiver has not said anything yet.',
-  delivered: 'The receiver’s server took it.',
-  opened: 'It was opened.',
-  clicked: 'A link in it was followed.',
-  bounced: 'It did not arrive and will not.',
-  complained: 'The recipient called it spam. Do not write to them again.',
-};
+const stands = (status: RecipientState['status']): string =>
+  status === 'queued' ? 'It has not been handed over yet.' : EVENT_KINDS[status].stands;
 
 export const explain = {
   message(found: MessageDetails): string {
@@ -48,7 +42,7 @@ export const explain = {
       return `It was tried ${pending.attempts} times and will be retried at ${pending.nextAt}.`;
     }
     if (status === 'queued' && scheduledAt !== null) return `It goes out at ${scheduledAt}.`;
-    return STANDS[status];
+    return stands(status);
   },
 
   recipient(
@@ -57,10 +51,10 @@ export const explain = {
     found: MessageDetails,
   ): string {
     if (status === 'queued') return explain.message(found);
-    if (status !== 'bounced') return STANDS[status];
+    if (status !== 'bounced') return stands(status);
     if (type === 'suppressed') {
       return 'It was not sent: the address is on the suppression list, because it bounced, complained or unsubscribed.';
     }
-    return `${STANDS.bounced} ${reason === null ? WHY.other : WHY[reason]}`;
+    return `${EVENT_KINDS.bounced.stands} ${reason === null ? WHY.other : WHY[reason]}`;
   },
 };

@@ -92,7 +92,7 @@ export async function countReset(database: Database, attempt: SignInTry): Promis
 }
 
 /** Whether the address may be mailed one more link: somebody else's mailbox must not be filled. */
-export async function mayMailReset(database: Database, email: string): Promise<boolean> {
+export async function mayEmailReset(database: Database, email: string): Promise<boolean> {
   return (await count(database, 'reset-mail', keyOf(email))) === 0;
 }
 

@@ -3,13 +3,13 @@
 // transaction is open while a worker talks to the network.
 import { bytesToUuid, uuidToBytes } from '../ids.ts';
 import type { Database } from '../store/pool.ts';
-import type { MailClass } from './lanes.ts';
+import type { EmailClass } from './lanes.ts';
 import type { Lease } from './leases.ts';
 
 export interface ClaimedMessage {
   accountId: number;
   messageId: Buffer;
-  class: Exclude<MailClass, 'captured'>;
+  class: Exclude<EmailClass, 'captured'>;
   /** Which claim of this email it is: the outcome counts only while there is no later one. */
   claims: number;
   /** Counting this one. */

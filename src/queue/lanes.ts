@@ -8,7 +8,7 @@ import type { Database } from '../store/pool.ts';
  */
 export const CLASSES = { urgent: 0, normal: 1, bulk: 2, captured: 3 } as const;
 
-export type MailClass = keyof typeof CLASSES;
+export type EmailClass = keyof typeof CLASSES;
 
 const FILLED_AT_A_TIME = 2000;
 

@@ -13,7 +13,7 @@ import { type Requesters, readRequesters } from '../inbound/requester.ts';
 import { inboundRoutes } from '../inbound/routes.ts';
 import { createSnsFetch } from '../inbound/sns-fetch.ts';
 import { sourceOf } from '../mail/making.ts';
-import { loadMail } from '../mail/stored-mail.ts';
+import { loadEmail } from '../mail/stored-email.ts';
 import { type AnswerHttp, createMcpHttp, listenMcp } from '../mcp/http.ts';
 import { createMcpServer } from '../mcp/server.ts';
 import { startNotices } from '../notices/deliver-notices.ts';
@@ -202,7 +202,7 @@ function operationDeps(
     linksWork: shared.making.isPublic,
     baseUrl: () => address.baseUrl,
     sourceOf: async (accountId, uuid) => {
-      const mail = await loadMail(database, accountId, uuid);
+      const mail = await loadEmail(database, accountId, uuid);
       return mail && (await sourceOf(shared.making, mail));
     },
   };

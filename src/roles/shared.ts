@@ -18,7 +18,7 @@ import { openSecret } from '../secrets.ts';
 import { type Secret, watchSecret } from '../store/installation.ts';
 import { createReadiness, type Readiness } from '../store/readiness.ts';
 import { ownCatalogFiles } from '../templates/catalog.ts';
-import type { LargeMailJobs } from '../threads/large-mails.ts';
+import type { LargeEmailJobs } from '../threads/large-emails.ts';
 import { openPool, type Pool } from '../threads/pool.ts';
 import type { ServiceJobs } from '../threads/worker.ts';
 import { LARGE_MAILS_FILE, WORKER_FILE } from '../threads/worker-file.ts';
@@ -85,7 +85,7 @@ export async function openShared(
     }),
     (it) => it.close(),
   );
-  const largeMails = opened(openLargeMails(log, metrics), (it) => it.close());
+  const largeEmails = opened(openLargeEmails(log, metrics), (it) => it.close());
   const { bounceDomain } = config;
   const dns = createDns(config.dnsServers);
   const { relayUrl } = config;
@@ -129,7 +129,7 @@ export async function openShared(
       // The sandbox follows links on this machine.
       isPublic: () => config.isPublic || relays.isSandbox(),
       assembleLarge: (order) =>
-        largeMails.run('assemble-large', order, {
+        largeEmails.run('assemble-large', order, {
           share: `account ${order.accountId}`,
           size: Number.POSITIVE_INFINITY,
           transfer: Object.values(order.own ?? {}).map(({ buffer }) => buffer as ArrayBuffer),
@@ -144,8 +144,8 @@ export async function openShared(
  * Such an email waits as long as it has to: nobody waits for it at a door, and it must not be given
  * up.
  */
-const openLargeMails = (log: Log, metrics: Metrics): Pool<LargeMailJobs> =>
-  openPool<LargeMailJobs>({
+const openLargeEmails = (log: Log, metrics: Metrics): Pool<LargeEmailJobs> =>
+  openPool<LargeEmailJobs>({
     ...{ file: LARGE_MAILS_FILE, threads: 2, startAhead: false, log, metrics },
     ...{ memoryMb: 512, deadlineMs: 60_000, longestWaitMs: Number.POSITIVE_INFINITY },
   });

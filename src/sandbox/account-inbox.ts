@@ -4,7 +4,7 @@ import { Problem } from '../errors.ts';
 import { firstUuidAt, readUuid, showUuid } from '../ids.ts';
 import { type LargeValue, readInPieces } from '../store/pieces.ts';
 import type { Database } from '../store/pool.ts';
-import type { MailLink } from './links.ts';
+import type { EmailLink } from './links.ts';
 
 export interface OwnCapturedMail {
   id: string;
@@ -17,7 +17,7 @@ export interface OwnCapturedMail {
   door: string | null;
   size: number;
   codes: string[];
-  links: MailLink[];
+  links: EmailLink[];
 }
 
 /** Which of the account's emails; what is null does not matter. */

@@ -9,9 +9,9 @@ import { readFields } from '../mime/fields.ts';
 import { type Entity, readTree } from '../mime/tree.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
 import { codesIn } from './codes.ts';
-import { linksInHtml, linksInText, type MailLink, type TargetOf } from './links.ts';
+import { type EmailLink, linksInHtml, linksInText, type TargetOf } from './links.ts';
 
-export interface ReadMail {
+export interface ReadEmail {
   headers: [name: string, value: string][];
   html: string | null;
   text: string | null;
@@ -21,13 +21,13 @@ export interface ReadMail {
 }
 
 /** What tests look for. */
-export interface MailFindings {
+export interface EmailFindings {
   /** The header's, decoded. */
   from: string;
   subject: string;
   /** Best first. */
   codes: string[];
-  links: MailLink[];
+  links: EmailLink[];
 }
 
 const LONGEST_SHOWN = 4 * 1024 * 1024;
@@ -39,7 +39,7 @@ const LONGEST_HEADER = 1000;
 /** All fields of an email. */
 const LONGEST_HEAD = 256 * 1024;
 
-export function findIn(raw: Buffer, targetOf: TargetOf): MailFindings {
+export function findIn(raw: Buffer, targetOf: TargetOf): EmailFindings {
   const { headers, parts } = readMail(raw.subarray(0, MOST_BYTES_SEARCHED));
   const shown = (name: string): string =>
     storable(headerText(headers.get(name)?.[0])).slice(0, LONGEST_HEADER);
@@ -59,7 +59,7 @@ export function findIn(raw: Buffer, targetOf: TargetOf): MailFindings {
 const storable = (text: string): string => text.replace(/[\0\p{Cs}]/gu, '\ufffd');
 
 /** Stops after each piece: it may have 25 MB. */
-export function* readCaptured(raw: Buffer): Generator<void, ReadMail> {
+export function* readCaptured(raw: Buffer): Generator<void, ReadEmail> {
   const { tree, body } = treeOf(raw);
   const { html, text, files } = yield* contentsOf(tree, body);
   return {

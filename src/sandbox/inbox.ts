@@ -1,11 +1,11 @@
 // The sandbox's inbox: every email that was handed to it, kept for people and tests to look at. Of
 // each account the newest 1,000, and those still being played (player.ts); the rest is pruned.
 import { Problem } from '../errors.ts';
-import type { MailReference } from '../feedback/return-path.ts';
+import type { EmailReference } from '../feedback/return-path.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import { arrayLiteral } from '../store/binary.ts';
 import type { Database } from '../store/pool.ts';
-import type { MailFindings } from './captured-mail.ts';
+import type { EmailFindings } from './captured-mail.ts';
 import type { Part } from './player.ts';
 
 const MOST_KEPT_OF_ONE = 1000;
@@ -33,21 +33,21 @@ interface CapturedRow {
 const COLUMNS = `id AS uuid, captured_at AS "capturedAt", envelope_from AS "from", recipients,
   envelope_id AS "messageId", octet_length(raw) AS size`;
 
-export interface NewMail {
+export interface NewEmail {
   from: string;
   recipients: string[];
   envelopeId: string | null;
   raw: Buffer;
   /** Whose email it is, as its return path says; undefined: none of ours. */
-  origin: MailReference | undefined;
-  findings: MailFindings;
+  origin: EmailReference | undefined;
+  findings: EmailFindings;
 }
 
 /** The email and what is to be played for it, together. Answers its uuid. */
 export async function capture(
   database: Database,
   nowMs: number,
-  mail: NewMail,
+  mail: NewEmail,
   parts: readonly Part[],
 ): Promise<string> {
   const { origin, findings } = mail;

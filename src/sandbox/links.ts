@@ -2,7 +2,7 @@
 // captured-mail.ts. A link that is tracked is shown with its target, which is what a test knows.
 import { Tokens } from '../html/tokens.ts';
 
-export interface MailLink {
+export interface EmailLink {
   /** Where it leads. */
   url: string;
   /** The words of the link; empty for images and in plain text. */
@@ -20,10 +20,10 @@ const WEB_OR_APP = /^[a-z][a-z\d+.-]{1,30}:\/\//i;
 /** `targetOf`: where a tracked link leads; undefined for every other. */
 export type TargetOf = (url: string) => string | undefined;
 
-export function linksInHtml(html: string, targetOf: TargetOf): MailLink[] {
+export function linksInHtml(html: string, targetOf: TargetOf): EmailLink[] {
   const tokens = new Tokens(html, ['href']);
-  const links: MailLink[] = [];
-  let open: MailLink | undefined;
+  const links: EmailLink[] = [];
+  let open: EmailLink | undefined;
   while (tokens.next() && (links.length < MOST_LINKS || open !== undefined)) {
     const { name } = tokens.element;
     if (tokens.kind === 'text') {
@@ -40,8 +40,8 @@ export function linksInHtml(html: string, targetOf: TargetOf): MailLink[] {
 }
 
 /** Of an email without HTML: the addresses in its text. */
-export function linksInText(text: string, targetOf: TargetOf): MailLink[] {
-  const links: MailLink[] = [];
+export function linksInText(text: string, targetOf: TargetOf): EmailLink[] {
+  const links: EmailLink[] = [];
   for (const [found] of text.matchAll(/(?<![a-z\d])[a-z][a-z\d+.-]{1,30}:\/\/[^\s<>"]{1,4000}/gi)) {
     // What ends the sentence or the bracket around it is not part of the address.
     const link = linkTo(found.replace(/[.,;:!?)\]}'’”]{1,5}$/, ''), targetOf);
@@ -51,7 +51,7 @@ export function linksInText(text: string, targetOf: TargetOf): MailLink[] {
   return links;
 }
 
-function linkTo(href: string, targetOf: TargetOf): MailLink | undefined {
+function linkTo(href: string, targetOf: TargetOf): EmailLink | undefined {
   if (!WEB_OR_APP.test(href) || href.length > LONGEST_URL) return undefined;
   const target = targetOf(href);
   return { url: target ?? href, text: '', trackedUrl: target === undefined ? null : href };

@@ -34,7 +34,7 @@ export interface PlayerDeps {
 }
 
 /** A captured email, as far as scripts need it. */
-export interface PlayedMail {
+export interface PlayedEmail {
   from: string;
   envelopeId: string | null;
   /** All of it, or the beginning, which has its header. */
@@ -47,13 +47,13 @@ export interface PlayedMail {
 const MOST_AT_HAND = 256 * 1024;
 
 /** The row of a captured email; `raw` is the beginning at least. */
-export interface StoredCapture extends Omit<PlayedMail, 'readAll'> {
+export interface StoredCapture extends Omit<PlayedEmail, 'readAll'> {
   accountId: number;
   uuid: string;
   size: number;
 }
 
-export function toPlay(database: Database, stored: StoredCapture): PlayedMail {
+export function toPlay(database: Database, stored: StoredCapture): PlayedEmail {
   const { from, envelopeId, raw, accountId, uuid, size } = stored;
   if (size <= MOST_AT_HAND) return { from, envelopeId, raw };
   const value: LargeValue = { ...RAW, accountId, uuid };
@@ -78,7 +78,7 @@ export interface Player {
   /** Which parts to write down with the email, and the moment it is on disk, to begin with. */
   plan(scripts: ReadonlyMap<string, string[]>): {
     parts: Part[];
-    begin: (mail: PlayedMail) => void;
+    begin: (mail: PlayedEmail) => void;
   };
   stop(): Promise<void>;
 }
@@ -89,7 +89,7 @@ interface Row {
   step: number;
   recipients: string[];
   attempts: number;
-  mail: PlayedMail;
+  mail: PlayedEmail;
 }
 
 interface Played {
@@ -250,7 +250,7 @@ async function send(deps: PlayerDeps, { to, mail }: OwnReport): Promise<void> {
   if (outcome?.result !== 'accepted') throw new Error(outcome?.text ?? 'no outcome');
 }
 
-async function read(deps: PlayerDeps, act: Act, mail: PlayedMail): Promise<void> {
+async function read(deps: PlayerDeps, act: Act, mail: PlayedEmail): Promise<void> {
   if (act !== 'open' && act !== 'open-by-machine' && act !== 'click') return;
   const agent = act === 'open-by-machine' ? MACHINE_AGENT : HUMAN_AGENT;
   const what = act === 'click' ? 'click' : 'open';

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../clock.ts';
-import { type MailReference, readCopyToken } from '../feedback/return-path.ts';
+import { type EmailReference, readCopyToken } from '../feedback/return-path.ts';
 import { freeBytes } from '../free-bytes.ts';
 import { notePassed } from '../garbage.ts';
 import { oneATurn } from '../in-turns.ts';
@@ -155,7 +155,10 @@ async function take(
   return `Ok: queued as ${randomBytes(6).toString('hex').toUpperCase()}`;
 }
 
-function originOf({ returnPathKeys, clock }: SandboxDeps, from: string): MailReference | undefined {
+function originOf(
+  { returnPathKeys, clock }: SandboxDeps,
+  from: string,
+): EmailReference | undefined {
   const token = /^bounce\+([a-z2-7]{1,60})@/i.exec(from)?.[1];
   if (token === undefined) return undefined;
   return firstOf(returnPathKeys, (key) => readCopyToken(key, token, clock.nowMs())?.mail);

@@ -13,7 +13,7 @@ import { Problem, readTogether } from '../errors.ts';
 import { newIdBytes, showUuid } from '../ids.ts';
 import type { LintedEmail, LintFinding } from '../lint/lint.ts';
 import { DEFAULT_STREAM, type StreamKind } from '../messages/stream.ts';
-import type { MailClass } from '../queue/lanes.ts';
+import type { EmailClass } from '../queue/lanes.ts';
 import type { Database } from '../store/pool.ts';
 import { type KnownStreams, requireStream, unfitStream } from '../streams/streams.ts';
 import { isAboutAccess as isAbout } from '../templates/categories.ts';
@@ -385,7 +385,7 @@ function classOf(
   via: SendVia,
   content: Content,
   { kind }: ChosenStream,
-): MailClass {
+): EmailClass {
   if (limits?.sandboxOnly) return 'captured';
   if (isAboutAccess(via, content)) return 'urgent';
   return kind === 'broadcast' ? 'bulk' : 'normal';

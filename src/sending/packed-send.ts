@@ -2,7 +2,7 @@
 // them to accept_sends.
 import { uuidToBytes } from '../ids.ts';
 import type { Door } from '../messages/door.ts';
-import { CLASSES, type MailClass } from '../queue/lanes.ts';
+import { CLASSES, type EmailClass } from '../queue/lanes.ts';
 import { arrayLiteral } from '../store/binary.ts';
 import { columnList } from '../store/columns.ts';
 import type { IdempotencyClaim } from './idempotency.ts';
@@ -29,7 +29,7 @@ export interface PackedSend {
   attachments: Buffer | null;
   /** Bytes of head, bodies and attachments. */
   size: number;
-  class: MailClass;
+  class: EmailClass;
   idempotency: IdempotencyClaim | null;
   /** Recipients a day that the API key may write to; null: only the account's quota counts. */
   keyCap: number | null;

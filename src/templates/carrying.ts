@@ -1,5 +1,5 @@
 // What an email carries beside its HTML: QR codes, the pictures of samples, a calendar file. Templates
-// ask for each by a mark in the HTML. Before: mail-maker.ts rendered it, in a thread. After:
+// ask for each by a mark in the HTML. Before: email-maker.ts rendered it, in a thread. After:
 // sending/accept.ts puts the files beside it.
 import { carryCalendarFile } from './calendar-file.ts';
 import type { CarriedFile } from './carried-file.ts';

@@ -1,13 +1,13 @@
 // The system catalogue: plain files under catalog/, read and checked once at start, each compiled
 // when it is first used. Threads are handed what was read. After it: list_templates shows it,
-// mail-maker.ts makes emails of it, account templates extend it.
+// email-maker.ts makes emails of it, account templates extend it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Environment } from '../jinja/index.ts';
 import { type Category, categories } from './categories.ts';
-import { compileMail, type MailTemplate, mailEnvironment } from './mail-template.ts';
+import { compileEmail, type EmailTemplate, emailEnvironment } from './email-template.ts';
 import { type MessagesByLocale, messagesSchema } from './messages.ts';
 import { openSamplePictures, type Pictures } from './sample-pictures.ts';
 import { type Language, languageFor, Texts } from './translation.ts';
@@ -31,7 +31,7 @@ export interface SystemTemplate {
    * Made when first asked for, which only the threads do: compiling all of them took half of the
    * time of a start.
    */
-  readonly compiled: MailTemplate;
+  readonly compiled: EmailTemplate;
 }
 
 export interface Catalog {
@@ -79,7 +79,7 @@ export interface CatalogFiles {
 export const loadCatalog = (folder: string): Catalog => openCatalog(readCatalog(folder));
 
 export function openCatalog({ folder, sources, templates, common }: CatalogFiles): Catalog {
-  const environment = mailEnvironment(sources);
+  const environment = emailEnvironment(sources);
   return {
     templates: new Map(templates.map((it) => [it.slug, compiledWhenUsed(environment, it)])),
     environment,
@@ -132,11 +132,11 @@ function compiledWhenUsed(
   environment: Environment,
   template: Omit<SystemTemplate, 'compiled'>,
 ): SystemTemplate {
-  let compiled: MailTemplate | undefined;
+  let compiled: EmailTemplate | undefined;
   return {
     ...template,
     get compiled() {
-      compiled ??= compileMail(environment, template);
+      compiled ??= compileEmail(environment, template);
       return compiled;
     },
   };

@@ -1,5 +1,5 @@
 // Dates, numbers and amounts as people of a language write them: the filters date, number and
-// money, by Intl. Before it: mail-template.ts registers them. After it: text in an email.
+// money, by Intl. Before it: email-template.ts registers them. After it: text in an email.
 //
 // What they cannot read they leave as it is: an amount that the sender wrote out stays as written.
 import {

@@ -1,16 +1,16 @@
 // Where emails are made: in threads that can be stopped, within the time each account has; or here,
 // for a command of the operator's. Before it: rendering.ts, previews, and whoever saves a template.
-// After it: mail-maker.ts, in a thread.
+// After it: email-maker.ts, in a thread.
 import { Problem } from '../errors.ts';
 import { JobStopped } from '../job-stopped.ts';
 import type { BrandingContext } from './branding.ts';
 import type { Catalog } from './catalog.ts';
 import {
-  createMailMaker,
-  type MadeMail,
-  type MailOrder,
+  createEmailMaker,
+  type EmailOrder,
+  type MadeEmail,
   type TemplateSource,
-} from './mail-maker.ts';
+} from './email-maker.ts';
 import { sizeOfMessages } from './messages.ts';
 import type { RenderBudget } from './render-budget.ts';
 import { sizeOfVariables } from './variables.ts';
@@ -28,7 +28,7 @@ export interface Keyed<Value> {
   value: Value;
 }
 
-export interface MailToMake {
+export interface EmailToMake {
   slug: string;
   /** Null: the system template of the slug. */
   template: Keyed<TemplateSource> | null;
@@ -42,7 +42,7 @@ export interface MailToMake {
 }
 
 export interface Making {
-  make(mail: MailToMake, whose: Whose): Promise<MadeMail>;
+  make(mail: EmailToMake, whose: Whose): Promise<MadeEmail>;
   /** A Problem where the source is not valid Jinja2. */
   check(slug: string, source: TemplateSource, whose: Whose): Promise<void>;
 }
@@ -54,13 +54,13 @@ interface Run {
   spent: (ms: number) => void;
 }
 
-/** The two jobs of mail-maker.ts, run in threads. */
-export interface MailThreads {
-  make(order: MailOrder, run: Run): Promise<MadeMail>;
+/** The two jobs of email-maker.ts, run in threads. */
+export interface EmailThreads {
+  make(order: EmailOrder, run: Run): Promise<MadeEmail>;
   check(order: { slug: string; source: TemplateSource }, run: Run): Promise<null>;
 }
 
-export function openMaking(threads: MailThreads, budget: RenderBudget): Making {
+export function openMaking(threads: EmailThreads, budget: RenderBudget): Making {
   async function within<Result>(
     slug: string,
     whose: Whose,
@@ -90,7 +90,7 @@ export function openMaking(threads: MailThreads, budget: RenderBudget): Making {
 
 /** In this very thread: for commands, whose templates are those of whoever runs them. */
 export function makeHere(catalog: Catalog): Making {
-  const maker = createMailMaker(catalog);
+  const maker = createEmailMaker(catalog);
   return {
     async make(mail) {
       const things = new Map(thingsOf(mail).map(({ key, value }) => [key, value]));
@@ -111,13 +111,13 @@ const orderOf = ({
   standardLocale,
   subject,
   text,
-}: MailToMake): MailOrder => ({
+}: EmailToMake): EmailOrder => ({
   ...{ slug, variables, locale, standardLocale, subject, text },
   template: template && (template.key ?? template.value),
   branding: branding.key ?? branding.value,
 });
 
-function thingsOf({ template, branding }: MailToMake): Run['uses'] {
+function thingsOf({ template, branding }: EmailToMake): Run['uses'] {
   const things: Run['uses'] = [];
   if (template?.key != null) {
     things.push({ key: template.key, value: template.value, size: sizeOf(template.value) });

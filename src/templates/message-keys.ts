@@ -2,7 +2,7 @@
 // Before it: a version about to be published. After it: sends find what they ask for.
 import { type Fault, Problem } from '../errors.ts';
 import { type Catalog, systemTemplatesIn } from './catalog.ts';
-import type { TemplateSource } from './mail-maker.ts';
+import type { TemplateSource } from './email-maker.ts';
 import { type MessagesByLocale, placeholdersOf } from './messages.ts';
 
 /** Their own t: a macro, a name that is set or imported. */

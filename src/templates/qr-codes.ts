@@ -1,5 +1,5 @@
 // QR codes in a rendered email: each `<img src="qr:…">`, which is what ui.qr writes, becomes a PNG
-// that the email carries. Before: mail-maker.ts rendered the HTML, in a thread. After:
+// that the email carries. Before: email-maker.ts rendered the HTML, in a thread. After:
 // sending/accept.ts puts the images beside it. PNG, because email programs show no SVG; inside the
 // email, because nobody has to fetch it.
 import { createHash } from 'node:crypto';

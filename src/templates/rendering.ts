@@ -3,8 +3,8 @@
 // what will be sent.
 import type { CarriedFile } from './carried-file.ts';
 import type { Category } from './categories.ts';
+import type { MadeEmail } from './email-maker.ts';
 import { requireLocale } from './locales.ts';
-import type { MadeMail } from './mail-maker.ts';
 import type { Making } from './making.ts';
 import type { Resolve } from './resolution.ts';
 import { requireFit } from './variable-fit.ts';
@@ -71,7 +71,7 @@ export function createRenderer(resolve: Resolve, making: Making): RenderTemplate
 }
 
 /** Templates need not show the logo. */
-const withLogo = ({ html, files }: MadeMail, logo: CarriedFile): CarriedFile[] =>
+const withLogo = ({ html, files }: MadeEmail, logo: CarriedFile): CarriedFile[] =>
   asBuffer(html).includes(`cid:${logo.contentId}`) ? [...files, logo] : files;
 
 const asBuffer = (bytes: Uint8Array): Buffer =>

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { Problem } from '../errors.ts';
 import type { Environment, Template } from '../jinja/index.ts';
 import { type Category, categories } from './categories.ts';
-import { compileMail, compileText, type MailTemplate } from './mail-template.ts';
+import { compileEmail, compileText, type EmailTemplate } from './email-template.ts';
 import { type MessagesByLocale, messagesByLocaleSchema } from './messages.ts';
 import { type Variable, variableSchema, variableValues } from './variables.ts';
 
@@ -32,7 +32,7 @@ export interface TemplateDraft extends TemplateContent {
 }
 
 export interface CompiledTemplate {
-  mail: MailTemplate;
+  mail: EmailTemplate;
   text: Template | null;
 }
 
@@ -135,7 +135,7 @@ export function compileContent(
   content: Pick<TemplateContent, 'subject' | 'preheader' | 'html' | 'text'>,
 ): CompiledTemplate {
   return {
-    mail: compileMail(environment, { slug, ...content }),
+    mail: compileEmail(environment, { slug, ...content }),
     text: content.text === null ? null : compileText(environment, `${slug}:text`, content.text),
   };
 }

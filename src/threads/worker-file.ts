@@ -8,4 +8,4 @@ const built = (name: string): URL =>
   );
 
 export const WORKER_FILE = built('worker.js');
-export const LARGE_MAILS_FILE = built('large-mails.js');
+export const LARGE_MAILS_FILE = built('large-emails.js');

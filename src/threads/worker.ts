@@ -4,10 +4,10 @@
 import { readReceived, verifyReceived } from '../feedback/received.ts';
 import { lint } from '../lint/lint.ts';
 import { type CatalogFiles, openCatalog } from '../templates/catalog.ts';
-import { createMailMaker } from '../templates/mail-maker.ts';
+import { createEmailMaker } from '../templates/email-maker.ts';
 import { given, serveJobs } from './serve.ts';
 
-const { make, check } = createMailMaker(openCatalog(given<CatalogFiles>()));
+const { make, check } = createEmailMaker(openCatalog(given<CatalogFiles>()));
 
 const jobs = {
   'make-mail': make,

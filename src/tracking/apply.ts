@@ -31,7 +31,7 @@ export interface Tracker {
   url: () => string;
 }
 
-export interface TrackedMail {
+export interface TrackedEmail {
   accountId: number;
   messageId: Buffer;
   /** Whose copy it is: the recipient's place in the message's list. */
@@ -41,7 +41,7 @@ export interface TrackedMail {
 /** In pieces: whoever wants one text joins them. */
 export function trackHtml(
   tracker: Tracker,
-  mail: TrackedMail,
+  mail: TrackedEmail,
   html: string,
   wanted: { opens: boolean; clicks: boolean },
 ): string[] {
@@ -59,7 +59,7 @@ export function trackHtml(
  */
 export function unsubscribeUrl(
   tracker: Tracker,
-  mail: TrackedMail & { stream: string },
+  mail: TrackedEmail & { stream: string },
   recipient: string,
 ): string {
   return trackingUrl(tracker, mail, 'unsubscribe', 0, writeSubscriber(mail.stream, recipient));
@@ -80,7 +80,7 @@ export function readSubscriber(written: string): { stream: string; address: stri
 /** The same on every attempt: the expiry counts from the email's own time. */
 function trackingUrl(
   tracker: Tracker,
-  mail: TrackedMail,
+  mail: TrackedEmail,
   kind: TokenKind,
   index: number,
   url: string,

@@ -15,7 +15,7 @@ import { Problem } from '../../src/errors.ts';
 import { brandingContext } from '../../src/templates/branding.ts';
 import { loadCatalog, textsFor } from '../../src/templates/catalog.ts';
 import { categories } from '../../src/templates/categories.ts';
-import { compileMail, mailContext, renderMail } from '../../src/templates/mail-template.ts';
+import { compileEmail, emailContext, renderEmail } from '../../src/templates/email-template.ts';
 import { languageFor } from '../../src/templates/translation.ts';
 import { valueAt } from '../../src/templates/variables.ts';
 import { catalog, catalogFolder, fullBranding, templates } from '../support/catalog.ts';
@@ -140,8 +140,8 @@ describe('a faulty catalogue', () => {
 
 describe('a template of an account', () => {
   const compile = (html: string, subject = 'Hello') =>
-    compileMail(catalog.environment, { slug: 'mine', subject, preheader: 'Soon', html });
-  const context = mailContext(
+    compileEmail(catalog.environment, { slug: 'mine', subject, preheader: 'Soon', html });
+  const context = emailContext(
     { name: 'Ngozi <3' },
     brandingContext(fullBranding),
     languageFor(textsFor(catalog, undefined, ['"welcome"']), {
@@ -151,7 +151,7 @@ describe('a template of an account', () => {
   );
 
   it('may extend the layout, import the macros and replace blocks', () => {
-    const mail = renderMail(
+    const mail = renderEmail(
       compile(
         '{% extends "layout.html" %}{% import "macros.html" as ui with context %}' +
           '{% block content %}{{ ui.heading("Hi " ~ name) }}{{ ui.button("Go", "https://x.example") }}{% endblock %}' +
@@ -170,7 +170,7 @@ describe('a template of an account', () => {
 
   it('may start from a system template by its slug', () => {
     const html = '{% extends "welcome" %}{% block help %}{% endblock %}';
-    expect(renderMail(compile(html), context).html).toContain('Welcome to Alder &amp; Finch</h1>');
+    expect(renderEmail(compile(html), context).html).toContain('Welcome to Alder &amp; Finch</h1>');
   });
 
   it('is refused with part, line and column', () => {
@@ -181,14 +181,14 @@ describe('a template of an account', () => {
 
   it('tells where rendering failed', () => {
     const faulty = compile('a\nb {{ name.first.last }}');
-    expect(() => renderMail(faulty, context)).toThrow(/^Template "mine", line 2, column \d+: /);
+    expect(() => renderEmail(faulty, context)).toThrow(/^Template "mine", line 2, column \d+: /);
     const lost = compile('{% extends "no-such" %}');
-    expect(() => renderMail(lost, context)).toThrow(/no-such/);
+    expect(() => renderEmail(lost, context)).toThrow(/no-such/);
   });
 
   it('may import the macros with or without context', () => {
     const [seeing, blind] = [' with context', ''].map((how) =>
-      renderMail(
+      renderEmail(
         compile(`{% import "macros.html" as ui${how} %}{{ ui.button('Go', '/') }}`),
         context,
       ),

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { type Mailbox, parseMailbox } from '../../src/addresses.ts';
-import { composeMail, mailChunks } from '../../src/mail/compose.ts';
+import { composeEmail, emailChunks } from '../../src/mail/compose.ts';
 import { brandingContext } from '../../src/templates/branding.ts';
 import { makeHere } from '../../src/templates/making.ts';
 import { catalog, layouts, templates } from '../support/catalog.ts';
@@ -50,7 +50,7 @@ async function bytesOf(
     },
     { share: 'spam', ratePerSecond: 1000 },
   );
-  const composed = composeMail({
+  const composed = composeEmail({
     messageId: '<01k9zq3m8v7c5d2e4f6g8h0j2k@mail.alderfinch.example>',
     date: new Date('2026-11-16T12:00:00Z'),
     from: parseMailbox('Alder & Finch <hello@alderfinch.example>') as Mailbox,
@@ -61,5 +61,5 @@ async function bytesOf(
     text: Buffer.from(mail.text),
     attachments: mail.files.map((file) => ({ ...file, content: Buffer.from(file.content) })),
   });
-  return Buffer.concat(mailChunks(composed)).toString().replaceAll('\r\n', '\n');
+  return Buffer.concat(emailChunks(composed)).toString().replaceAll('\r\n', '\n');
 }

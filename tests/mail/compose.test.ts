@@ -5,10 +5,10 @@ import PostalMime, { type Email } from 'postal-mime';
 import { describe, expect, it } from 'vitest';
 import { type Mailbox, parseMailbox } from '../../src/addresses.ts';
 import {
-  type ComposedMail,
-  composeMail,
-  mailChunks,
-  type OutgoingMail,
+  type ComposedEmail,
+  composeEmail,
+  emailChunks,
+  type OutgoingEmail,
 } from '../../src/mail/compose.ts';
 
 function mailbox(text: string): Mailbox {
@@ -17,7 +17,7 @@ function mailbox(text: string): Mailbox {
   return result;
 }
 
-function mail(changes: Partial<OutgoingMail> = {}): OutgoingMail {
+function mail(changes: Partial<OutgoingEmail> = {}): OutgoingEmail {
   return {
     messageId: '<01JABCDEFGHJKMNPQRSTVWXYZ0@mail.example>',
     date: new Date('2026-11-15T10:22:33.123Z'),
@@ -32,19 +32,19 @@ function mail(changes: Partial<OutgoingMail> = {}): OutgoingMail {
   };
 }
 
-function bytesOf(composed: ComposedMail): Buffer {
-  return Buffer.concat(mailChunks(composed));
+function bytesOf(composed: ComposedEmail): Buffer {
+  return Buffer.concat(emailChunks(composed));
 }
 
 /** Composes, checks what must hold for every mail, parses. */
-async function roundTrip(changes: Partial<OutgoingMail>): Promise<Email> {
-  const composed = composeMail(mail(changes));
+async function roundTrip(changes: Partial<OutgoingEmail>): Promise<Email> {
+  const composed = composeEmail(mail(changes));
   checkWire(composed);
   return PostalMime.parse(bytesOf(composed));
 }
 
 /** RFC 5321/5322 on the wire: CRLF only, no line over 998 octets, ASCII body, ASCII head unless SMTPUTF8, no NUL. */
-function checkWire(composed: ComposedMail): void {
+function checkWire(composed: ComposedEmail): void {
   const bytes = bytesOf(composed);
   const text = bytes.toString('latin1');
   expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n\0]/);
@@ -94,7 +94,7 @@ const oneLine = (maxLength: number) =>
 
 describe('structure', () => {
   it('is one text/plain part for text only', async () => {
-    const composed = composeMail(mail({ text: 'Hello\nJane\n' }));
+    const composed = composeEmail(mail({ text: 'Hello\nJane\n' }));
     expect(bytesOf(composed).toString()).toBe(
       [
         'From: Shop <shop@example.com>',
@@ -120,7 +120,7 @@ describe('structure', () => {
   });
 
   it('is multipart/alternative, text first, for both', async () => {
-    const composed = composeMail(mail({ text: 'Hello', html: '<p>Hello</p>' }));
+    const composed = composeEmail(mail({ text: 'Hello', html: '<p>Hello</p>' }));
     checkWire(composed);
     const wire = bytesOf(composed).toString();
     expect(wire).toContain('Content-Type: multipart/alternative; boundary="');
@@ -164,7 +164,7 @@ describe('structure', () => {
 
   it('attaches a mail as it is when it is plain text, as a file when it is not', async () => {
     const inner = 'From: a@example.com\nSubject: inner\n\nbody\n';
-    const plain = composeMail(
+    const plain = composeEmail(
       mail({
         text: 'x',
         attachments: [
@@ -175,7 +175,7 @@ describe('structure', () => {
     checkWire(plain);
     expect(bytesOf(plain).toString()).toContain('Content-Type: message/rfc822');
     expect(bytesOf(plain).toString()).toContain(inner.replaceAll('\n', '\r\n'));
-    const binary = composeMail(
+    const binary = composeEmail(
       mail({
         text: 'x',
         attachments: [
@@ -188,7 +188,7 @@ describe('structure', () => {
 
   it('never shows a bcc: the mail has no such field', () => {
     expect(
-      bytesOf(composeMail(mail({ text: 'x' })))
+      bytesOf(composeEmail(mail({ text: 'x' })))
         .toString()
         .toLowerCase(),
     ).not.toContain('bcc');
@@ -200,14 +200,14 @@ describe('structure', () => {
       html: '<p>ü</p>',
       attachments: [{ filename: 'ü', contentType: 'a/b', content: Buffer.from('x') }],
     });
-    expect(bytesOf(composeMail(both)).equals(bytesOf(composeMail(both)))).toBe(true);
+    expect(bytesOf(composeEmail(both)).equals(bytesOf(composeEmail(both)))).toBe(true);
   });
 
   it('finds another boundary when the text holds the first ones', async () => {
-    const first = /boundary="([^"]+)"/.exec(composeMail(mail({ text: 'x', html: 'y' })).head)![1]!;
+    const first = /boundary="([^"]+)"/.exec(composeEmail(mail({ text: 'x', html: 'y' })).head)![1]!;
     const second = first.replace('0_', '1_');
     const text = `before\n--${first}\n--${second}--\nafter`;
-    const composed = composeMail(mail({ text, html: '<p>y</p>' }));
+    const composed = composeEmail(mail({ text, html: '<p>y</p>' }));
     expect(composed.head).not.toContain(first);
     expect(composed.head).not.toContain(second);
     const parsed = await PostalMime.parse(bytesOf(composed));
@@ -218,7 +218,7 @@ describe('structure', () => {
 
 describe('encoding of bodies', () => {
   const encodingOf = (text: string) =>
-    /Content-Transfer-Encoding: (\S+)/.exec(composeMail(mail({ text })).head)![1];
+    /Content-Transfer-Encoding: (\S+)/.exec(composeEmail(mail({ text })).head)![1];
   it.each([
     ['plain ASCII', 'Hello\nJane', '7bit'],
     ['a line of 998', 'x'.repeat(998), '7bit'],
@@ -233,8 +233,8 @@ describe('encoding of bodies', () => {
 
   it('takes bytes and text alike', () => {
     const text = 'Grüße\nJane';
-    expect(bytesOf(composeMail(mail({ text: Buffer.from(text) })))).toEqual(
-      bytesOf(composeMail(mail({ text }))),
+    expect(bytesOf(composeEmail(mail({ text: Buffer.from(text) })))).toEqual(
+      bytesOf(composeEmail(mail({ text }))),
     );
   });
 
@@ -267,7 +267,7 @@ describe('encoding of bodies', () => {
   it('keeps quoted-printable lines within 76 and never ends one with a blank', () => {
     fc.assert(
       fc.property(wildText(400), (text) => {
-        const composed = composeMail(mail({ text: `${text}ü` }));
+        const composed = composeEmail(mail({ text: `${text}ü` }));
         if (!composed.head.includes('quoted-printable')) return;
         for (const line of Buffer.concat(composed.body).toString().split('\r\n')) {
           expect(line.length).toBeLessThanOrEqual(76);
@@ -338,7 +338,7 @@ describe('headers', () => {
     const to = Array.from({ length: 50 }, (_, i) =>
       mailbox(`Person Number ${i} <person${i}@example.org>`),
     );
-    const composed = composeMail(mail({ to, text: 'x' }));
+    const composed = composeEmail(mail({ to, text: 'x' }));
     checkWire(composed);
     expect(Math.max(...composed.head.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(
       78,
@@ -348,7 +348,7 @@ describe('headers', () => {
   it('folds long header values between words and keeps a long word whole', async () => {
     const url = `<https://example.com/${'u'.repeat(200)}>`;
     const value = `${url}, <mailto:unsubscribe@example.com?subject=unsubscribe>`;
-    const composed = composeMail(mail({ text: 'x', ownHeaders: [['List-Unsubscribe', value]] }));
+    const composed = composeEmail(mail({ text: 'x', ownHeaders: [['List-Unsubscribe', value]] }));
     checkWire(composed);
     expect(composed.head).toContain(`List-Unsubscribe: ${url},\r\n <mailto:`);
     const parsed = await PostalMime.parse(bytesOf(composed));
@@ -357,7 +357,7 @@ describe('headers', () => {
 
   it('does not encode what has a syntax of its own', () => {
     const url = '<https://example.com/?to=?utf-8?x=?>';
-    const composed = composeMail(
+    const composed = composeEmail(
       mail({
         text: 'x',
         ownHeaders: [['List-Unsubscribe', url]],
@@ -375,7 +375,7 @@ describe('headers', () => {
       'text/plän',
       'multipart/mixed; boundary=x',
     ]) {
-      const composed = composeMail(
+      const composed = composeEmail(
         mail({
           text: 'x',
           attachments: [{ filename: 'a', contentType, content: Buffer.from('x') }],
@@ -399,7 +399,7 @@ describe('headers', () => {
 
   it('writes raw UTF-8 only for a local part that needs it', async () => {
     const to = [mailbox('Jürgen <jürgen@bücher.example>')];
-    const composed = composeMail(mail({ to, text: 'x' }));
+    const composed = composeEmail(mail({ to, text: 'x' }));
     checkWire(composed);
     expect(composed.smtputf8).toBe(true);
     expect(composed.head).toContain('<jürgen@xn--bcher-kva.example>');
@@ -407,7 +407,7 @@ describe('headers', () => {
       { name: 'Jürgen', address: 'jürgen@xn--bcher-kva.example' },
     ]);
     expect(
-      composeMail(mail({ to: [mailbox('Jürgen <j@bücher.example>')], text: 'x' })).smtputf8,
+      composeEmail(mail({ to: [mailbox('Jürgen <j@bücher.example>')], text: 'x' })).smtputf8,
     ).toBe(false);
   });
 });
@@ -441,7 +441,7 @@ describe.skipIf(!python)('read by Python’s email package (skipped without pyth
     const mails = fc.sample(sample, { numRuns: 200, seed: 7 });
     const wire = mails.map(({ subject, name: shown, text, html, filename, content }) =>
       bytesOf(
-        composeMail(
+        composeEmail(
           mail({
             subject,
             text,

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { describe, expect, it } from 'vitest';
 import { type Mailbox, parseMailbox } from '../../src/addresses.ts';
-import { composeMail, mailChunks, type OutgoingMail } from '../../src/mail/compose.ts';
-import { type DkimKey, hashBody, signMail } from '../../src/mail/dkim.ts';
+import { composeEmail, emailChunks, type OutgoingEmail } from '../../src/mail/compose.ts';
+import { type DkimKey, hashBody, signEmail } from '../../src/mail/dkim.ts';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ed25519 = generateKeyPairSync('ed25519');
@@ -32,7 +32,7 @@ const resolver = async (name: string, type: string) => {
 const mailbox = (text: string) => parseMailbox(text) as Mailbox;
 const signedAt = new Date('2026-11-15T10:22:33Z');
 
-function mail(changes: Partial<OutgoingMail> = {}): OutgoingMail {
+function mail(changes: Partial<OutgoingEmail> = {}): OutgoingEmail {
   return {
     messageId: '<01JABC@mail.example>',
     date: signedAt,
@@ -52,9 +52,9 @@ function mail(changes: Partial<OutgoingMail> = {}): OutgoingMail {
     ...changes,
   };
 }
-async function signed(changes: Partial<OutgoingMail> = {}, by = keys): Promise<string> {
-  const composed = composeMail(mail(changes));
-  return Buffer.concat(mailChunks(composed, await signMail(composed, by, signedAt))).toString();
+async function signed(changes: Partial<OutgoingEmail> = {}, by = keys): Promise<string> {
+  const composed = composeEmail(mail(changes));
+  return Buffer.concat(emailChunks(composed, await signEmail(composed, by, signedAt))).toString();
 }
 interface Verdict {
   selector: string | undefined;
@@ -77,7 +77,7 @@ describe('signatures', () => {
     expect(await verdicts(await signed())).toEqual(PASS);
   });
 
-  it.each<[string, Partial<OutgoingMail>]>([
+  it.each<[string, Partial<OutgoingEmail>]>([
     ['text only', { html: undefined }],
     ['html only', { text: undefined }],
     ['nothing', { text: '', html: undefined }],
@@ -179,8 +179,8 @@ describe('signatures', () => {
   });
 
   it('sign what must not be added once more than it occurs, in lines within 78', async () => {
-    const composed = composeMail(mail());
-    const lines = await signMail(composed, keys, signedAt);
+    const composed = composeEmail(mail());
+    const lines = await signEmail(composed, keys, signedAt);
     const names = /h=([^;]+);/.exec(lines.replace(/\s/g, ''))![1]!.split(':');
     const times = (wanted: string) => names.filter((name) => name === wanted).length;
     expect({ from: times('from'), cc: times('cc'), replyTo: times('reply-to') }).toEqual({
@@ -193,11 +193,11 @@ describe('signatures', () => {
       /^DKIM-Signature: v=1; a=rsa-sha256; c=relaxed\/relaxed;\r\n d=example\.com; s=r1; t=1794738153;/,
     );
     for (const line of lines.split('\r\n')) expect(line.length).toBeLessThanOrEqual(78);
-    expect(await signMail(composed, keys, signedAt)).toBe(lines);
+    expect(await signEmail(composed, keys, signedAt)).toBe(lines);
   });
 
   it('are none without keys', async () => {
-    expect(await signMail(composeMail(mail()), [], signedAt)).toBe('');
+    expect(await signEmail(composeEmail(mail()), [], signedAt)).toBe('');
   });
 });
 

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Mailbox, parseMailbox } from '../../src/addresses.ts';
-import { composeMail, mailChunks } from '../../src/mail/compose.ts';
-import { type DkimKey, signMail } from '../../src/mail/dkim.ts';
+import { composeEmail, emailChunks } from '../../src/mail/compose.ts';
+import { type DkimKey, signEmail } from '../../src/mail/dkim.ts';
 
 const OPENDKIM = '/usr/sbin/opendkim';
 const isThere = existsSync(OPENDKIM);
@@ -44,7 +44,7 @@ describe.skipIf(!isThere)('opendkim', () => {
       `r1._domainkey.example.com ${record(ours)}\nop._domainkey.mta.example ${record(operators)}\n`,
     );
     writeFileSync(join(folder, 'conf'), `Mode v\nTestPublicKeys ${join(folder, 'keys')}\n`);
-    const composed = composeMail({
+    const composed = composeEmail({
       messageId: '<01JABC@mail.example>',
       date: new Date(),
       from: mailbox('Shop <shop@example.com>'),
@@ -61,8 +61,8 @@ describe.skipIf(!isThere)('opendkim', () => {
       headers: [],
       attachments: [],
     });
-    const signatures = await signMail(composed, keys, new Date());
-    signed = Buffer.concat(mailChunks(composed, signatures)).toString();
+    const signatures = await signEmail(composed, keys, new Date());
+    signed = Buffer.concat(emailChunks(composed, signatures)).toString();
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

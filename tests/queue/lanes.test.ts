@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { bytesToUuid, newIdBytes } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { type Claim, claimDue, type Room } from '../../src/queue/due.ts';
-import { CLASSES, fillLanes, type MailClass } from '../../src/queue/lanes.ts';
+import { CLASSES, type EmailClass, fillLanes } from '../../src/queue/lanes.ts';
 import { type Leases, openLeases } from '../../src/queue/leases.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
@@ -28,7 +28,7 @@ afterEach(async () => {
 async function queue(
   account: number,
   count: number,
-  wish: { class?: MailClass; state?: string } = {},
+  wish: { class?: EmailClass; state?: string } = {},
 ) {
   const ids = Array.from({ length: count }, () => bytesToUuid(newIdBytes(Date.now())));
   await test.database.query(
@@ -47,7 +47,7 @@ function shares(claimed: Claim | undefined): Record<number, number> {
   for (const { accountId } of claimed?.rows ?? []) counts[accountId] = (counts[accountId] ?? 0) + 1;
   return counts;
 }
-const classes = (claimed: Claim | undefined, name: MailClass): number =>
+const classes = (claimed: Claim | undefined, name: EmailClass): number =>
   claimed?.rows.filter((row) => row.class === name).length ?? 0;
 
 it('an account alone gets all the room', async () => {

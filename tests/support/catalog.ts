@@ -4,8 +4,8 @@ import { htmlToPlainText } from '../../src/html/plain-text.ts';
 import { brandingContext } from '../../src/templates/branding.ts';
 import { type Branding, defaultBranding } from '../../src/templates/branding-fields.ts';
 import { loadCatalog, type SystemTemplate, systemLanguage } from '../../src/templates/catalog.ts';
+import { emailContext, renderEmail } from '../../src/templates/email-template.ts';
 import { LAYOUTS } from '../../src/templates/layouts.ts';
-import { mailContext, renderMail } from '../../src/templates/mail-template.ts';
 
 export const catalogFolder = fileURLToPath(new URL('../../catalog', import.meta.url));
 export const catalog = loadCatalog(catalogFolder);
@@ -40,12 +40,12 @@ export function render(
   variables: Record<string, unknown> = template.sample,
   locale?: string,
 ): { subject: string; html: string; text: string } {
-  const context = mailContext(
+  const context = emailContext(
     variables,
     brandingContext(branding),
     systemLanguage(catalog, template, locale),
   );
-  const { subject, html } = renderMail(template.compiled, context);
+  const { subject, html } = renderEmail(template.compiled, context);
   return { subject, html, text: htmlToPlainText(html) };
 }
 

@@ -1,7 +1,7 @@
 // What a template names and is not there is refused when it is saved, with its line and what may have been meant: by every door.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
-import { createMailMaker } from '../../src/templates/mail-maker.ts';
+import { createEmailMaker } from '../../src/templates/email-maker.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { callTool } from '../mcp/support.ts';
 import { catalog } from '../support/catalog.ts';
@@ -13,7 +13,7 @@ import {
 } from '../support/service.ts';
 import { page } from './support.ts';
 
-const maker = createMailMaker(catalog);
+const maker = createEmailMaker(catalog);
 
 function fault(html: string, slug = 'mine'): Problem | undefined {
   try {

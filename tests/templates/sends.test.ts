@@ -11,7 +11,7 @@ import {
 import { catalog } from '../support/catalog.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { fromTemplate, page, type StoredMail, storedMail } from './support.ts';
+import { fromTemplate, page, type StoredEmail, storedMail } from './support.ts';
 
 let test: TestDatabase;
 let service: TestService;
@@ -35,7 +35,7 @@ async function send(
   account: TestAccount,
   request: Record<string, unknown>,
   through = service,
-): Promise<StoredMail> {
+): Promise<StoredEmail> {
   const answer = await through.send(account.key, request);
   expect(answer.body).toMatchObject({ status: 'queued' });
   return await storedMail(test.database, answer.body.id);
@@ -51,9 +51,9 @@ async function refused(account: TestAccount, request: Record<string, unknown>, s
 async function soon(
   account: TestAccount,
   request: Record<string, unknown>,
-  wanted: (mail: StoredMail) => boolean,
+  wanted: (mail: StoredEmail) => boolean,
   through = service,
-): Promise<StoredMail> {
+): Promise<StoredEmail> {
   const changedAt = performance.now();
   for (;;) {
     const age = performance.now() - changedAt;

@@ -16,7 +16,7 @@ export const page = (words: string): string =>
   `{% extends "layout.html" %}{% import "macros.html" as ui with context %}
 {% block content %}{{ ui.heading("${words}") }}<p>Hello {{ name }}</p>{% endblock %}`;
 
-export interface StoredMail {
+export interface StoredEmail {
   subject: string;
   html: string;
   text: string;
@@ -26,8 +26,8 @@ export interface StoredMail {
 }
 
 /** What was recorded of a message: exactly what will go out. */
-export async function storedMail(database: Database, id: string): Promise<StoredMail> {
-  const [row] = await database.query<StoredMail>(
+export async function storedMail(database: Database, id: string): Promise<StoredEmail> {
+  const [row] = await database.query<StoredEmail>(
     `SELECT m.subject, convert_from(c.html, 'UTF8') AS html, convert_from(c.text, 'UTF8') AS text, m.template,
        m.template_version AS "templateVersion", m.branding_version AS "brandingVersion"
      FROM messages m JOIN contents c ON c.account_id = m.account_id AND c.message_id = m.id

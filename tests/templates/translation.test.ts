@@ -3,12 +3,12 @@
 import { describe, expect, it } from 'vitest';
 import { brandingContext } from '../../src/templates/branding.ts';
 import { defaultBranding } from '../../src/templates/branding-fields.ts';
+import { createEmailMaker } from '../../src/templates/email-maker.ts';
 import { canonicalLocale } from '../../src/templates/locales.ts';
-import { createMailMaker } from '../../src/templates/mail-maker.ts';
 import type { MessagesByLocale } from '../../src/templates/messages.ts';
 import { catalog } from '../support/catalog.ts';
 
-const maker = createMailMaker(catalog);
+const maker = createEmailMaker(catalog);
 const branding = brandingContext(defaultBranding);
 
 interface Wish {

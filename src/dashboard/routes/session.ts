@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { Problem } from '../../errors.ts';
-import { mailResetLink } from '../../notices/reset-mail.ts';
+import { emailResetLink } from '../../notices/reset-email.ts';
 import { takeAppCode } from '../../people/authenticator-app.ts';
 import { makeChallenge, makeTicket, readTicket } from '../../people/challenges.ts';
 import { factorsOf, hasFactor, recoveryCodeWasUsed } from '../../people/factors.ts';
@@ -212,7 +212,7 @@ export const sessionRoutes: Works<Names> = {
       await countReset(deps.database, tryOf(deps, { request }, body.email));
       // Not waited for: how long the answer takes must not tell whether there was somebody to write
       // to.
-      void mailResetLink(deps, body.email);
+      void emailResetLink(deps, body.email);
       return { captured: deps.service().sandbox };
     },
   },

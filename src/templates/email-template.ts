@@ -17,21 +17,21 @@ import type { BrandingContext } from './branding.ts';
 import { intlFilters } from './intl.ts';
 import type { Language } from './translation.ts';
 
-export interface MailSource {
+export interface EmailSource {
   slug: string;
   subject: string;
   preheader: string;
   html: string;
 }
 
-export interface MailTemplate {
+export interface EmailTemplate {
   subject: Template;
   preheader: Template;
   html: Template;
 }
 
 /** What emails are rendered in: templates may extend, include and import these sources. */
-export function mailEnvironment(sources: ReadonlyMap<string, string>): Environment {
+export function emailEnvironment(sources: ReadonlyMap<string, string>): Environment {
   return new Environment({
     loader: (name) => sources.get(name),
     templateNames: () => [...sources.keys()],
@@ -41,7 +41,7 @@ export function mailEnvironment(sources: ReadonlyMap<string, string>): Environme
 }
 
 /** Throws a Problem with part, line and column when the source is not valid Jinja2. */
-export function compileMail(environment: Environment, source: MailSource): MailTemplate {
+export function compileEmail(environment: Environment, source: EmailSource): EmailTemplate {
   const { slug } = source;
   return {
     subject: compileText(environment, `${slug}:subject`, source.subject),
@@ -69,7 +69,7 @@ export function requireReferences(environment: Environment, template: Template):
 }
 
 /** What a template is rendered with. */
-export interface MailContext {
+export interface EmailContext {
   /** What the sender gave, and `branding`, which is always the account's. */
   names: Record<string, Value>;
   /**
@@ -79,11 +79,11 @@ export interface MailContext {
   globals: Record<string, Value>;
 }
 
-export function mailContext(
+export function emailContext(
   variables: Record<string, unknown>,
   branding: BrandingContext,
   { locale, direction, format, t }: Language,
-): MailContext {
+): EmailContext {
   const { footer_html } = branding;
   // It is HTML by its nature, in whichever template it stands.
   const footer = typeof footer_html === 'string' ? new Markup(footer_html) : footer_html;
@@ -96,9 +96,9 @@ export function mailContext(
 }
 
 /** Throws a Problem with template, line and message when rendering fails. */
-export function renderMail(
-  template: MailTemplate,
-  { names, globals }: MailContext,
+export function renderEmail(
+  template: EmailTemplate,
+  { names, globals }: EmailContext,
 ): { subject: string; html: string } {
   return asProblem(() => {
     // One line: a line break in a subject would start a new header.
@@ -110,7 +110,7 @@ export function renderMail(
 }
 
 /** Renders a part that is text, with its line breaks. */
-export function renderText(template: Template, { names, globals }: MailContext): string {
+export function renderText(template: Template, { names, globals }: EmailContext): string {
   return asProblem(() => template.render(names, { globals }));
 }
 

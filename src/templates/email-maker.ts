@@ -10,13 +10,13 @@ import { carryFiles } from './carrying.ts';
 import { type Catalog, textsFor } from './catalog.ts';
 import {
   compileText,
+  emailContext,
+  emailEnvironment,
   inWords,
-  mailContext,
-  mailEnvironment,
-  renderMail,
+  renderEmail,
   renderText,
   requireReferences,
-} from './mail-template.ts';
+} from './email-template.ts';
 import type { MessagesByLocale } from './messages.ts';
 import { type CompiledTemplate, compileContent, type TemplateContent } from './template-draft.ts';
 import { languageFor, type Texts } from './translation.ts';
@@ -26,7 +26,7 @@ export type TemplateSource = Pick<TemplateContent, 'subject' | 'preheader' | 'ht
   messages?: MessagesByLocale | undefined;
 };
 
-export interface MailOrder {
+export interface EmailOrder {
   slug: string;
   /** The source or the key it was handed over under; null: the system template of this slug. */
   template: string | TemplateSource | null;
@@ -40,7 +40,7 @@ export interface MailOrder {
   text: string | undefined;
 }
 
-export interface MadeMail {
+export interface MadeEmail {
   subject: string;
   /** UTF-8, as are the bytes of the text. */
   html: Uint8Array;
@@ -55,16 +55,16 @@ interface Ready extends CompiledTemplate {
 
 type Thing = (key: string) => unknown;
 
-export type MailMaker = ReturnType<typeof createMailMaker>;
+export type MailMaker = ReturnType<typeof createEmailMaker>;
 
-export function createMailMaker(catalog: Catalog) {
+export function createEmailMaker(catalog: Catalog) {
   const compiled = new WeakMap<TemplateSource, Ready>();
   const system = new Map<string, Ready>();
   // Texts of senders are compiled apart: however many there are, they crowd nothing out of the
   // catalogue's cache. They see the template's variables, but no other template.
-  const senders = mailEnvironment(new Map());
+  const senders = emailEnvironment(new Map());
 
-  function templateOf({ slug, template }: MailOrder, thing: Thing): Ready {
+  function templateOf({ slug, template }: EmailOrder, thing: Thing): Ready {
     if (template === null) return systemTemplate(slug);
     if (typeof template !== 'string') return made(slug, template);
     const source = thing(template) as TemplateSource;
@@ -91,21 +91,21 @@ export function createMailMaker(catalog: Catalog) {
     return { ...compileContent(catalog.environment, slug, source), texts };
   }
 
-  const compile = ({ slug }: MailOrder, part: string, source: string | undefined) =>
+  const compile = ({ slug }: EmailOrder, part: string, source: string | undefined) =>
     source === undefined ? undefined : compileText(senders, `${slug}:${part}`, source);
 
   return {
-    make(order: MailOrder, thing: Thing): MadeMail {
+    make(order: EmailOrder, thing: Thing): MadeEmail {
       return withFaults(order.slug, () => {
         const template = templateOf(order, thing);
         const { branding } = order;
-        const context = mailContext(
+        const context = emailContext(
           withFloats(order.variables),
           typeof branding === 'string' ? (thing(branding) as BrandingContext) : branding,
           languageFor(template.texts, { wanted: order.locale, standard: order.standardLocale }),
         );
         const subject = compile(order, 'subject', order.subject) ?? template.mail.subject;
-        const mail = renderMail({ ...template.mail, subject }, context);
+        const mail = renderEmail({ ...template.mail, subject }, context);
         const ownText = compile(order, 'text', order.text) ?? template.text;
         const text = ownText === null ? '' : renderText(ownText, context);
         const { html, files } = carryFiles(mail.html, catalog.pictures);

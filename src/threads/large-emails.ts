@@ -7,7 +7,7 @@ import { serveJobs } from './serve.ts';
 
 const jobs = { 'assemble-large': assembleLarge };
 
-export type LargeMailJobs = typeof jobs;
+export type LargeEmailJobs = typeof jobs;
 
 // By itself a thread keeps what it left behind, up to 100 MB, until it needs the room again.
 serveJobs(jobs, collectAll);

@@ -27,7 +27,7 @@ export type SystemWords =
   | { template: string; variables: Record<string, unknown> }
   | { subject: string; text: string };
 
-export interface SystemMail {
+export interface SystemEmail {
   to: string;
   words: SystemWords;
   tag: string;
@@ -38,7 +38,7 @@ export interface SystemMail {
 }
 
 /** A Problem when no sender is there, or the sending account may not send. */
-export async function sendSystemMail(deps: NoticeDeps, mail: SystemMail): Promise<void> {
+export async function sendSystemEmail(deps: NoticeDeps, mail: SystemEmail): Promise<void> {
   const { from, accountId } = await senderOf(deps, mail.accountIds);
   const caller = await deps.directory.member(accountId);
   const render = createRenderer(openSystemResolution(deps.catalog), deps.making);

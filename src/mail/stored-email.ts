@@ -21,7 +21,7 @@ export interface AccountSwitches {
   unknownOutcome: UnknownOutcome;
 }
 
-export interface StoredMail {
+export interface StoredEmail {
   accountId: number;
   messageId: Buffer;
   door: Door;
@@ -44,7 +44,7 @@ export interface StoredMail {
 }
 
 /** An email that is there and cannot be read. */
-export interface UnreadableMail {
+export interface UnreadableEmail {
   fault: Error;
 }
 
@@ -56,17 +56,17 @@ type Wanted = Pick<ClaimedMessage, 'accountId' | 'messageId'> &
  * By uuid. An email whose content was pruned is not among them; one that cannot be read says so by
  * itself.
  */
-export async function loadMails(
+export async function loadEmails(
   database: Database,
   wanted: readonly Wanted[],
-): Promise<Map<string, StoredMail | UnreadableMail>> {
-  const rows: MailRow[] = [];
+): Promise<Map<string, StoredEmail | UnreadableEmail>> {
+  const rows: EmailRow[] = [];
   for (const group of groupsOf(wanted)) {
     const isLarge = sizeOf(group[0]!) > PIECE_BYTES;
     rows.push(
       ...(isLarge
         ? await loadLarge(database, group[0]!)
-        : await loadRows<MailRow>(database, group, BODIES)),
+        : await loadRows<EmailRow>(database, group, BODIES)),
     );
   }
   return new Map(rows.map((row) => [row.uuid, readMail(row)]));
@@ -96,7 +96,7 @@ const SIZES = {
             octet_length(c.attachments) AS attachments`,
 };
 
-async function loadRows<Row extends Omit<MailRow, StoredBody>>(
+async function loadRows<Row extends Omit<EmailRow, StoredBody>>(
   database: Database,
   wanted: readonly Wanted[],
   { name, columns }: { name: string; columns: string },
@@ -129,8 +129,8 @@ async function loadRows<Row extends Omit<MailRow, StoredBody>>(
 }
 
 /** None when its content is gone. */
-async function loadLarge(database: Database, wanted: Wanted): Promise<MailRow[]> {
-  type Sizes = Omit<MailRow, StoredBody> & Record<StoredBody, number | null>;
+async function loadLarge(database: Database, wanted: Wanted): Promise<EmailRow[]> {
+  type Sizes = Omit<EmailRow, StoredBody> & Record<StoredBody, number | null>;
   const [row] = await loadRows<Sizes>(database, [wanted], SIZES);
   if (row === undefined) return [];
   const load = async (body: StoredBody): Promise<Buffer | null> => {
@@ -146,35 +146,35 @@ async function loadLarge(database: Database, wanted: Wanted): Promise<MailRow[]>
   return [{ ...row, html, text, attachments: await load('attachments') }];
 }
 
-function readMail(row: MailRow): StoredMail | UnreadableMail {
+function readMail(row: EmailRow): StoredEmail | UnreadableEmail {
   try {
-    return toMail(row);
+    return toEmail(row);
   } catch (error) {
     return { fault: error as Error };
   }
 }
 
 /** One email that nobody claimed, to look at it. */
-export async function loadMail(
+export async function loadEmail(
   database: Database,
   accountId: number,
   uuid: string,
-): Promise<StoredMail | undefined> {
-  const mails = await loadMails(database, [{ accountId, messageId: uuidToBytes(uuid) }]);
+): Promise<StoredEmail | undefined> {
+  const mails = await loadEmails(database, [{ accountId, messageId: uuidToBytes(uuid) }]);
   const mail = mails.get(uuid);
   if (mail !== undefined && 'fault' in mail) throw mail.fault;
   return mail;
 }
 
-interface MailRow
-  extends Omit<StoredMail, 'messageId' | 'account' | 'head' | 'tags'>,
+interface EmailRow
+  extends Omit<StoredEmail, 'messageId' | 'account' | 'head' | 'tags'>,
     Omit<AccountSwitches, 'id'> {
   uuid: string;
   tags: string[] | null;
   head: Buffer;
 }
 
-function toMail(row: MailRow): StoredMail {
+function toEmail(row: EmailRow): StoredEmail {
   const { uuid, head, version, trackOpens, trackClicks, ...rest } = row;
   const { unknownOutcome, ...mail } = rest;
   const switches = { trackOpens, trackClicks, unknownOutcome };
@@ -191,7 +191,7 @@ function toMail(row: MailRow): StoredMail {
 
 /** Whoever asks whether the recipient gets their copy, asks with this. */
 export const asked = (
-  { accountId, stream, leavable, head }: StoredMail,
+  { accountId, stream, leavable, head }: StoredEmail,
   address: string,
 ): AskedRecipient => ({
   ...{ accountId, address, leavable },

@@ -4,17 +4,17 @@
 import { Problem } from '../errors.ts';
 import { makeResetToken, type ResetDeps } from '../people/password-reset.ts';
 import { membershipsOf } from '../people/sessions.ts';
-import { mayMailReset } from '../people/sign-in-throttle.ts';
+import { mayEmailReset } from '../people/sign-in-throttle.ts';
 import { findUser } from '../people/users.ts';
-import { type NoticeDeps, sendSystemMail } from './system-mail.ts';
+import { type NoticeDeps, sendSystemEmail } from './system-email.ts';
 
-export async function mailResetLink(deps: NoticeDeps & ResetDeps, email: string): Promise<void> {
+export async function emailResetLink(deps: NoticeDeps & ResetDeps, email: string): Promise<void> {
   try {
     const user = await findUser(deps.database, email);
-    if (user === undefined || !(await mayMailReset(deps.database, user.email))) return;
+    if (user === undefined || !(await mayEmailReset(deps.database, user.email))) return;
     const accounts = await membershipsOf(deps.database, user.id);
     const token = await makeResetToken(deps, user);
-    await sendSystemMail(deps, {
+    await sendSystemEmail(deps, {
       to: user.email,
       words: {
         template: 'password-reset',
