@@ -10,7 +10,8 @@ export default defineConfig({
     ...EACH,
     include: [
       'tests/{spec,sending,delivery,webhooks,feedback,tracking,streams,messages,accounts}/**/*.test.ts',
-      'tests/{dashboard,mcp,operations,rest,resend}/**/*.test.ts',
+      'tests/{dashboard,mcp,operations,rest,resend,submission,sandbox,inbound}/**/*.test.ts',
+      'tests/store/{account-retention,kept-days}.test.ts',
     ],
     hookTimeout: 240_000,
     // Three servers share the machine with the tests.
