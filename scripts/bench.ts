@@ -1,5 +1,5 @@
 // npm run bench NAME: one benchmark of bench/, each of which prints ratios measured in one run.
-// npm run bench: all of them in turn, in short rounds; writes bench/results.json and the figures of docs/performance.md.
+// npm run bench: all of them in turn, in short rounds; writes bench/results.json and the figures of docs/performance.md and docs/scale.md.
 // npm run bench -- --against FILE: the same, but writes nothing and names what got worse than in FILE by more than noise.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,8 +7,9 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { BENCHES, type Bench } from '../bench/support/benches.ts';
 import { missedGoals, type Run, whatGotWorse } from '../bench/support/comparison.ts';
-import { GOAL_MISSED, type Result } from '../bench/support/results.ts';
+import { GOAL_MISSED, type Result, SKIPPED } from '../bench/support/results.ts';
 import { PERFORMANCE, withFigures } from './describe-figures.ts';
+import { SCALE, withCapacity } from './describe-scale.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const RESULTS = join(ROOT, 'bench/results.json');
@@ -30,7 +31,8 @@ function runAll(): void {
   const { run, broken } = measure();
   writeFileSync(RESULTS, `${JSON.stringify(run, null, 2)}\n`);
   writeFileSync(join(ROOT, PERFORMANCE), withFigures());
-  say(`\n${run.results.length} figures: bench/results.json, ${PERFORMANCE}`);
+  writeFileSync(join(ROOT, SCALE), withCapacity());
+  say(`\n${run.results.length} figures: bench/results.json, ${PERFORMANCE}, ${SCALE}`);
   tell('goal missed', missedGoals(run));
   finish(broken);
 }
@@ -58,6 +60,7 @@ function measure(): { run: Run; broken: string[] } {
     say(`\n── ${name} ${'─'.repeat(Math.max(0, 60 - name.length))}`);
     const had = readFileSync(lines).length;
     const code = start(name, { ...bench, env: { BENCH_RESULTS: lines, ...bench.env } });
+    if (code === SKIPPED) continue;
     const ended = code === 0 || code === GOAL_MISSED;
     if (!ended || readFileSync(lines).length === had) broken.push(name);
   }

@@ -12,9 +12,13 @@ export const PERFORMANCE = 'docs/performance.md';
 /** The page with the figures of the last run. Every benchmark has its place there. */
 export function withFigures(): string {
   const page = readFileSync(join(ROOT, PERFORMANCE), 'utf8');
+  return fillIn(page, readRun(), Object.keys(BENCHES));
+}
+
+/** The last run of all benchmarks. */
+export function readRun(): Run | undefined {
   const file = join(ROOT, 'bench/results.json');
-  const run = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Run) : undefined;
-  return fillIn(page, run, Object.keys(BENCHES));
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Run) : undefined;
 }
 
 export function fillIn(page: string, run: Run | undefined, benches: readonly string[]): string {
@@ -28,13 +32,13 @@ export function fillIn(page: string, run: Run | undefined, benches: readonly str
   return Object.entries(places).reduce((text, [name, make]) => between(text, name, make), page);
 }
 
-function describeRun(run: Run | undefined): string {
+export function describeRun(run: Run | undefined): string {
   if (run === undefined) return `${NOT_MEASURED}\n`;
   const { at, version, commit, node, machine } = run;
   return `Measured ${at.slice(0, 10)}, version ${version} at ${commit}, Node ${node}, on ${machine}.\n`;
 }
 
-const NOT_MEASURED = 'Not measured yet: `npm run bench` fills this in.';
+export const NOT_MEASURED = 'Not measured yet: `npm run bench` fills this in.';
 
 function figuresOf(bench: string, run: Run | undefined): string {
   const results = run?.results.filter((it) => it.bench === bench) ?? [];

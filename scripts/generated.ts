@@ -7,11 +7,13 @@ import { describeCatalog } from './describe-catalog.ts';
 import { describeClient } from './describe-client.ts';
 import { PERFORMANCE, withFigures } from './describe-figures.ts';
 import { withTables } from './describe-operations.ts';
+import { SCALE, withCapacity } from './describe-scale.ts';
 
 const generated: Record<string, string> = {
   'docs/api.md': withTables('docs/api.md'),
   'docs/mcp.md': withTables('docs/mcp.md'),
   [PERFORMANCE]: withFigures(),
+  [SCALE]: withCapacity(),
   'docs/configuration.md': describeConfig(),
   'docs/template-catalogue.md': describeCatalog(loadCatalog('catalog')),
   'src/client/operations.ts': describeClient(),

@@ -23,4 +23,5 @@ export const BENCHES: Record<string, Bench> = {
   'end-to-end': { env: { SECONDS: '60' } },
   growth: { env: { SIZES: '10000,1000000', ROUNDS: '3' } },
   memory: {},
+  citus: { env: { ROUNDS: '4' } },
 };

@@ -25,6 +25,8 @@ const bench = /([\w-]+)\.ts$/.exec(process.argv[1] ?? '')?.[1] ?? 'unknown';
 
 /** The run's code when a goal was missed; 1 is a fault. */
 export const GOAL_MISSED = 3;
+/** What it needs is not on this machine. */
+export const SKIPPED = 4;
 
 /** Prints a figure beside its goal. */
 export function judge(

@@ -149,12 +149,12 @@ export async function sizeOfQueue(database: Database): Promise<QueueShares> {
 }
 
 async function sizeHere(server: Database): Promise<QueueShares> {
-  const [row] = await server.prepared<QueueSize & { later: number; laterBytes: number }>(
+  const [row] = await server.prepared<QueueSize & { later: number; later_bytes: number }>(
     'size-of-queue',
-    'SELECT mails, bytes, later, later_bytes AS "laterBytes" FROM queue_size_here()',
+    'SELECT * FROM queue_size_here()',
     [],
   );
-  const { mails, bytes, later, laterBytes } = row!;
+  const { mails, bytes, later, later_bytes: laterBytes } = row!;
   return { all: { mails, bytes }, scheduled: { mails: later, bytes: laterBytes } };
 }
 
