@@ -1,0 +1,163 @@
+// Every dialog of the dashboard, opened and left by keyboard: the focus goes into it, and back to
+// where it came from.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSignedIn } from '../dashboard/dashboard-client.ts';
+import { addRelay } from '../relays/support.ts';
+import { mail, type TestAccount } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { openDashboard, PASSWORD } from './dashboard.ts';
+
+const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
+afterAll(() => dashboard?.stop());
+
+const pagesFolder = join(import.meta.dirname, '../../web/src');
+
+describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
+  let account: TestAccount;
+  let api: Awaited<ReturnType<typeof openSignedIn>>['api'];
+  let page: Page;
+  const ids = { scheduled: '', endpoint: '' };
+
+  beforeAll(async () => {
+    const { service, open } = dashboard!;
+    account = await service.account();
+    ({ api } = await openSignedIn(service, { accountId: account.id, operator: true }));
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    ids.scheduled = (await service.send(account.key, mail({ scheduled_at: inAnHour }))).body.id;
+    ids.endpoint = (await api.webhooks.create({ url: 'http://127.0.0.1:49151/hook' })).id;
+    await api.webhooks.test({ id: ids.endpoint, event_type: 'delivery' }).catch(() => undefined);
+    await service.send(account.key, mail());
+    await api.templates.clone({ slug: 'welcome' });
+    await api.templates.put({ slug: 'welcome', subject: 'Second' });
+    await api.streams.put({ name: 'news', kind: 'broadcast', title: 'News' });
+    await api.suppressions.put({ address: 'no@example.net' });
+    await api.addresses.put({ address: 'one@example.org' });
+    await api.team.invite({ email: 'new@example.org', role: 'viewer' });
+    await until(async () => (await api.sandbox.list()).data.length > 0);
+    await until(async () => (await api.webhooks.listDeliveries({ id: ids.endpoint })).data[0]);
+    await addRelay(service, { name: 'spare', url: 'smtp://127.0.0.1:1', weight: 0 });
+    page = await open({ accountId: account.id, role: 'owner', operator: true });
+  }, 60_000);
+
+  const dialog = () => page.getByRole('dialog');
+  const isFocused = (at: Locator) =>
+    at
+      .and(page.locator(':focus'))
+      .count()
+      .then((found) => found === 1);
+  const isInDialog = () => page.evaluate(`!!document.activeElement.closest('[role=dialog]')`);
+
+  /** In by Enter, out by Escape, or by a button where Escape would lose something. */
+  async function walk(opener: Locator, out?: string, item?: string): Promise<void> {
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    if (item !== undefined) {
+      await page.getByRole('menuitem', { name: item }).focus();
+      await page.keyboard.press('Enter');
+    }
+    await dialog().waitFor();
+    await until(isInDialog);
+    if (out === undefined) await page.keyboard.press('Escape');
+    else {
+      await dialog().getByRole('button', { name: out }).first().focus();
+      await page.keyboard.press('Enter');
+    }
+    await dialog().waitFor({ state: 'detached' });
+    await until(() => isFocused(opener));
+  }
+
+  const button = (name: string | RegExp) =>
+    page.locator('#main').getByRole('button', { name }).first();
+
+  it.each<[path: string, names: (string | RegExp)[]]>([
+    ['/messages/SCHEDULED', ['Change the time', 'Cancel the email', 'Send again']],
+    ['/templates', ['New template']],
+    ['/templates/one-time-code', ['Clone', 'Test send']],
+    ['/templates/welcome', ['Clone', 'Test send', 'Archive', 'Diff']],
+    ['/templates/welcome/edit', ['Test send', 'Publish…']],
+    ['/senders', ['Add a domain', 'Add an address', 'Remove example.com', 'Remove one@']],
+    ['/webhooks', ['Add an endpoint']],
+    ['/webhooks/ENDPOINT', ['Send a test event', /delivery/]],
+    ['/keys', ['Create a key', /^Revoke/]],
+    ['/streams', ['New stream', 'Change News', 'Archive News']],
+    ['/suppressions', ['Add addresses', 'Remove no@']],
+    ['/sandbox', ['Empty the inbox']],
+    ['/team', ['Invite', /^Remove/, 'Withdraw']],
+    ['/profile', ['Set up an app']],
+    ['/operator', ['New account']],
+    ['/operator/relays', ['Add a relay']],
+  ])('on %s', { timeout: 120_000 }, async (path, names) => {
+    await page.goto(path.replace('SCHEDULED', ids.scheduled).replace('ENDPOINT', ids.endpoint));
+    for (const name of names) {
+      await walk(button(name)).catch((fault) => {
+        throw new Error(`${path}, ${name}: ${fault}`);
+      });
+    }
+  });
+
+  it.each<[path: string, menu: string, items: string[]]>([
+    ['/webhooks/ENDPOINT', 'More', ['Edit', 'Replay events', 'Rotate the secret', 'Remove']],
+    ['/operator', 'Manage Test', ['Plan, quota and rate', 'Suspend']],
+    ['/operator/relays', 'Manage spare', ['Change', 'Remove']],
+    ['/messages?q=subject:x', 'Views', ['Save this search']],
+  ])('from a menu on %s', { timeout: 120_000 }, async (path, menu, items) => {
+    await page.goto(path.replace('ENDPOINT', ids.endpoint));
+    for (const item of items) {
+      await walk(button(menu), undefined, item).catch((fault) => {
+        throw new Error(`${path}, ${item}: ${fault}`);
+      });
+    }
+  });
+
+  it('where its button was switched off while the answer was on its way', async () => {
+    await page.goto('/templates/welcome/edit');
+    await page.getByLabel('Subject').fill('Published at once');
+    await walk(button('Publish…'), 'Not yet');
+    await page.getByLabel('Subject').fill('Mine');
+    await api.templates.put({ slug: 'welcome', subject: 'Somebody else’s' });
+    await walk(button('Save draft'));
+    await page.goto('/branding');
+    await page.getByRole('textbox', { name: 'Brand name' }).fill('Finch');
+    await walk(button('Save…'));
+  });
+
+  it('over whatever has the focus', async () => {
+    await page.goto('/templates/welcome/edit');
+    const subject = page.getByLabel('Subject');
+    await subject.focus();
+    await page.keyboard.press('ControlOrMeta+k');
+    await dialog().waitFor();
+    await page.keyboard.press('Escape');
+    await until(() => isFocused(subject));
+    await page.goto('/keys');
+    const create = button('Create a key');
+    await create.focus();
+    await page.keyboard.press('?');
+    await dialog().waitFor();
+    await page.keyboard.press('Escape');
+    await until(() => isFocused(create));
+  });
+
+  it('after the session ended and began again', async () => {
+    await page.goto('/templates/welcome/edit');
+    const subject = page.getByLabel('Subject');
+    await subject.focus();
+    await dashboard!.service.database.query('DELETE FROM sessions');
+    await page.keyboard.type('x');
+    await dialog().waitFor();
+    await dialog().getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await dialog().waitFor({ state: 'detached' });
+    await until(() => isFocused(subject));
+  });
+});
+
+it('there is one kind of dialog', () => {
+  const others = readdirSync(pagesFolder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.tsx') && name !== 'parts/dialog.tsx')
+    .filter((name) => /<Modal\b/.test(readFileSync(join(pagesFolder, name), 'utf8')));
+  expect(others).toEqual([]);
+});
