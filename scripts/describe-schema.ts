@@ -16,8 +16,15 @@ export async function describeSchema(
   const sections = [
     await enums(database),
     await functions(database, whole),
-    await tables(database),
-    whole ? [...(await partitions(database)), ROWS_HERE, ...(await sequences(database))] : [],
+    await tables(database, whole),
+    whole
+      ? [
+          ...(await partitions(database)),
+          ROWS_HERE,
+          ...(await sequences(database)),
+          ...(await unproved(database)),
+        ]
+      : [],
     await foreignKeys(database),
     await indexes(database),
     await triggers(database),
@@ -79,7 +86,7 @@ interface TableRow {
   settings: string | null;
 }
 
-async function tables(database: Queryable): Promise<string[]> {
+async function tables(database: Queryable, whole: boolean): Promise<string[]> {
   const rows = await database.query<TableRow>(
     `SELECT t.relname AS name, array_to_string(t.reloptions, ', ') AS settings,
             CASE WHEN t.relkind = 'p' THEN pg_get_partkeydef(t.oid) END AS partitioned,
@@ -91,8 +98,10 @@ async function tables(database: Queryable): Promise<string[]> {
                   WHERE attrelid = t.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum) AS columns,
             array(SELECT format('CONSTRAINT %I %s', conname, pg_get_constraintdef(oid))
                   FROM pg_constraint WHERE conrelid = t.oid AND contype IN ('p', 'u', 'c')
+                    AND (convalidated OR NOT $1)
                   ORDER BY position(contype in 'puc'), conname) AS constraints
      FROM pg_class t WHERE ${OURS} ORDER BY t.relname`,
+    [whole],
   );
   return rows.map(({ name, columns, constraints, partitioned, settings }) => {
     const parts = [...columns, ...constraints].map((line) => `  ${line}`).join(',\n');
@@ -116,6 +125,15 @@ const sequences = (database: Queryable): Promise<string[]> =>
     database,
     `SELECT format('SELECT setval(%L, %s);', sequencename, last_value) AS line
      FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL`,
+  );
+
+/** Checks that older rows were not asked: CREATE TABLE would forget that they are NOT VALID. */
+const unproved = (database: Queryable): Promise<string[]> =>
+  linesOf(
+    database,
+    `SELECT format(E'ALTER TABLE %I ADD CONSTRAINT %I\\n  %s;', relname, conname, pg_get_constraintdef(c.oid)) AS line
+     FROM pg_constraint c JOIN pg_class t ON t.oid = conrelid
+     WHERE ${OURS} AND contype = 'c' AND NOT convalidated`,
   );
 
 const foreignKeys = (database: Queryable): Promise<string[]> =>
