@@ -79,7 +79,7 @@ async function forgetContent(
 ): Promise<void> {
   await client.query(
     `DELETE FROM contents WHERE account_id = $1 AND message_id = $2 AND NOT EXISTS (
-       SELECT FROM due_messages WHERE account_id = $1 AND message_id = $2)`,
+       SELECT 1 FROM due_messages WHERE account_id = $1 AND message_id = $2)`,
     [accountId, messageId],
   );
 }
