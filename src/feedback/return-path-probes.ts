@@ -3,7 +3,7 @@
 // sends them, after a check of the domain and for `doctor`. After: inbound/feedback-smtp.ts takes
 // them.
 import { randomUUID } from 'node:crypto';
-import { proveReturnPath } from '../accounts/domains.ts';
+import { proveReturnPath } from '../accounts/return-path-proof.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
 /** What a probe is about: a domain of an account, or (null) BOUNCE_DOMAIN. */

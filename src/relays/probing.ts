@@ -3,7 +3,7 @@
 // (feedback/return-path-probes.ts).
 import { randomUUID } from 'node:crypto';
 import { returnPathHost } from '../accounts/domain-records.ts';
-import { proveReturnPath } from '../accounts/domains.ts';
+import { proveReturnPath } from '../accounts/return-path-proof.ts';
 import { noteProbe, noteProbeFault, type ProbedHost } from '../feedback/return-path-probes.ts';
 import { createRelay } from '../smtp/relay.ts';
 import type { Database } from '../store/pool.ts';

@@ -1,6 +1,6 @@
 // The relays that operators added, as they are stored: the URL sealed, because the password is in
 // it. Written by operations/relays.ts; read by relay-list.ts, once a second in every process.
-import { relaysChanged } from '../accounts/domains.ts';
+import { relaysChanged } from '../accounts/return-path-proof.ts';
 import { Problem } from '../errors.ts';
 import { disregardProbes } from '../feedback/return-path-probes.ts';
 import type { Queryable } from '../store/pool.ts';

@@ -6,14 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { createDns } from '../../src/accounts/dns.ts';
 import { openDomainKey } from '../../src/accounts/domain-keys.ts';
-import {
-  addDomain,
-  checkDomain,
-  type Domain,
-  proveReturnPath,
-  recheckDomains,
-} from '../../src/accounts/domains.ts';
+import { addDomain, checkDomain, type Domain, recheckDomains } from '../../src/accounts/domains.ts';
 import { getIdentity, removeIdentity } from '../../src/accounts/identities.ts';
+import { proveReturnPath } from '../../src/accounts/return-path-proof.ts';
 import { openSecret } from '../../src/secrets.ts';
 import type { Vault } from '../../src/store/vault.ts';
 import { captured } from '../support/captured.ts';
