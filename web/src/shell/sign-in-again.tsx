@@ -1,11 +1,12 @@
 // Asks for the password over a page whose session ended (interruptions.tsx).
-import { Button, Group, PasswordInput, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Me, SessionState } from '../../../src/dashboard/views/session.ts';
 import { call, SESSION_ENDED_KEY, SESSION_KEY, useAction } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { ActionForm } from '../parts/form.tsx';
+import { OwnPassword } from '../parts/own-password.tsx';
 import { SecondFactor, useEntered } from '../parts/second-factor.tsx';
 import { useMe } from '../session.ts';
 
@@ -51,21 +52,7 @@ export function SignInAgainDialog({ opened }: { opened: boolean }) {
             signIn.mutate({ body: { email: user.email, password: field('password') } })
           }
         >
-          <input
-            type="hidden"
-            name="username"
-            autoComplete="username"
-            value={user.email}
-            readOnly
-          />
-          <PasswordInput
-            label="Password"
-            name="password"
-            autoComplete="current-password"
-            required
-            withAsterisk={false}
-            data-autofocus
-          />
+          <OwnPassword email={user.email} />
         </ActionForm>
       )}
       <Group mt="md">

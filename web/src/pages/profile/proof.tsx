@@ -1,12 +1,13 @@
 // "Confirm it is you" before something that changes how somebody signs in. The server asks again ten
 // minutes after the last password or passkey; this dialog gives it.
-import { Button, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useState } from 'react';
 import type { Proof } from '../../../../src/dashboard/views/factors.ts';
 import { call } from '../../api.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
+import { OwnPassword } from '../../parts/own-password.tsx';
 import { passkeysWork, showPasskey } from '../../passkeys.ts';
 import { useMe } from '../../session.ts';
 
@@ -45,21 +46,7 @@ export function ProofProvider({ children }: { children: ReactNode }) {
             act="Go on"
             onSend={(field) => prove.mutate(async () => ({ password: field('password') }))}
           >
-            <input
-              type="hidden"
-              name="username"
-              autoComplete="username"
-              value={user.email}
-              readOnly
-            />
-            <PasswordInput
-              label="Password"
-              name="password"
-              autoComplete="current-password"
-              required
-              withAsterisk={false}
-              data-autofocus
-            />
+            <OwnPassword email={user.email} />
           </ActionForm>
           {asked?.passkey && (
             <Button
