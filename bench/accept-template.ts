@@ -36,7 +36,10 @@ const database = openDatabase(embedded.url, { connections: 4, onIdleError: () =>
 await migrate(database);
 const key = await makeKey();
 const catalog = loadCatalog(catalogFolder);
-const variables = catalog.templates.get(SLUG)!.sample;
+// The pictures at an address, as a shop has them: those of the sample would travel with the email.
+const variables = JSON.parse(
+  JSON.stringify(catalog.templates.get(SLUG)!.sample).replaceAll('alderfinch.', 'shop.'),
+);
 const render = createRenderer(openSystemResolution(catalog), makeHere(catalog));
 const { subject, html, text } = await render(0, { slug: SLUG, variables });
 const server = await startServer();

@@ -58,7 +58,7 @@ async function main(): Promise<void> {
     url,
     name: 'bench.example',
     maxConnections: CONNECTIONS,
-    maxMailsPerConnection: 1e9,
+    maxEmailsPerConnection: 1e9,
   });
   const pool = createTransport({
     host: '127.0.0.1',

@@ -11,10 +11,13 @@ import { summarise } from './support/rounds.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const PORT = 38_481;
-const SENDS = 5000;
+const SENDS = 1000;
+/** As many a second as the first account of an installation may send. */
+const A_SECOND = 100;
 
 const folder = mkdtempSync(join(tmpdir(), 'sandmartin-bench-'));
 let output = '';
+let running: ChildProcess | undefined;
 
 try {
   const cold = await started(join(folder, 'data'));
@@ -34,7 +37,10 @@ try {
   const key = /sm_live_\w+/.exec(output)![0];
   let loaded = 0;
   for (let sent = 0; sent < SENDS; sent += 50) {
-    await Promise.all(Array.from({ length: 50 }, () => send(key)));
+    await Promise.all([
+      ...Array.from({ length: 50 }, () => send(key)),
+      wait((50 / A_SECOND) * 1000 + 20),
+    ]);
     loaded = Math.max(loaded, residentMb(child));
   }
   await wait(15_000);
@@ -44,6 +50,7 @@ try {
   judge('memory of the service, 15 s after', single(residentMb(child)), memory);
   await stop(child);
 } finally {
+  running?.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -60,6 +67,7 @@ async function started(data: string): Promise<{ child: ChildProcess; seconds: nu
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  running = child;
   child.stdout!.on('data', (chunk) => {
     output += chunk;
   });
@@ -77,12 +85,13 @@ async function send(key: string): Promise<void> {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
     body: JSON.stringify({
-      from_email: 'hello@example.com',
+      from_email: 'hello@demo.example',
       to: ['ada@example.net'],
       subject: 'Hello',
       text: 'Hello',
     }),
   });
+  if (answer.status !== 202) throw new Error(await answer.text());
   await answer.arrayBuffer();
 }
 

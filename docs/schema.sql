@@ -590,6 +590,13 @@ CREATE TABLE recovery_codes (
   CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, hash)
 );
 
+CREATE TABLE relay_url (
+  only_one boolean NOT NULL DEFAULT true,
+  place text,
+  CONSTRAINT relay_url_pkey PRIMARY KEY (only_one),
+  CONSTRAINT relay_url_only_one_check CHECK (only_one)
+);
+
 CREATE TABLE relay_usage (
   relay text NOT NULL,
   day date NOT NULL,

@@ -3,6 +3,7 @@ import { OPERATIONS } from '../src/operations/all.ts';
 import { itemsOf } from '../src/operations/lists.ts';
 import type { Operation } from '../src/operations/operation.ts';
 import { describeApi } from '../src/rest/openapi/document.ts';
+import { EVERY_HOOK_TYPE } from '../src/webhooks/event-body.ts';
 
 type Schema = {
   type?: string | string[];
@@ -46,6 +47,9 @@ export function describeClient(): string {
     ...typesIn(api, operations),
     '/** Every operation, by resource. */',
     `export interface Operations ${operations}`,
+    '',
+    '/** What webhooks tell of. */',
+    `export const EVENT_TYPES = [${EVERY_HOOK_TYPE.map((type) => `'${type}'`).join(', ')}] as const;`,
     '',
     '/** Method, path and what may be tried again, by the name of the call. */',
     'export const ROUTES = {',

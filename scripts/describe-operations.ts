@@ -69,7 +69,7 @@ function parametersOf({ input, rest }: Operation): string[] {
 function scopes(): string {
   const all = new Set(OPERATIONS.flatMap(({ scope }) => scope ?? []));
   return table(
-    ['scope', 'allows to'],
+    ['scope', 'allows you to'],
     [...all].map((wanted) => [
       code(wanted),
       OPERATIONS.filter(({ scope }) => scope === wanted)

@@ -328,7 +328,7 @@ const settings = {
   },
   SECRET_KEY: {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
-    shownDefault: 'unset: made once and kept in the database',
+    shownDefault: 'unset: generated once and stored in the database',
     description:
       'Signs tokens in links and return paths and seals private keys and webhook secrets at rest. Give every process and command the same value; without it, only the database protects them. If you set it later, what is already stored is resealed. Change it only with `sandmartin secret rotate`.',
   },
@@ -376,7 +376,7 @@ export interface Config {
   relayConnections: number;
   deliveryLeaseMs: number;
   relayDown: 'refuse' | 'queue';
-  queueLimit: { mails: number; bytes: number };
+  queueLimit: { emails: number; bytes: number };
   /** In lower case. */
   allowedHeaders: ReadonlySet<string>;
   /** SMTP submission; its ports are undefined where there is none. */
@@ -470,7 +470,7 @@ function toConfig(read: Parsed): Config {
     relayConnections: read.RELAY_CONNECTIONS,
     deliveryLeaseMs: read.DELIVERY_LEASE_SECONDS * 1000,
     relayDown: read.RELAY_DOWN,
-    queueLimit: { mails: read.QUEUE_LIMIT, bytes: read.QUEUE_LIMIT_BYTES },
+    queueLimit: { emails: read.QUEUE_LIMIT, bytes: read.QUEUE_LIMIT_BYTES },
     allowedHeaders: new Set(read.ALLOWED_HEADERS),
     smtp: {
       host: read.SMTP_HOST ?? read.HOST,

@@ -97,7 +97,8 @@ function warnOfJump(log: Log, { jump, trustedFrom }: ClockHistory): void {
 
 /** Not part of starting: DNS servers may be slow. */
 async function checkDomains(deps: MaintenanceDeps, stopped: () => boolean): Promise<void> {
-  for (const domain of await recheckDomains({ ...deps, stopped })) {
+  const checked = await recheckDomains({ ...deps, stopped });
+  for (const domain of checked) {
     if (domain.verified && domain.findings?.every((finding) => finding.ok)) continue;
     deps.log.warn(
       {
@@ -109,6 +110,8 @@ async function checkDomains(deps: MaintenanceDeps, stopped: () => boolean): Prom
       'a domain lacks DNS records',
     );
   }
+  // After a change of relays all are due at once.
+  if (checked.length > 0) await checkDomains(deps, stopped);
 }
 
 /**

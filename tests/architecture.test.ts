@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const SRC = join(import.meta.dirname, '../src');
-const DOORS = ['rest', 'submission', 'mcp', 'dashboard', 'inbound'];
+const DOORS = ['rest', 'submission', 'mcp', 'resend', 'dashboard', 'inbound'];
 
 /** Top to bottom, as the list in ARCHITECTURE.md. */
 const order = readOrder();

@@ -8,7 +8,11 @@ import { describe, expect, it } from 'vitest';
 import { readDmarc } from '../src/accounts/dmarc.ts';
 import { judge, type RecordPurpose } from '../src/accounts/domain-records.ts';
 import { accountOfKey, hasChecksum } from '../src/accounts/keys.ts';
+import { strangeLink, strangeLinkIn } from '../src/accounts/link-hosts.ts';
+import { readToken as readOneTimeToken } from '../src/accounts/one-time-token.ts';
 import { addressKey, parseAddress, parseMailbox } from '../src/addresses.ts';
+import { compareTexts } from '../src/approvals/comparison.ts';
+import { systemClock } from '../src/clock.ts';
 import { readCookie } from '../src/dashboard/session-cookie.ts';
 import { mailgun } from '../src/feedback/providers/mailgun.ts';
 import { postmark } from '../src/feedback/providers/postmark.ts';
@@ -19,11 +23,19 @@ import { canonicalString, isCertificateUrl, subscribeUrl } from '../src/feedback
 import { apiKeyIn } from '../src/http/api-key.ts';
 import { readId } from '../src/ids.ts';
 import { readRequesters } from '../src/inbound/requester.ts';
+import { lint } from '../src/lint/lint.ts';
+import { fence, unfenced } from '../src/mcp/fence.ts';
 import { describedBy, readFields } from '../src/mime/fields.ts';
 import { nearest, similarSlugs } from '../src/nearest.ts';
 import { isNetwork } from '../src/networks.ts';
+import { readMark } from '../src/people/known-browser.ts';
+import { deviceOf } from '../src/people/sign-in-places.ts';
+import { challengeOf, readNewKey } from '../src/people/webauthn.ts';
+import { atOnce } from '../src/process/in-turns.ts';
 import { readRule } from '../src/relays/rule-words.ts';
+import { toSendRequest } from '../src/resend/emails.ts';
 import { readPost } from '../src/rest/plain-posts.ts';
+import { readAfter } from '../src/sandbox/account-inbox.ts';
 import { codesIn } from '../src/sandbox/codes.ts';
 import { linksInText } from '../src/sandbox/links.ts';
 import { readAttachments } from '../src/sending/attachments.ts';
@@ -33,10 +45,16 @@ import { checkInlineParts } from '../src/sending/inline-parts.ts';
 import { readInstant } from '../src/sending/schedule.ts';
 import { createReplyReader } from '../src/smtp/reply.ts';
 import { readAddressList } from '../src/submission/address-list.ts';
+import { readWishes } from '../src/submission/wishes.ts';
+import { changeBranding } from '../src/templates/branding.ts';
+import { defaultBranding } from '../src/templates/branding-fields.ts';
 import { carryCalendarFile } from '../src/templates/calendar-file.ts';
 import { readImageKind } from '../src/templates/image-kinds.ts';
 import { canonicalLocale, fallbacks, requireLocale } from '../src/templates/locales.ts';
+import { readLogo } from '../src/templates/logos.ts';
+import { piecesOf } from '../src/templates/messages.ts';
 import { carryQrCodes } from '../src/templates/qr-codes.ts';
+import { namesReadBy, requireFit } from '../src/templates/variable-fit.ts';
 import { readSubscriber } from '../src/tracking/apply.ts';
 import { isMachine } from '../src/tracking/machines.ts';
 import { readToken } from '../src/tracking/token.ts';
@@ -78,6 +96,17 @@ const event = (text: string) => ({
   'event-data': { event: 'failed', recipient: text, 'delivery-status': { message: text } },
 });
 const LINE = 'POST /v1/send HTTP/1.1\r\n';
+const HOSTS = ['example.com'];
+const LINTED = { broadcast: true, unsubscribe: false } as const;
+const MARKUP = ['<a href="', '<img src="', '">', '{{', '}}', '&amp;', ' ', 'https://', 'a.example'];
+const passkey = (data: string) => ({
+  id: data,
+  clientData: Buffer.from(`{"challenge":"a","type":"webauthn.create","origin":"${data}"}`).toString(
+    'base64url',
+  ),
+  authenticatorData: Buffer.from(data, 'latin1').toString('base64url'),
+});
+const party = { origin: 'https://a.example', id: 'a.example' };
 
 it.each<[string, string[], (text: string) => unknown]>([
   ['mailboxes', ['a', '.', '@', '"', '\\', '<', '>', ' ', '-', 'xn--', 'ü', '('], parseMailbox],
@@ -209,7 +238,62 @@ it.each<[string, string[], (text: string) => unknown]>([
       'WEBPVP8X',
       'GIF89a',
     ],
-    (text) => readImageKind(Buffer.from(text, 'latin1')),
+    (text) => [
+      readImageKind(Buffer.from(text, 'latin1')),
+      quietly(() => readLogo(Buffer.from(text, 'latin1').toString('base64'))),
+      quietly(() => readLogo(text)),
+    ],
+  ],
+  [
+    'marks of browsers, tokens of links',
+    ['usr_', '.', 'A', '-', '9', 'é'],
+    (text) => [
+      readMark({ clock: systemClock, factorKey: KEY }, text),
+      readOneTimeToken(text),
+      readAfter(text),
+    ],
+  ],
+  ['devices', ['Mozilla/5.0 ', '(', 'Windows', 'Mac OS X', ' Edg', '/', 'Chrome', ';'], deviceOf],
+  [
+    'passkeys',
+    ['\xa5', '\x01\x02', '\x03\x26', '\x20', '\xff', '"', '\\', 'a', '\0'],
+    (text) => [
+      quietly(() => challengeOf(passkey(text))),
+      quietly(() => readNewKey(passkey(text), party)),
+    ],
+  ],
+  [
+    'words for agents',
+    ['"', '“', '”', " '", "' ", 'said: ', '⟪', '⟫', '/0123456789', 'a', ':', '.', '\u200b', '\n'],
+    (text) => [fence({ detail: text, subject: text, [text]: { note: text } }), unfenced([text])],
+  ],
+  [
+    'emails as Resend has them',
+    [...MARKUP, '<p>', '</p>', ':', '2030-01-01'],
+    (text) => [
+      quietly(() => toSendRequest({ from: text, to: text, subject: text, html: text })),
+      quietly(() => toSendRequest({ to: text, scheduled_at: text, tags: [{ name: text }] })),
+    ],
+  ],
+  [
+    'headers that ask for something',
+    ['a', ',', ' ', '{', '"', ':', '=?utf-8?q?a?=', '\r\n ', '['],
+    (text) => {
+      const { fields } = readFields(`X-SM-Tags: ${text}\r\nX-SM-${text}: a\r\n`);
+      return Promise.allSettled(fields.map((field) => readWishes([field])));
+    },
+  ],
+  ['lint', MARKUP, (text) => lint({ ...LINTED, subject: text, text, html: text })],
+  ['texts compared', ['a', '\n', ' ', 'é'], (text) => compareTexts(text, `${text}\n${text}b`)],
+  ['messages of languages', ['{', '}', 'name', '_', ' ', '{{'], piecesOf],
+  ['names that are read', ['{{', '}}', '{%', '%}', ' a', 'é', '_', '{'], namesReadBy],
+  [
+    'branding',
+    ['https://', 'a.example', '/', '#', '0', '"', '@', ' ', '<', ','],
+    (text) =>
+      ['brand_name', 'logo_url', 'primary_color', 'support_email', 'footer_html', 'font'].map(
+        (field) => quietly(() => changeBranding(defaultBranding, { [field]: text })),
+      ),
   ],
 ])('%s', (_, pieces, read) => expectLinearFor(pieces, read, { searchMs: 300 }));
 
@@ -226,4 +310,46 @@ describe('records of a domain', () => {
     expectLinear(make, (values) => judge(record(purpose), answered(values)), { to: 64_000 });
     expect(judge(record(purpose), answered(make(64))).ok).toBe(false);
   });
+});
+
+// Longer than one of the pieces in which they are read.
+it('links that a key may not write', () => {
+  const pieces = [
+    'https:',
+    '/',
+    '//',
+    'a.',
+    'evil.com',
+    '&#x41;',
+    '&sol;',
+    '.',
+    '-',
+    '@',
+    ' ',
+    '．',
+  ];
+  const read = (text: string) => [
+    atOnce(strangeLink(text, HOSTS)),
+    atOnce(strangeLink({ [text]: [text] }, HOSTS, { plain: true })),
+    atOnce(
+      strangeLinkIn(
+        { filename: `${text}.ics`, contentType: 'text/calendar', content: Buffer.from(text) },
+        HOSTS,
+      ),
+    ),
+  ];
+  expectLinearFor(pieces, read, { searchMs: 300, from: 20_000 });
+});
+
+// Each name was looked for in all of the sender's own text, again and again.
+it('many variables, and a text that reads them all', () => {
+  const template = { slug: 'a', variables: [], reads: null };
+  const make = (size: number) => {
+    const names = Array.from({ length: size / 8 }, (_, n) => `v${n}`);
+    return {
+      variables: Object.fromEntries(names.map((name) => [name, 1])),
+      text: names.map((name) => `{{${name}}}`).join(''),
+    };
+  };
+  expectLinear(make, ({ variables, text }) => requireFit(template, variables, [text]));
 });

@@ -43,6 +43,11 @@ const FORBIDDEN: [wrong: RegExp, instead: string][] = [
   [/(?:exists|is set up|are there|was there) already\b/i, 'already exists'],
   [/in some (?:seconds|days)\b/i, 'in a few seconds'],
   [/\bfor who (?:is|has|was|forgot|lost)\b/i, 'for whoever'],
+  [/would hold against/i, 'would object to'],
+  [/changes? what is given/i, 'changes the fields you give'],
+  [/\bof which nobody knows\b/i, 'whose outcome is unknown'],
+  [/label="now and then"/i, 'before and after'],
+  [/lapsed unapproved/i, 'expired'],
 ];
 
 const READ: [folder: string, ending: RegExp][] = [

@@ -106,7 +106,7 @@ async function runWorld(): Promise<void> {
       void relay?.close();
       relay = createRelay({
         ...{ url: `smtp://127.0.0.1:${told.feedbackPort}?tls=off`, name: 'relay.example' },
-        maxMailsPerConnection: 1e9,
+        maxEmailsPerConnection: 1e9,
       });
       for (const taken of kept.splice(0)) void report(taken);
     }

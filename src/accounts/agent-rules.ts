@@ -3,7 +3,7 @@
 // judged where it is counted, approval where the email is stored (approvals/).
 import { addressKey, formatMailbox, type Mailbox, parseMailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
-import { inLongTurns } from '../in-turns.ts';
+import { inLongTurns } from '../process/in-turns.ts';
 import type { AgentLimits } from './agent-limits.ts';
 import { type AttachedFile, strangeLink, strangeLinkIn } from './link-hosts.ts';
 

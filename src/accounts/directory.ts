@@ -8,7 +8,8 @@ import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { networkSet } from '../networks.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
+import { repeatedly } from '../process/repeatedly.ts';
 import { among, byShard } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 import { type AgentLimits, LIMIT_COLUMNS, limitsOf } from './agent-limits.ts';
@@ -137,7 +138,6 @@ export function openDirectory(deps: {
   const couldNotNote = recurringFault(log, 'warn', 'could not note the last use of keys');
   const entries = new Map<number, Entry>();
   const usedKeys = new Map<string, { accountId: number; atMs: number }>();
-  let polling: Promise<void> | undefined;
 
   /** What is known of an account and may still be trusted. */
   function remembered(accountId: number): Entry | undefined {
@@ -300,13 +300,7 @@ export function openDirectory(deps: {
     );
   }
 
-  const pollTimer = setInterval(() => {
-    polling ??= poll()
-      .catch(couldNotAsk)
-      .finally(() => {
-        polling = undefined;
-      });
-  }, POLL_EVERY_MS);
+  const polling = repeatedly(POLL_EVERY_MS, poll, couldNotAsk);
   const lastUsedTimer = setInterval(() => {
     writeLastUsed().catch(couldNotNote);
   }, LAST_USED_EVERY_MS);
@@ -365,9 +359,8 @@ export function openDirectory(deps: {
     },
 
     async close() {
-      clearInterval(pollTimer);
       clearInterval(lastUsedTimer);
-      await polling;
+      await polling.stop();
       await writeLastUsed().catch(() => undefined);
     },
   };

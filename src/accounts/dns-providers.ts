@@ -14,7 +14,7 @@ export interface DnsZone {
   /** The domain, or the one above it that has name servers of its own. */
   zone: string;
   nameServers: string[];
-  /** Null: none that we know. */
+  /** Null: not one we know. */
   provider: DnsProvider | null;
 }
 

@@ -136,10 +136,10 @@ const isPermError = ({ purpose }: DnsRecord, { values }: DnsAnswer): boolean =>
 
 function noteOn(record: DnsRecord, seen: readonly string[]): string {
   if (record.purpose === 'spf' && seen.filter(isSpf).length > 1) {
-    return `there are several SPF records, and receivers ignore them all (PermError). Replace them with one: ${record.value}`;
+    return `there are several SPF records, and receivers ignore them all (PermError). Replace them with one: “${record.value}”`;
   }
   if (record.purpose === 'spf' && seen.some(isSpf)) {
-    return `a domain has one SPF record: change the one that is there to ${record.value}`;
+    return `a domain has one SPF record: change the one that is there to “${record.value}”`;
   }
   if (record.purpose.startsWith('dkim')) return 'the record holds another key, or a part of ours';
   return 'there are records, but not this one';

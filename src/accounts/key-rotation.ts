@@ -45,20 +45,20 @@ export interface Rotation {
 export function rotationOf(row: RotationRow, domain: string): Rotation | undefined {
   if (row.nextSelector !== null) {
     if (row.nextSeenAt === null) {
-      const note = `Publish the next DKIM records of ${domain}; the old ones stay. Email is signed with the next keys ${WAIT_HOURS} hours after DNS shows them.`;
+      const note = `Publish the next DKIM records of “${domain}”; the old ones stay. Email is signed with the next keys ${WAIT_HOURS} hours after DNS shows them.`;
       return { step: 'publish', until: null, note };
     }
     const until = later(row.nextSeenAt, WAIT_HOURS);
-    const note = `DNS shows the next DKIM records of ${domain}. Nothing to do: email is signed with them at the first check after ${until}. The old records stay.`;
+    const note = `DNS shows the next DKIM records of “${domain}”. Nothing to do: email is signed with them at the first check after ${until}. The old records stay.`;
     return { step: 'wait', until, note };
   }
   if (row.retiredSelector === null || row.retiredAt === null) return undefined;
   const until = later(row.retiredAt, KEEP_DAYS * 24);
-  const names = retiredNames(row.retiredSelector, domain).join(' and ');
+  const names = retiredNames(row.retiredSelector, domain).join('” and “');
   const note =
     Date.parse(until) > Date.now()
-      ? `The new keys of ${domain} are in force. Keep the old records until ${until}, since email signed with them is still in transit; then remove ${names} from DNS.`
-      : `Remove ${names} from DNS: nothing has been signed with the old keys of ${domain} for ${KEEP_DAYS} days.`;
+      ? `The new keys of “${domain}” are in force. Keep the old records until ${until}, since email signed with them is still in transit; then remove “${names}” from DNS.`
+      : `Remove “${names}” from DNS: nothing has been signed with the old keys of “${domain}” for ${KEEP_DAYS} days.`;
   return { step: 'retire', until, note };
 }
 

@@ -13,6 +13,8 @@ const BARE = new RegExp(
   `(?<![\\p{L}\\p{N}@.-])((?:[\\p{L}\\p{N}-]{1,63}\\.){1,8}(?:${ENDINGS}))(?![\\p{L}\\p{N}-])`,
   'giu',
 );
+/** Only where one of these is found, a host may end. Most texts have none, and this is quick. */
+const ENDED = new RegExp(`\\.(?:${ENDINGS})(?![\\p{L}\\p{N}-])`, 'iu');
 const MOST_DEPTH = 100;
 
 /**
@@ -80,7 +82,7 @@ function hostsIn(written: string, plain: boolean): string[] {
   const text = readable(written).replace(plain ? /\p{Cf}/gu : /[\p{Cf}\t\r\n]/gu, '');
   const found = new Set<string>();
   for (const [, authority] of text.matchAll(ADDRESS)) found.add(authority!);
-  for (const [, host] of text.matchAll(BARE)) found.add(host!);
+  if (ENDED.test(text)) for (const [, host] of text.matchAll(BARE)) found.add(host!);
   return [...found].map(hostOf);
 }
 

@@ -5,7 +5,8 @@ import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { firstUuidAt } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
+import { repeatedly } from '../process/repeatedly.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { asSentence } from './suspension.ts';
 
@@ -162,18 +163,6 @@ export async function watchRates(deps: {
     }
   };
   await look();
-  let looking: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    looking ??= look()
-      .catch(couldNotLook)
-      .finally(() => {
-        looking = undefined;
-      });
-  }, EVERY_MS);
-  return {
-    async close() {
-      clearInterval(timer);
-      await looking;
-    },
-  };
+  const looking = repeatedly(EVERY_MS, look, couldNotLook);
+  return { close: looking.stop };
 }

@@ -42,7 +42,7 @@ export function mergedSpf(ours: string, seen: readonly string[]): string {
   return ['v=spf1', ...known.values(), ...ends].join(' ');
 }
 
-/** 4.6.4: with more, receivers give up on the whole of it. */
+/** 4.6.4: with more, receivers give up on the whole record. */
 const MOST_LOOKUPS = 10;
 
 const TOO_MANY =
@@ -72,7 +72,7 @@ export async function spfFault(dns: Dns, record: string, trusted: string): Promi
 }
 
 const unusable = (term: string, name: string): string =>
-  `${term} leads to no usable SPF record at ${name}, so receivers ignore the whole of it (PermError). Remove it, or have ${name} publish one`;
+  `${term} leads to no usable SPF record at ${name}, so receivers ignore the whole record (PermError). Remove it, or have ${name} publish one`;
 
 /** The terms for which receivers ask DNS. */
 function asking(record: string): string[] {

@@ -47,18 +47,19 @@ export async function findApproval(
   return row;
 }
 
-/** How many of these wait for a person. */
-export async function countWaiting(
+/** Those of these that wait for a person. */
+export async function waitingAmong(
   database: Queryable,
   accountId: number,
   uuids: readonly string[],
-): Promise<number> {
-  const rows = await database.query(
-    `SELECT FROM approvals WHERE account_id = $1 AND message_id = ANY ($2::uuid[])
+): Promise<ReadonlySet<string>> {
+  if (uuids.length === 0) return new Set();
+  const rows = await database.query<{ uuid: string }>(
+    `SELECT message_id AS uuid FROM approvals WHERE account_id = $1 AND message_id = ANY ($2::uuid[])
        AND state = 'waiting' AND expires_at > now()`,
     [accountId, uuids],
   );
-  return rows.length;
+  return new Set(rows.map(({ uuid }) => uuid));
 }
 
 /** Those that wait, oldest first; `after` is the id that the last page ended with. */
@@ -246,7 +247,7 @@ function requireWaiting({ uuid, state, decidedAt }: Approval): void {
 const BECAME: Record<Exclude<ApprovalState, 'waiting'>, string> = {
   approved: 'was approved',
   declined: 'was declined',
-  expired: 'lapsed unapproved',
+  expired: 'expired',
   cancelled: 'was cancelled',
 };
 

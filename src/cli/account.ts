@@ -103,7 +103,7 @@ function registerHalts(account: Command): void {
       .command('pause <id>')
       .description('refuse its sends and hold its queue; reading still works'),
   )
-    .requiredOption('--reason <text>', "the reason, shown to the account's people")
+    .requiredOption('--reason <text>', 'the reason, shown to the people in the account')
     .action((id: string, { reason, json }: HaltOptions) =>
       withOperations(undefined, async (api) => {
         const paused = await api.accounts.pause({ id: accountNumber(id), reason });
@@ -114,7 +114,7 @@ function registerHalts(account: Command): void {
     );
 
   withJson(account.command('suspend <id>').description('refuse its keys; people can still sign in'))
-    .requiredOption('--reason <text>', "the reason, shown to the account's people")
+    .requiredOption('--reason <text>', 'the reason, shown to the people in the account')
     .action((id: string, { reason, json }: HaltOptions) =>
       withOperations(undefined, async (api) => {
         const suspended = await api.accounts.suspend({ id: accountNumber(id), reason });
@@ -142,7 +142,7 @@ function limits(command: Command): Command {
     .option('--rate <calls>', 'send calls a second', wholeNumber('--rate', 1, 1_000_000))
     .option(
       '--ramp-start <recipients>',
-      'quota of its first day, doubled every day; 0 for none',
+      'its quota on the first day, doubled every day; 0 for none',
       wholeNumber('--ramp-start', 0),
     )
     .option('--track-opens <on|off>', 'track opens with a pixel', onOrOff('--track-opens'))

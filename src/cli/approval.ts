@@ -14,7 +14,7 @@ type DecisionOptions = ApprovalOptions & { sha256: string };
 export function registerApproval(program: Command): void {
   const approval = program
     .command('approval')
-    .description('emails of agents that wait for a person');
+    .description('emails from agents that wait for a person');
 
   ofAccount(approval.command('list').description('what waits, oldest first')).action(
     ({ account, json }: ApprovalOptions) =>
@@ -37,7 +37,7 @@ export function registerApproval(program: Command): void {
   );
 
   ofAccount(
-    approval.command('show <id>').description('one as it would leave, and its SHA-256'),
+    approval.command('show <id>').description('one email as it would be sent, and its SHA-256'),
   ).action((sm_mail_id: string, { account, json }: ApprovalOptions) =>
     withOperations(account, async (api) => {
       const held = await api.approvals.get({ sm_mail_id });
@@ -45,11 +45,11 @@ export function registerApproval(program: Command): void {
     }),
   );
 
-  deciding(approval, 'approve', 'release exactly what has this SHA-256').action(
+  deciding(approval, 'approve', 'release exactly the email with this SHA-256').action(
     (sm_mail_id: string, { account, json, sha256 }: DecisionOptions) =>
       withOperations(account, async (api) => {
         const decided = await api.approvals.approve({ sm_mail_id, sha256 });
-        print(json, decided, () => [`${sm_mail_id} is approved and goes out.`]);
+        print(json, decided, () => [`${sm_mail_id} is approved and will be sent.`]);
       }),
   );
 
@@ -65,7 +65,7 @@ export function registerApproval(program: Command): void {
 const deciding = (approval: Command, name: string, description: string): Command =>
   ofAccount(approval.command(`${name} <id>`).description(description)).requiredOption(
     '--sha256 <hash>',
-    'of what you saw: `approval show` prints it',
+    'the SHA-256 of what you saw; `approval show` prints it',
   );
 
 function shown(held: HeldEmailInFull): string[] {

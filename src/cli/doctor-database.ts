@@ -100,7 +100,7 @@ async function checkQueue(database: Database, { queueLimit }: Config): Promise<F
     ok: fullness === undefined,
     detail: fullness
       ? `${fullness} New sends get 503.`
-      : `${size.mails} emails are waiting for the relay; QUEUE_LIMIT is ${queueLimit.mails}.`,
+      : `${size.emails} emails are waiting for the relay; QUEUE_LIMIT is ${queueLimit.emails}.`,
   };
 }
 

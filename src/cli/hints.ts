@@ -18,6 +18,9 @@ export const COMMANDS: Record<string, string> = {
   list_webhook_endpoints: 'webhook list',
   list_webhook_deliveries: 'webhook deliveries',
   update_webhook_endpoint: 'webhook enable',
+  rotate_webhook_secret: 'webhook rotate',
+  remove_relay: 'relay remove',
+  remove_domain: 'identity remove',
 };
 
 export function wordedAtTerminal({ detail, see }: Problem): string {

@@ -65,8 +65,8 @@ export function registerLink(program: Command): void {
 
 function withTarget(command: Command): Command {
   return withJson(command)
-    .option('--url <url>', 'only the link that leads here, as its sender wrote it')
-    .option('--host <name>', 'every link of every account to this host and the names below it')
+    .option('--url <url>', 'only the link that leads here, exactly as its sender wrote it')
+    .option('--host <name>', 'every link of every account to this host and its subdomains')
     .option(
       '--account <id>',
       'whose message it was, when the message itself is gone',
@@ -81,7 +81,7 @@ function targetOf(message: string | undefined, options: TargetOptions): Disabled
   }
   if (host !== undefined) {
     if (url === undefined) return { host };
-    throw new Problem('invalid', '--url goes with a message, not with --host.');
+    throw new Problem('invalid', 'Use --url with a message, not with --host.');
   }
   return { messageId: message!, accountId: account, url: url ?? null };
 }

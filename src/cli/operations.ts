@@ -10,6 +10,7 @@ import { type Page, pagesOf } from '../client/calls.ts';
 import type { Operations } from '../client/operations.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { htmlToPlainText } from '../html/plain-text.ts';
 import { lint } from '../lint/lint.ts';
 import { createLog } from '../log.ts';
 import { assembleLarge, type CopyOrder } from '../mail/assembling.ts';
@@ -29,6 +30,7 @@ import { openSecret } from '../secrets.ts';
 import { openBatcher } from '../sending/batch.ts';
 import type { Database } from '../store/pool.ts';
 import { loadStreams } from '../streams/streams.ts';
+import { askTogether } from '../suppressions/suppressions.ts';
 import { catalogFolder, loadCatalog } from '../templates/catalog.ts';
 import { makeHere } from '../templates/making.ts';
 import { createOffering } from '../templates/offering.ts';
@@ -159,16 +161,18 @@ async function depsOf(
     }),
     templates: createOffering({ database, catalog, resolve, render }),
     streams: directory.perAccount((accountId) => loadStreams(database, accountId)),
+    askSuppressed: askTogether(database),
     relayRetryAfterSeconds: () => 1,
     scheduledFullness: () => undefined,
     allowedHeaders: config.allowedHeaders,
     lint: async (_, email) => lint(email),
+    textOf: async (_, html) => htmlToPlainText(html),
     dns: createDns(config.dnsServers),
     webhooks: { guard: addressGuard(config.webhookAllow), clock, vault, agent },
     systemSender: config.systemSender,
     mailbox: openWaiting({ database, log: createLog('silent') }),
     ...{ inSandbox, relayUrl },
-    probeReturnPath: (of) => probeDomain({ database, bounceDomain, sender, relays }, of),
+    probeReturnPath: (of) => probeDomain({ database, bounceDomain, sender, relays, relayUrl }, of),
     // What it knows of the relay, the running service knows.
     relayIsDown: () => false,
     linksWork: composing.isPublic,

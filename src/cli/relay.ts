@@ -41,7 +41,7 @@ export function registerRelay(program: Command): void {
       }),
     );
 
-  withSettings(relay.command('set <name>').description('change what is given'))
+  withSettings(relay.command('set <name>').description('change the given fields'))
     .option('--url <url>', 'a new address')
     .option('--enabled <on|off>', 'whether email goes through it', onOrOff('--enabled'))
     .option('--no-rules', 'use it for any email')

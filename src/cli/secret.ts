@@ -22,17 +22,17 @@ export function registerSecret(program: Command): void {
   withJson(
     secret
       .command('rotate')
-      .description('switch to the SECRET_KEY of this environment and reseal everything'),
+      .description('switch to the SECRET_KEY in this environment and reseal everything'),
   )
     .option('--from-env <name>', 'the variable that holds the old secret', 'OLD_SECRET_KEY')
     .option(
       '--old-links <days>',
-      'how long links and return paths of the old secret keep working; 0 if it leaked',
+      'how long links and return paths signed with the old secret keep working; 0 if it leaked',
       wholeNumber('--old-links', 0, 3650),
       OLD_LINKS_DAYS,
     )
-    .option('--lost', 'the old secret is gone: give up what only it opens')
-    .option('--dry-run', 'say what would happen and change nothing')
+    .option('--lost', 'the old secret is lost: give up what only it can open')
+    .option('--dry-run', 'show what would happen, and change nothing')
     .action(rotate);
 }
 
@@ -53,8 +53,8 @@ async function rotate({ fromEnv, oldLinks, lost, dryRun, json }: RotateOptions):
       `${resealed} sealed ${resealed === 1 ? 'value' : 'values'} ${dryRun ? 'would be' : 'are'} sealed with the new secret.`,
       ...(stranded.length > 0 ? [`${listing(stranded)} They must be created again.`] : []),
       oldLinksUntil === null
-        ? 'Links and return paths of the old secret no longer work.'
-        : `Links and return paths of the old secret work until ${oldLinksUntil}.`,
+        ? 'Links and return paths signed with the old secret no longer work.'
+        : `Links and return paths signed with the old secret work until ${oldLinksUntil}.`,
       dryRun
         ? 'Nothing was changed.'
         : 'Processes with the old secret stop on their own within seconds: start them with the new one.',

@@ -44,7 +44,7 @@ export function registerStream(program: Command): void {
 
   ofAccount(stream.command('put <name>').description('create one, or change the given fields'))
     .option('--kind <kind>', STREAM_KINDS.join(' or '), readKind)
-    .option('--title <title>', 'what recipients call it')
+    .option('--title <title>', 'its name for recipients')
     .option('--description <text>', 'what its recipients get')
     .option('--unsubscribe <on|off>', 'whether recipients can leave it', onOrOff('--unsubscribe'))
     .action((name: string, { account, json, ...change }: PutOptions) =>

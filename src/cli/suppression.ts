@@ -32,8 +32,8 @@ export function registerSuppression(program: Command): void {
 function registerOne(suppression: Command): void {
   ofAccount(suppression.command('list').description('what is suppressed, and why'))
     .option('--search <text>', 'only addresses with this in them')
-    .option('--after <address>', 'go on after this address')
-    .option('--stream <name>', 'only who unsubscribed from this stream')
+    .option('--after <address>', 'continue after this address')
+    .option('--stream <name>', 'only those who unsubscribed from this stream')
     .option('--limit <n>', 'how many', wholeNumber('--limit', 1, MOST_AT_ONCE), 200)
     .action(({ account, json, after, ...wanted }: ListOptions) =>
       withOperations(account, async (api) => {

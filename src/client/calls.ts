@@ -96,7 +96,7 @@ export function callRoute(
   options: CallOptions = {},
 ): Promise<unknown> {
   const { url, init } = requestOf(client, route, input, options);
-  return withRetries(client, route, () => once(client, url, init));
+  return withRetries(client, route, options.signal, () => once(client, url, init));
 }
 
 /** Path, query, body and headers from one object of input. */
@@ -135,17 +135,28 @@ function requestOf(
 async function once(client: ClientOptions, url: string, init: RequestInit): Promise<unknown> {
   const fetch = client.fetch ?? globalThis.fetch;
   let response: Response;
+  let text: string;
   try {
     response = await fetch(url, init);
+    text = await response.text();
   } catch (cause) {
+    init.signal?.throwIfAborted();
     const detail = 'The service did not answer. Check that it is running and can be reached.';
     throw new SandmartinError(0, { detail, code: 'unreachable' }, { cause });
   }
-  const text = await response.text();
-  if (response.ok) return text === '' ? {} : JSON.parse(text);
+  if (response.ok) return answerIn(response, text);
   throw new SandmartinError(response.status, problemIn(response, text), {
     retryAfter: Number(response.headers.get('retry-after')) || undefined,
   });
+}
+
+function answerIn({ status }: Response, text: string): unknown {
+  try {
+    return text === '' ? {} : JSON.parse(text);
+  } catch (cause) {
+    const detail = `The answer (${status}) is not JSON. Check that baseUrl is the address of the service.`;
+    throw new SandmartinError(status, { detail }, { cause });
+  }
 }
 
 /** A proxy in between may answer in its own way. */
@@ -162,6 +173,7 @@ const LONGEST_WAIT_SECONDS = 30;
 async function withRetries<Answer>(
   { retries = 2 }: ClientOptions,
   route: RouteShape,
+  signal: AbortSignal | undefined,
   call: () => Promise<Answer>,
 ): Promise<Answer> {
   for (let tried = 0; ; tried++) {
@@ -172,17 +184,31 @@ async function withRetries<Answer>(
       if (fault === undefined || tried >= retries || !mayPass(fault, route)) throw error;
       const waitSeconds = fault.retryAfter ?? 0.2 * 2 ** tried * (1 + Math.random());
       if (waitSeconds > LONGEST_WAIT_SECONDS) throw error;
-      await new Promise((resolve) => setTimeout(resolve, waitSeconds * 1000));
+      await pause(waitSeconds * 1000, signal);
     }
   }
 }
 
+/** Until it is time to try again, or nobody wants the answer any more. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await new Promise<void>((over) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      over();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
+  signal?.throwIfAborted();
+}
+
 /**
- * After 429 and 502 nothing was done. Otherwise that is not certain: only what may be done twice is
- * tried again.
+ * After 429, and when we say that the relay is down, nothing was done. Otherwise (also after the
+ * 502 of a proxy) that is not certain: only what may be done twice is tried again.
  */
-function mayPass({ status }: SandmartinError, { method, sends }: RouteShape): boolean {
-  if (status === 429 || status === 502) return true;
+function mayPass({ status, code }: SandmartinError, { method, sends }: RouteShape): boolean {
+  if (status === 429 || code === 'relay-down') return true;
   return (status === 0 || status >= 500) && (sends === true || SAFE.includes(method));
 }
 

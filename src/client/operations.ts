@@ -74,7 +74,7 @@ export type BatchEmail = {
     /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
     disposition?: "attachment" | "inline" | undefined;
   })[] | undefined;
-  /** Makes this email safe to send again: for 24 hours the same key with the same email answers as it did. For a single email it is the header Idempotency-Key. */
+  /** Makes a repeat of this email safe: for 24 hours the same key with the same email gets the same answer. For a single email it is the header Idempotency-Key. */
   idempotency_key?: string | undefined;
 } & ({
   subject: string;
@@ -138,7 +138,7 @@ export interface BatchRecipient {
     /** `inline` asks email programs to show the file below the text. Default: `attachment`. */
     disposition?: "attachment" | "inline" | undefined;
   })[] | undefined;
-  /** Makes this email safe to send again: for 24 hours the same key with the same email answers as it did. For a single email it is the header Idempotency-Key. */
+  /** Makes a repeat of this email safe: for 24 hours the same key with the same email gets the same answer. For a single email it is the header Idempotency-Key. */
   idempotency_key?: string | undefined;
 }
 
@@ -196,7 +196,7 @@ export interface EmailPreview {
   suppressed: string[];
   /** The rule by which a person would have to approve it; null: it would be sent. */
   needs_approval: "always" | "first_contact" | "outside_domain" | null;
-  /** What receivers and readers would hold against it (lint_email). */
+  /** What receivers and readers would object to (lint_email). */
   findings: LintFinding[];
   /** Bytes of bodies and files. */
   size: number;
@@ -367,7 +367,7 @@ export interface AwaitedEvent {
   sm_mail_id: string;
   /** The current status. */
   status: "queued" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "complained";
-  /** Whether that happened in time. */
+  /** Whether that happened; false with a bounce: it will not. */
   happened: boolean;
   /** What happened in the meantime, oldest first. */
   new_events: string[];
@@ -635,9 +635,9 @@ export interface WebhookDelivery {
   id: string;
   /** The endpoint it goes to. */
   endpoint_id: string;
-  /** The message that the event is about; null: it is about none. */
+  /** The message that the event is about; null: none. */
   message_id: string | null;
-  /** Whom the event is about; empty: it is past its retention. */
+  /** The recipients the event is about; empty: it is past its retention. */
   recipients: string[];
   /** Id of the event, the same over retries and replays. */
   event_id: string;
@@ -664,7 +664,7 @@ export interface WebhookDelivery {
 export interface ResolveMessageAnswer {
   /** The message id. */
   sm_mail_id: string;
-  /** Whom it was about. */
+  /** The recipients it was about. */
   recipients: string[];
 }
 
@@ -696,7 +696,7 @@ export interface MessageContent {
   text: string | null;
   /** Files, without what is in them. */
   attachments: ({
-    /** Its place, for the call that answers it. */
+    /** Its place in the list, for the call that returns it. */
     index: number;
     /** File name. */
     filename: string;
@@ -879,7 +879,7 @@ export interface UpdateTemplateAnswer {
   has_system: boolean;
   /** The version just saved. */
   version: number;
-  /** What receivers and readers would hold against it, filled with its sample. */
+  /** What receivers and readers would object to, filled with its sample. */
   findings: LintFinding[];
 }
 
@@ -890,7 +890,7 @@ export interface RenderedTemplate {
   html: string;
   /** The plain text. */
   text: string;
-  /** What receivers and readers would hold against it (lint_email). */
+  /** What receivers and readers would object to (lint_email). */
   findings: LintFinding[];
 }
 
@@ -1076,7 +1076,7 @@ export interface Domain {
   checked_at: string | null;
   /** Whether its email can pass DMARC, for which `dkim` or `spf` is needed; null: not checked yet. */
   alignment: Alignment | null;
-  /** How far a change of its signing keys has got; null: none is in progress. */
+  /** How far a rotation of its signing keys has got; null: none is in progress. */
   rotation: KeyRotation | null;
 }
 
@@ -1127,14 +1127,14 @@ export interface DomainDns {
   zone: string | null;
   /** Who answers for the zone. */
   name_servers: string[];
-  /** Null: none that we know. */
+  /** Null: not one we know. */
   provider: {
     /** Name of the provider. */
     name: string;
     /** Where its records are edited. */
     url: string;
   } | null;
-  /** Names of the records as the form wants them. */
+  /** Names of the records as the form expects them. */
   names: ({
     /** Of which record. */
     purpose: string;
@@ -1195,7 +1195,7 @@ export interface Stream {
   name: string;
   /** transactional: sent because of something the recipient did. broadcast: sent to many, everyone can leave it, and it waits behind the rest. */
   kind: "transactional" | "broadcast";
-  /** What recipients call it, on the preference page. */
+  /** Its name for recipients, on the preference page. */
   title: string;
   /** What its recipients get. */
   description: string;
@@ -1255,7 +1255,7 @@ export interface ExportRecipientAnswer {
   })[];
   /** Whether there is more. */
   has_more: boolean;
-  /** Give it back as `cursor` to continue; null when this is all. */
+  /** Pass it as `cursor` to continue; null: this is the last page. */
   next: string | null;
   /** The address. */
   address: string;
@@ -1301,9 +1301,9 @@ export interface WebhookEndpoint {
   disabled_reason: "owner" | "gone" | "failing" | null;
   /** How often it has failed in a row. */
   failures: number;
-  /** Nothing but failures since then; null: it works. */
+  /** It has failed without a success since then; null: it works. */
   failing_since: string | null;
-  /** Nothing is tried before then, because it keeps failing. */
+  /** No attempt is made before then, because it keeps failing. */
   paused_until: string | null;
   /** After a rotation: the old secret signs too until then. */
   previous_secret_until: string | null;
@@ -1328,9 +1328,9 @@ export interface CreateWebhookEndpointAnswer {
   disabled_reason: "owner" | "gone" | "failing" | null;
   /** How often it has failed in a row. */
   failures: number;
-  /** Nothing but failures since then; null: it works. */
+  /** It has failed without a success since then; null: it works. */
   failing_since: string | null;
-  /** Nothing is tried before then, because it keeps failing. */
+  /** No attempt is made before then, because it keeps failing. */
   paused_until: string | null;
   /** After a rotation: the old secret signs too until then. */
   previous_secret_until: string | null;
@@ -1338,7 +1338,7 @@ export interface CreateWebhookEndpointAnswer {
   waiting: number;
   /** The signing secret, shown only once. */
   secret: string;
-  /** What is odd about the address, when something is. */
+  /** A warning about the address, if there is one. */
   warning?: string | undefined;
 }
 
@@ -1359,9 +1359,9 @@ export interface RotateWebhookSecretAnswer {
   disabled_reason: "owner" | "gone" | "failing" | null;
   /** How often it has failed in a row. */
   failures: number;
-  /** Nothing but failures since then; null: it works. */
+  /** It has failed without a success since then; null: it works. */
   failing_since: string | null;
-  /** Nothing is tried before then, because it keeps failing. */
+  /** No attempt is made before then, because it keeps failing. */
   paused_until: string | null;
   /** After a rotation: the old secret signs too until then. */
   previous_secret_until: string | null;
@@ -1391,9 +1391,9 @@ export interface GetWebhookDeliveryAnswer {
   id: string;
   /** The endpoint it goes to. */
   endpoint_id: string;
-  /** The message that the event is about; null: it is about none. */
+  /** The message that the event is about; null: none. */
   message_id: string | null;
-  /** Whom the event is about; empty: it is past its retention. */
+  /** The recipients the event is about; empty: it is past its retention. */
   recipients: string[];
   /** Id of the event, the same over retries and replays. */
   event_id: string;
@@ -1541,9 +1541,9 @@ export interface ApiKey {
   scopes: ("email:send" | "email:read" | "admin" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "branding:read" | "branding:write" | "senders:read" | "senders:write" | "streams:read" | "streams:write" | "suppressions:read" | "suppressions:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "sandbox:read" | "sandbox:write" | "usage:read" | "account:read" | "account:write" | "team:read" | "team:write" | "audit:read" | "approvals:write")[];
   /** Rules that its sends must keep; null: none. */
   rules: {
-    /** It may write only to these addresses and domains; null: to anyone. */
+    /** It may send only to these addresses and domains; null: to anyone. */
     allowed_recipients: string[] | null;
-    /** It may send templates only, without words of its own. */
+    /** It may send templates only, without its own content. */
     templates_only: boolean;
     /** It may not send hidden copies. */
     no_bcc: boolean;
@@ -1555,11 +1555,11 @@ export interface ApiKey {
     approval: "never" | "always" | "first_contact" | "outside_domain";
     /** It may read and change only what it sent itself. The default for keys with rules. */
     own_messages: boolean;
-    /** Mailboxes it may write from, with the names that are shown; null: as the account. */
+    /** Mailboxes it may send from, with the names that recipients see; null: as the account. */
     senders: string[] | null;
     /** Addresses and domains that replies may go to, besides the account’s own senders. */
     reply_to: string[] | null;
-    /** Hosts that links may lead to, with those below them; null: any. */
+    /** Hosts that links may lead to, including their subdomains; null: any. */
     link_hosts: string[] | null;
   } | null;
   /** Addresses and networks it may be used from; null: anywhere. */
@@ -1585,9 +1585,9 @@ export interface CreateKeyAnswer {
   scopes: ("email:send" | "email:read" | "admin" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "branding:read" | "branding:write" | "senders:read" | "senders:write" | "streams:read" | "streams:write" | "suppressions:read" | "suppressions:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "sandbox:read" | "sandbox:write" | "usage:read" | "account:read" | "account:write" | "team:read" | "team:write" | "audit:read" | "approvals:write")[];
   /** Rules that its sends must keep; null: none. */
   rules: {
-    /** It may write only to these addresses and domains; null: to anyone. */
+    /** It may send only to these addresses and domains; null: to anyone. */
     allowed_recipients: string[] | null;
-    /** It may send templates only, without words of its own. */
+    /** It may send templates only, without its own content. */
     templates_only: boolean;
     /** It may not send hidden copies. */
     no_bcc: boolean;
@@ -1599,11 +1599,11 @@ export interface CreateKeyAnswer {
     approval: "never" | "always" | "first_contact" | "outside_domain";
     /** It may read and change only what it sent itself. The default for keys with rules. */
     own_messages: boolean;
-    /** Mailboxes it may write from, with the names that are shown; null: as the account. */
+    /** Mailboxes it may send from, with the names that recipients see; null: as the account. */
     senders: string[] | null;
     /** Addresses and domains that replies may go to, besides the account’s own senders. */
     reply_to: string[] | null;
-    /** Hosts that links may lead to, with those below them; null: any. */
+    /** Hosts that links may lead to, including their subdomains; null: any. */
     link_hosts: string[] | null;
   } | null;
   /** Addresses and networks it may be used from; null: anywhere. */
@@ -1722,7 +1722,7 @@ export interface Account {
 export interface Halt {
   /** Since when: ISO 8601, UTC. */
   at: string;
-  /** The reason, shown to the people of the account. */
+  /** The reason, shown to the people in the account. */
   reason: string;
 }
 
@@ -1885,7 +1885,7 @@ export interface ReceiverStatistics {
   complained: number;
   /** Complaints divided by delivered, 0 to 1; null: nothing was delivered. */
   complaint_rate: number | null;
-  /** The words of its refusals, the most frequent first. */
+  /** The wording of its refusals, the most frequent first. */
   refusals: ({
     /** What the server said; it may say anything. */
     words: string;
@@ -1970,7 +1970,7 @@ export interface OperatedAccount {
   rate_per_second: number;
   /** Emails handed over at a time, over all processes; 0: no limit. */
   delivery_limit: number;
-  /** Quota of its first day, doubled every day; 0: no ramp. */
+  /** Its quota on the first day, doubled every day; 0: no ramp. */
   ramp_start: number;
   /** When the connection broke after an email: whether it is sent again. */
   unknown_outcome: "send_again" | "count_as_sent";
@@ -2009,7 +2009,7 @@ export interface CreateAccountAnswer {
   rate_per_second: number;
   /** Emails handed over at a time, over all processes; 0: no limit. */
   delivery_limit: number;
-  /** Quota of its first day, doubled every day; 0: no ramp. */
+  /** Its quota on the first day, doubled every day; 0: no ramp. */
   ramp_start: number;
   /** When the connection broke after an email: whether it is sent again. */
   unknown_outcome: "send_again" | "count_as_sent";
@@ -2311,7 +2311,7 @@ export interface Operations {
       disposition?: "attachment" | "inline" | undefined;
     })[] | undefined;
   } & (ListOfEmails | OneEmailForMany), options?: CallOptions): Promise<SendBatchAnswer>;
-  /** Preview an email. Checks and renders an email exactly as a send would, and queues nothing: its subject and text, who would get no copy, whether a person would have to approve it, what receivers would hold against it, and the quota left. */
+  /** Preview an email. Checks and renders an email exactly as a send would, and queues nothing: its subject and text, who would get no copy, whether a person would have to approve it, what receivers would object to, and the quota left. */
   sendPreview(input: {
     /** Sender, `a@b.example` or `Name <a@b.example>`. A verified address of the account, or any address at a verified domain (not its subdomains). */
     from_email: string;
@@ -2360,36 +2360,36 @@ export interface Operations {
   messages: {
     /** Read an email’s status and timeline. The status of one email and everything that happened to it, in order. */
     get(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<MessageTimeline>;
     /** Explain a delivery. Why an email is where it is, for each recipient, in plain words: what happened, why, and what to do. */
     explain(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<DeliveryExplanation>;
     /** Wait for an event. Answers as soon as an email has an event or status it did not have, or after at most 25 seconds. */
     wait(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
-      /** Wait until it has reached this status. Absent: any new event. */
+      /** Wait until it has reached this status, or one that rules it out. Absent: any new event. */
       status?: "queued" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "complained" | undefined;
       /** How long to wait at most: 1 to 25. */
       timeout_seconds?: number | undefined;
     }, options?: CallOptions): Promise<AwaitedEvent>;
-    /** Reschedule an email. Moves an email of which nothing has been handed over to another time, earlier or later. What it says stays as it was accepted. 409 with the reason once it is too late. */
+    /** Reschedule an email. Changes when an email goes out, earlier or later, as long as none of it has been handed over. Its content stays as it was accepted. 409 with the reason once it is too late. */
     reschedule(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
       /** When to send it: RFC 3339 with its offset from UTC, at most 30 days after it was accepted; or `now`. */
       scheduled_at: string;
     }, options?: CallOptions): Promise<RescheduledEmail>;
-    /** Cancel an email. Cancels an email of which nothing has been handed over: held, scheduled, waiting, or deferred. Nobody receives it, its status stays `queued`, and today’s quota gets its recipients back. Cancelling it again answers the same. 409 with the reason once it is too late. */
+    /** Cancel an email. Cancels an email as long as none of it has been handed over: held, scheduled, waiting, or deferred. Nobody receives it, its status stays `queued`, and its recipients no longer count towards today’s quota. Cancelling it again gives the same answer. 409 with the reason once it is too late. */
     cancel(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<CancelledEmail>;
-    /** Search messages. The account’s messages, newest first, by recipient, sender, words of the subject, template, tag, stream, door, status and time. One call looks through a bounded number of them: continue while `next` is not null, even when a page is empty. */
+    /** Search messages. The account’s messages, newest first, by recipient, sender, words of the subject, template, tag, stream, door, status and time. One call searches a limited number of them: continue while `next` is not null, even if a page is empty. */
     list(input?: {
       /** A message id: that one alone. */
       id?: string | undefined;
@@ -2424,72 +2424,80 @@ export interface Operations {
     }, options?: CallOptions): Pages<MessageSummary>;
     /** Read everything about a message. One message with its timeline, what happened to each recipient, where it came from and how far handing it over has got; everything but its content. */
     details(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<MessageDetails>;
-    /** List the attempts of a message. Attempts to hand a message over that settled nothing, and reports of delays, oldest first: what the timeline leaves out. */
+    /** List the attempts of a message. Attempts to hand a message over that were inconclusive, and reports of delays, oldest first: what the timeline leaves out. */
     listAttempts(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
     }, options?: CallOptions): Pages<DeliveryAttempt>;
-    /** List the webhook deliveries of a message. Which endpoints got the events of a message, oldest first. */
+    /** List the webhook deliveries of a message. Which endpoints received a message’s events, oldest first. */
     listWebhooks(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
     }, options?: CallOptions): Pages<WebhookDelivery>;
-    /** Decide an unknown outcome. For a message of which nobody knows whether the relay has it, because the connection broke: count it as sent, or send it again with the same Message-ID. */
+    /** Decide an unknown outcome. For a message whose outcome is unknown because the connection to the relay broke: count it as sent, or send it again with the same Message-ID. */
     resolve(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
       /** sent: it counts as sent. again: it is due again. */
       as: "sent" | "again";
     }, options?: CallOptions): Promise<ResolveMessageAnswer>;
     /** Read what a message says. Bodies, headers and the list of files of one message, as they were accepted. Content is kept for fewer days than the timeline. */
     content(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<MessageContent>;
     /** Read a message’s source. The message as it is or was handed over (RFC 5322), including tracking. Its token and its unsubscribe link are replaced by ones that do nothing. */
     source(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<File>;
     /** Read an attachment. One file of a message, by its place in the list of its content. */
     attachment(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
       /** Its place, from 0. */
       index: number;
     }, options?: CallOptions): Promise<File>;
     /** Send a message again. Queues the same email once more as a new message, to the same recipients. It counts like any other email. */
     sendAgain(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<SendMessageAgainAnswer>;
   };
   approvals: {
-    /** List what waits for approval. Emails that wait for a person’s approval, oldest first. Nothing of them has been sent. */
+    /** List what waits for approval. Emails that are waiting for a person’s approval, oldest first. None of them has been sent. */
     list(input?: {
       /** How many to return: 1 to 100, 25 by default. */
       limit?: number | undefined;
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
     }, options?: CallOptions): Pages<HeldEmail>;
-    /** Read an email that waits for approval. One held email as it would leave: recipients, headers, text and HTML, who gets no copy, what differs from the last email of its template, and the SHA-256 of it all. */
+    /** Read an email that waits for approval. One held email as it would be sent: recipients, headers, text and HTML, who gets no copy, what differs from the last email made from its template, and the SHA-256 of it all. */
     get(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<HeldEmailInFull>;
     /** Approve an email. Releases a held email, exactly as it was when it had this SHA-256; once. A key cannot approve what it sent itself. */
     approve(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
       /** The SHA-256 of what you saw. Another one is refused: the email was changed. */
       sha256: string;
     }, options?: CallOptions): Promise<ApprovalDecision>;
-    /** Decline an email. A held email is not sent: nobody receives it, and today’s quota gets it back. */
+    /** Decline an email. A held email is not sent: nobody receives it, and it no longer counts towards today’s quota. */
     decline(input: {
-      /** The id that the send call answered. */
+      /** The id that the send call returned. */
       sm_mail_id: string;
       /** The SHA-256 of what you saw. Another one is refused: the email was changed. */
       sha256: string;
@@ -2502,6 +2510,10 @@ export interface Operations {
       category?: "authentication" | "security" | "account" | "team" | "billing" | "orders" | "bookings" | "support" | "notifications" | undefined;
       /** What the email is about, in a few words: the five that fit best. */
       query?: string | undefined;
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
     }, options?: CallOptions): Pages<{
       /** What send_email takes as `template`. */
       slug: string;
@@ -2527,27 +2539,36 @@ export interface Operations {
       slug: string;
     }, options?: CallOptions): Promise<GetTemplateAnswer>;
     /** List the account’s own templates. The account’s own templates with their versions, drafts and archived ones too. */
-    listOwn(input?: Record<string, never>, options?: CallOptions): Pages<OwnTemplate>;
+    listOwn(input?: {
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<OwnTemplate>;
     /** List the versions of a template. The versions of one of the account’s own templates, newest first, without their text. */
     listVersions(input: {
       /** Slug of the template. */
       slug: string;
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
     }, options?: CallOptions): Pages<TemplateVersionEntry>;
-    /** Read a template’s source. The source of one version, to be changed and given back to update_template. Its number is also the ETag. */
+    /** Read a template’s source. The source of one version, to change and pass to update_template. Its number is also the ETag. */
     getVersion(input: {
       /** Slug of the template. */
       slug: string;
       /** A number, or: newest, the one saved last; system, the catalogue’s; current, the published one, or the newest, or the system’s. */
       version: string;
     }, options?: CallOptions): Promise<TemplateVersion>;
-    /** Clone a template. Makes a copy of a system template, or of one of the account’s own, that the account can change. Under the same slug, emails are made from the copy from now on. */
+    /** Clone a template. Copies a system template, or one of the account’s own, so that the account can change it. If the slug stays the same, sends use the copy from now on. */
     clone(input: {
       /** Slug of the template to copy. */
       slug: string;
       /** Slug of the copy; the same by default. */
       as?: string | undefined;
     }, options?: CallOptions): Promise<OwnTemplate>;
-    /** Change a template. Saves a new version of one of the account’s own templates, or makes a new template. What is not given stays as it was. It is a draft until it is published; earlier versions are kept. */
+    /** Change a template. Saves a new version of one of the account’s own templates, or creates a template. Fields you leave out keep their values. It is a draft until it is published; earlier versions are kept. */
     put(input: {
       /** Slug of the template. */
       slug: string;
@@ -2604,7 +2625,7 @@ export interface Operations {
       /** The version that the change is based on. */
       base_version?: number | undefined;
     }, options?: CallOptions): Promise<UpdateTemplateAnswer>;
-    /** Publish a version of a template. From now on emails are made from this version; an archived template is in use again. */
+    /** Publish a version of a template. Sends use this version from now on. Publishing a version of an archived template brings the template back. */
     publish(input: {
       /** Slug of the template. */
       slug: string;
@@ -2613,17 +2634,17 @@ export interface Operations {
       /** The version that the change is based on. */
       base_version?: number | undefined;
     }, options?: CallOptions): Promise<OwnTemplate>;
-    /** Roll a template back. Emails are made again from the version that was in use before the published one. The newer one is kept and can be published again. */
+    /** Roll a template back. Sends use the previously published version again. The newer one is kept and can be published again. */
     rollBack(input: {
       /** Slug of the template. */
       slug: string;
     }, options?: CallOptions): Promise<OwnTemplate>;
-    /** Archive a template. Takes a template out of use: sends find the system template of the slug again, or none. Its versions are kept; publishing one brings it back. */
+    /** Archive a template. Takes a template out of use: sends use the system template with that slug again, if there is one. Its versions are kept; publishing one brings it back. */
     archive(input: {
       /** Slug of the template. */
       slug: string;
     }, options?: CallOptions): Promise<OwnTemplate>;
-    /** Render a template. The email that a template makes with these variables and the account’s branding, without sending anything. Faults are given with line and column. */
+    /** Render a template. Renders a template with these variables and the account’s branding. Nothing is sent. Errors come with line and column. */
     render(input: {
       /** Slug of the template. */
       slug: string;
@@ -2684,7 +2705,7 @@ export interface Operations {
       /** Its language, such as `de`; the account’s own by default. */
       locale?: string | undefined;
     }, options?: CallOptions): Pages<TemplatePreview>;
-    /** Send a test of a template. Sends what render_template shows to one address, with the tag `test`. It counts like any other email. */
+    /** Send a test of a template. Sends what render_template shows to one address, tagged `test`. It counts like any other email. */
     testSend(input: {
       /** Slug of the template. */
       slug: string;
@@ -2740,7 +2761,7 @@ export interface Operations {
       /** Sender; the account’s first verified one by default. */
       from_email?: string | undefined;
     }, options?: CallOptions): Promise<SendTestEmailAnswer>;
-    /** Rehearse a version of a template. Renders a version, or a draft, with the variables of the template’s last emails, beside what sends use now. Says which would change or fail. Nothing is sent. */
+    /** Rehearse a version of a template. Renders a version, or a draft, with the variables of the template’s latest emails, and compares it with what sends use now. Says which emails would change or fail. Nothing is sent. */
     rehearse(input: {
       /** Slug of the template. */
       slug: string;
@@ -2792,7 +2813,7 @@ export interface Operations {
     }, options?: CallOptions): Promise<RehearseTemplateAnswer>;
   };
   lint: {
-    /** Check an email before it is sent. Says what mailbox providers and readers would hold against an email: no text part, images only, links that cannot work, HTML that Gmail cuts off, a subject like spam, placeholders without a value and more. Give the email itself (subject, html, text), or a template with variables. Nothing is sent and no link is followed. */
+    /** Check an email before it is sent. Lists what mailbox providers and readers would object to in an email: no text part, images only, links that cannot work, HTML that Gmail clips, a subject that reads like spam, placeholders without a value and more. Give the email itself (subject, html, text), or a template with variables. Nothing is sent and no link is followed. */
     check(input?: {
       /** The subject. */
       subject?: string | undefined;
@@ -2813,16 +2834,16 @@ export interface Operations {
     }, options?: CallOptions): Promise<LintEmailAnswer>;
   };
   branding: {
-    /** Read the branding. Colours, logo, names and links that every template of the account shows. */
+    /** Read the branding. The colours, logo, names and links that all of the account’s templates use. */
     get(input?: Record<string, never>, options?: CallOptions): Promise<Branding>;
-    /** Upload the logo. Keeps an image (PNG, JPEG, GIF or WebP, at most 128 KB) and shows it in the header of every email: logo_url becomes its address here. With logo_inline every email carries it instead. */
+    /** Upload the logo. Stores an image (PNG, JPEG, GIF or WebP, at most 128 KB) and shows it in the header of every email: logo_url becomes its address here. With logo_inline every email carries it instead. */
     setLogo(input: {
       /** The file, base64. */
       content_base64: string;
       /** Carry it in every email. Left out: as it was. */
       logo_inline?: boolean | undefined;
     }, options?: CallOptions): Promise<Branding>;
-    /** Change the branding. Sets the fields that are given and leaves the others; null resets one to its default. Every email made from a template uses it from now on. */
+    /** Change the branding. Sets the fields you give and leaves the others; null resets one to its default. Every email made from a template uses it from now on. */
     set(input?: {
       /** Sender name in header and footer. The name of the account by default. */
       brand_name?: string | null | undefined;
@@ -2857,7 +2878,7 @@ export interface Operations {
       /** The version that the change is based on. */
       base_version?: number | undefined;
     }, options?: CallOptions): Promise<Branding>;
-    /** Preview the branding. Templates with their samples, as they would look with these values over the account’s branding. Nothing is saved. */
+    /** Preview the branding. Templates with their samples, as they would look if these values replaced the account’s branding. Nothing is saved. */
     preview(input: {
       /** Values that are not saved yet. */
       branding: {
@@ -2909,29 +2930,29 @@ export interface Operations {
       /** A domain, the part after the @ of senders. */
       domain: string;
     }, options?: CallOptions): Promise<Domain>;
-    /** Find out who serves the DNS of a domain. The provider that its name servers belong to, and the name of each record as the form of that provider wants it. */
+    /** Find out who serves the DNS of a domain. The provider its name servers belong to, and the name of each record as that provider’s form expects it. */
     getDns(input: {
       /** A domain, the part after the @ of senders. */
       domain: string;
     }, options?: CallOptions): Promise<DomainDns>;
-    /** Add a sender domain. Makes signing keys for the domain and answers the DNS records to publish. A domain that is already there stays as it is. It is verified when a check finds its ownership record. */
+    /** Add a sender domain. Generates signing keys for the domain and returns the DNS records to publish. A domain that already exists is left as it is. It is verified when a check finds its ownership record. */
     put(input: {
       /** A domain, the part after the @ of senders. */
       domain: string;
       /** For operators of the service: it is known to belong to the account. */
       vouched?: boolean | undefined;
     }, options?: CallOptions): Promise<Domain>;
-    /** Check a sender domain. Asks DNS for every record of the domain and answers what it found. Domains are also checked once a day, new ones more often. */
+    /** Check a sender domain. Looks up every DNS record of the domain and returns what it found. Domains are also checked once a day, new ones more often. */
     check(input: {
       /** A domain, the part after the @ of senders. */
       domain: string;
     }, options?: CallOptions): Promise<Domain>;
-    /** Rotate the signing keys of a domain. Makes the next signing keys and answers the DNS records to publish beside the present ones. A day after DNS shows them they sign email; a week later the old records can go. `rotation` says which step is due. During a change it answers that one. */
+    /** Rotate the signing keys of a domain. Generates the next signing keys and returns the DNS records to publish alongside the current ones. A day after DNS shows them, email is signed with them; a week later you can remove the old records. `rotation` says which step is due. While a rotation is in progress, it is returned unchanged. */
     rotate(input: {
       /** A domain, the part after the @ of senders. */
       domain: string;
     }, options?: CallOptions): Promise<Domain>;
-    /** Remove a sender domain. Email from its addresses is refused from now on, and its signing keys are deleted. Added again, it gets other keys and records. */
+    /** Remove a sender domain. Email from its addresses is refused from now on, and its signing keys are deleted. If you add it again, it gets new keys and records. */
     remove(input: {
       /** A domain, the part after the @ of senders. */
       domain: string;
@@ -2950,7 +2971,7 @@ export interface Operations {
       /** An email address. */
       address: string;
     }, options?: CallOptions): Promise<SenderAddress>;
-    /** Add a sender address. Emails a link to the address; following it proves that the address is theirs. It works once, for two days. */
+    /** Add a sender address. Emails a link to the address; opening it proves that the address is theirs. It works once, for two days. */
     put(input: {
       /** An email address. */
       address: string;
@@ -2969,34 +2990,39 @@ export interface Operations {
     }, options?: CallOptions): Promise<SenderAddress>;
   };
   streams: {
-    /** List streams. The kinds of email that the account sends, archived ones too. `transactional` is always there and takes what names no stream. */
-    list(input?: Record<string, never>, options?: CallOptions): Pages<Stream>;
-    /** Read a stream. One stream: what it is for and whether recipients can leave it. */
+    /** List streams. The kinds of email that the account sends, archived ones too. `transactional` always exists and is used by sends that name no stream. */
+    list(input?: {
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<Stream>;
+    /** Read a stream. One stream: what it is for, and whether recipients can leave it. */
     get(input: {
       /** Name of the stream. */
       name: string;
     }, options?: CallOptions): Promise<Stream>;
-    /** Create or change a stream. Creates a stream, or changes what is given; an archived one is in use again. Its kind cannot change. Recipients who left it stay unsubscribed. */
+    /** Create or change a stream. Creates a stream, or changes the fields you give; an archived stream is brought back. Its kind cannot change. Recipients who left it stay unsubscribed. */
     put(input: {
       /** Name of the stream. */
       name: string;
       /** transactional: sent because of something the recipient did. broadcast: sent to many, everyone can leave it, and it waits behind the rest. */
       kind?: "transactional" | "broadcast" | undefined;
-      /** What recipients call it, on the preference page. */
+      /** Its name for recipients, on the preference page. */
       title?: string | undefined;
       /** What its recipients get. */
       description?: string | undefined;
       /** Whether recipients can leave it. A broadcast can always be left; a transactional stream follows the account’s one_click_unsubscribe until this is set. */
       unsubscribe?: boolean | undefined;
     }, options?: CallOptions): Promise<Stream>;
-    /** Archive a stream. Sends that name it are refused from now on. What was sent through it and who left it is kept; a PUT brings it back. */
+    /** Archive a stream. Sends that name it are refused from now on. What was sent through it and who left it are kept; a PUT brings it back. */
     remove(input: {
       /** Name of the stream. */
       name: string;
     }, options?: CallOptions): Promise<Stream>;
   };
   suppressions: {
-    /** List suppressions. Addresses this account must not write to: email bounced, they complained, or someone added them; and those that unsubscribed from a stream. Sorted by address. */
+    /** List suppressions. Addresses this account cannot send to, because email bounced, they complained, or someone added them; and those that unsubscribed from a stream. Sorted by address. */
     list(input?: {
       /** A part of the address. */
       search?: string | undefined;
@@ -3009,21 +3035,21 @@ export interface Operations {
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
     }, options?: CallOptions): Pages<Suppression>;
-    /** Read a suppressed address. Whether the account must not write to an address, and why. What holds for every stream comes first. 404 when it may. */
+    /** Read a suppressed address. Whether an address is suppressed for the account, and why. A suppression for every stream comes first. 404 if it is not. */
     get(input: {
       /** An email address. */
       address: string;
       /** Whether it may write through this stream; otherwise through any. */
       stream?: string | undefined;
     }, options?: CallOptions): Promise<Suppression>;
-    /** Suppress an address. From now on the account cannot write to this address: through any stream, or through the one given, as if it had unsubscribed. One that is already on the list keeps its reason. */
+    /** Suppress an address. From now on the account cannot send to this address: through any stream or, if you name one, through that stream, as if the address had unsubscribed. One that is already on the list keeps its reason. */
     put(input: {
       /** An email address. */
       address: string;
       /** Unsubscribes it from this stream only. */
       stream?: string | undefined;
     }, options?: CallOptions): Promise<Suppression>;
-    /** Suppress many addresses. From now on the account cannot write to any of these addresses, such as those that bounced at another provider. Those already on the list keep their reason. All are added or, if one is not an address, none. */
+    /** Suppress many addresses. From now on the account cannot send to any of these addresses, such as those that bounced at another provider. Those already on the list keep their reason. All are added or, if one is not an address, none. */
     add(input: {
       /** 1 to 1000 email addresses. */
       addresses: string[];
@@ -3032,7 +3058,7 @@ export interface Operations {
       /** Unsubscribes them from this stream only. */
       stream?: string | undefined;
     }, options?: CallOptions): Promise<AddSuppressionsAnswer>;
-    /** Allow an address again. Takes an address off the list: the account may write to it again. Lifts what holds for every stream or, with a stream, its unsubscribing from that one. */
+    /** Allow an address again. Takes an address off the list: the account can send to it again. Lifts the suppression for every stream or, if you name one, the unsubscribe from that stream. */
     remove(input: {
       /** An email address. */
       address: string;
@@ -3050,15 +3076,20 @@ export interface Operations {
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
     }, options?: CallOptions): Promise<ExportRecipientAnswer>;
-    /** Erase what is known about a person. Erases one email address from everything this account holds, at once and permanently: the content of every email that was sent to it, the address, what it opened and clicked, and reports about it. That it gets no more email is kept as a hash, so that this stays in force. 409 while an email to it still has to go out. */
+    /** Erase what is known about a person. Erases one email address from everything this account holds, at once and permanently: the content of every email that was sent to it, the address, what it opened and clicked, and reports about it. A suppression is kept as a hash and stays in force. 409 while an email to it still has to go out. */
     erase(input: {
       /** The person’s email address. */
       address: string;
     }, options?: CallOptions): Promise<EraseRecipientAnswer>;
   };
   webhooks: {
-    /** List webhook endpoints. Where the account’s events are posted to, and the state of each endpoint. */
-    list(input?: Record<string, never>, options?: CallOptions): Pages<WebhookEndpoint>;
+    /** List webhook endpoints. Where the account’s events are posted, and the state of each endpoint. */
+    list(input?: {
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<WebhookEndpoint>;
     /** Read a webhook endpoint. One endpoint: where it is, what it gets, and its state. */
     get(input: {
       /** Id of the endpoint. */
@@ -3070,10 +3101,10 @@ export interface Operations {
       url: string;
       /** Which events; empty: all about messages. `subscription` comes only where it is named. */
       event_types?: ("delivery" | "open" | "click" | "bounce" | "complaint" | "subscription")[] | undefined;
-      /** One at a time and in order, at the price of speed. */
+      /** One at a time and in order, which is slower. */
       fifo?: boolean | undefined;
     }, options?: CallOptions): Promise<CreateWebhookEndpointAnswer>;
-    /** Change a webhook endpoint. Changes what is given; `enabled` turns it off and on. What is waiting is kept. */
+    /** Change a webhook endpoint. Changes the fields you give; `enabled` turns it off and on. What is waiting is kept. */
     update(input: {
       /** Id of the endpoint. */
       id: string;
@@ -3081,22 +3112,22 @@ export interface Operations {
       url?: string | undefined;
       /** Which events; empty: all about messages. `subscription` comes only where it is named. */
       event_types?: ("delivery" | "open" | "click" | "bounce" | "complaint" | "subscription")[] | undefined;
-      /** One at a time and in order, at the price of speed. */
+      /** One at a time and in order, which is slower. */
       fifo?: boolean | undefined;
       /** Whether it gets events. */
       enabled?: boolean | undefined;
     }, options?: CallOptions): Promise<WebhookEndpoint>;
-    /** Remove a webhook endpoint. It gets nothing more, and what is waiting for it is deleted. Turn it off instead to keep that. */
+    /** Remove a webhook endpoint. It receives nothing more, and what is waiting for it is deleted. To keep that, turn it off instead. */
     remove(input: {
       /** Id of the endpoint. */
       id: string;
     }, options?: CallOptions): Promise<WebhookEndpoint>;
-    /** Replace a signing secret. Makes a new signing secret, which is shown only once. For a day both sign, so that receivers can change over. */
+    /** Replace a signing secret. Creates a new signing secret, which is shown only once. For a day both sign, so that receivers can switch over. */
     rotate(input: {
       /** Id of the endpoint. */
       id: string;
     }, options?: CallOptions): Promise<RotateWebhookSecretAnswer>;
-    /** Test a webhook endpoint. Posts an example event to the endpoint now, signed like a real one, and says what came back. It is not in the log. */
+    /** Test a webhook endpoint. Posts an example event to the endpoint now, signed like a real one, and returns the answer. It is not logged. */
     test(input: {
       /** Id of the endpoint. */
       id: string;
@@ -3109,28 +3140,28 @@ export interface Operations {
       id: string;
       /** Only those in this state. */
       state?: "pending" | "delivered" | "abandoned" | undefined;
-      /** Only those whose last attempt failed: given up, or waiting for the next one. */
+      /** Only those whose last attempt failed: abandoned, or waiting for the next one. */
       failed?: boolean | undefined;
       /** How many to return: 1 to 100, 25 by default. */
       limit?: number | undefined;
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
     }, options?: CallOptions): Pages<WebhookDelivery>;
-    /** Read a webhook delivery. One delivery with what was posted last, or is to be posted first, and what came back. The signatures are made with the secret in force now. */
+    /** Read a webhook delivery. One delivery: the request that was posted last, or will be posted first, and the answer. Signatures are made with the current secret. */
     getDelivery(input: {
       /** Id of the endpoint. */
       id: string;
       /** Id of the delivery. */
       delivery_id: string;
     }, options?: CallOptions): Promise<GetWebhookDeliveryAnswer>;
-    /** Try a webhook delivery again. Posts it now: one that waits is brought forward, one that was delivered or abandoned starts again. */
+    /** Try a webhook delivery again. Posts it now: a waiting delivery is brought forward, a delivered or abandoned one starts again. */
     retryDelivery(input: {
       /** Id of the endpoint. */
       id: string;
       /** Id of the delivery. */
       delivery_id: string;
     }, options?: CallOptions): Promise<WebhookDelivery>;
-    /** Replay webhook events. Posts to the endpoint what it missed: all that was abandoned, or every event of a period, even from before it was added. Events keep their ids. With `dry_run` they are only counted. */
+    /** Replay webhook events. Posts what the endpoint missed: everything that was abandoned, or every event in a period, even from before it was added. Events keep their ids. With `dry_run` they are only counted. */
     replay(input: {
       /** Id of the endpoint. */
       id: string;
@@ -3147,7 +3178,7 @@ export interface Operations {
     }, options?: CallOptions): Promise<ReplayWebhookEventsAnswer>;
   };
   sandbox: {
-    /** List captured email. Email of the account that the sandbox captured instead of delivering, newest first, with its one-time codes and links. With `wait` the call answers as soon as there is one, or with an empty list when the time is up. */
+    /** List captured email. The account’s email that the sandbox captured instead of delivering, newest first, with one-time codes and links. With `wait`, the call answers as soon as there is one, or with an empty list when the time is up. */
     list(input?: {
       /** How many to return: 1 to 100, 25 by default. */
       limit?: number | undefined;
@@ -3163,7 +3194,12 @@ export interface Operations {
       wait?: number | undefined;
     }, options?: CallOptions): Pages<CapturedMail>;
     /** List simulator addresses. Addresses that simulate an outcome in the sandbox, such as one that bounces. */
-    listAddresses(input?: Record<string, never>, options?: CallOptions): Pages<SimulatorAddress>;
+    listAddresses(input?: {
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<SimulatorAddress>;
     /** Read a captured email. One captured email, by its id or by that of the message: headers, bodies, bytes. */
     get(input: {
       /** Id of the captured email, or of the message. */
@@ -3179,7 +3215,7 @@ export interface Operations {
       /** Id of the captured email, or of the message. */
       id: string;
     }, options?: CallOptions): Promise<File>;
-    /** Empty the sandbox. Deletes captured email of the account: all of it, or what went to one address. */
+    /** Empty the sandbox. Deletes the account’s captured email: all of it, or what went to one address. */
     clear(input?: {
       /** Only email to this address. */
       to?: string | undefined;
@@ -3198,7 +3234,7 @@ export interface Operations {
       /** Id of the key. */
       id: string;
     }, options?: CallOptions): Promise<ApiKey>;
-    /** Create an API key. The answer holds the key itself, which is shown only once. Nobody can give a key more than they may do themselves. */
+    /** Create an API key. The answer holds the key itself, which is shown only once. You cannot give a key more rights than you have. */
     create(input: {
       /** What it is for. */
       name?: string | undefined;
@@ -3206,9 +3242,9 @@ export interface Operations {
       scopes: ("email:send" | "email:read" | "admin" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "branding:read" | "branding:write" | "senders:read" | "senders:write" | "streams:read" | "streams:write" | "suppressions:read" | "suppressions:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "sandbox:read" | "sandbox:write" | "usage:read" | "account:read" | "account:write" | "team:read" | "team:write" | "audit:read" | "approvals:write")[];
       /** Rules that its sends must keep. */
       rules?: {
-        /** It may write only to these addresses and domains; null: to anyone. */
+        /** It may send only to these addresses and domains; null: to anyone. */
         allowed_recipients?: string[] | null | undefined;
-        /** It may send templates only, without words of its own. */
+        /** It may send templates only, without its own content. */
         templates_only?: boolean | undefined;
         /** It may not send hidden copies. */
         no_bcc?: boolean | undefined;
@@ -3220,11 +3256,11 @@ export interface Operations {
         approval?: "never" | "always" | "first_contact" | "outside_domain" | undefined;
         /** It may read and change only what it sent itself. The default for keys with rules. */
         own_messages?: boolean | undefined;
-        /** Mailboxes it may write from, with the names that are shown; null: as the account. */
+        /** Mailboxes it may send from, with the names that recipients see; null: as the account. */
         senders?: string[] | null | undefined;
         /** Addresses and domains that replies may go to, besides the account’s own senders. */
         reply_to?: string[] | null | undefined;
-        /** Hosts that links may lead to, with those below them; null: any. */
+        /** Hosts that links may lead to, including their subdomains; null: any. */
         link_hosts?: string[] | null | undefined;
       } | undefined;
       /** When it expires; null or absent: never. */
@@ -3239,22 +3275,32 @@ export interface Operations {
     }, options?: CallOptions): Promise<ApiKey>;
   };
   team: {
-    /** List the team. The people of the account, with their roles. */
-    list(input?: Record<string, never>, options?: CallOptions): Pages<Member>;
-    /** Change a role. Gives someone of the account another role. At least one owner always remains. */
+    /** List the team. The people in the account, with their roles. */
+    list(input?: {
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<Member>;
+    /** Change a role. Changes someone’s role in the account. At least one owner always remains. */
     update(input: {
       /** Id of the person. */
       id: string;
       /** viewer: reads. developer: also sends and edits. owner: also team and account. */
       role: "viewer" | "developer" | "owner";
     }, options?: CallOptions): Promise<Member>;
-    /** Remove someone from the team. They are signed out of the account at once. Keys they made stay. At least one owner always remains. */
+    /** Remove someone from the team. They are signed out of the account at once. Keys they created keep working. At least one owner always remains. */
     remove(input: {
       /** Id of the person. */
       id: string;
     }, options?: CallOptions): Promise<Member>;
     /** List invitations. Who was invited to the account and has not joined yet. */
-    listInvitations(input?: Record<string, never>, options?: CallOptions): Pages<Invitation>;
+    listInvitations(input?: {
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<Invitation>;
     /** Invite someone to the team. Emails them a link, which only they get to see: whoever has it chooses a password and joins. It works once, for a week. */
     invite(input: {
       /** Their address. */
@@ -3271,7 +3317,7 @@ export interface Operations {
   account: {
     /** Read the account. The account’s plan, quota and switches, and what is held back and why. */
     get(input?: Record<string, never>, options?: CallOptions): Promise<Account>;
-    /** Change the account. Changes what is given. Tracking applies to emails that are sent from now on. */
+    /** Change the account. Changes the fields you give. Tracking applies to emails sent from now on. */
     update(input?: {
       /** Name of the account. */
       name?: string | undefined;
@@ -3303,28 +3349,33 @@ export interface Operations {
   usage: {
     /** Read the usage. What is left of today’s quota, and whether the account can send. */
     get(input?: Record<string, never>, options?: CallOptions): Promise<Usage>;
-    /** Read statistics. How many messages the account sent in the last days and what happened to them. */
+    /** Read statistics. How many messages the account sent on recent days, and what happened to them. */
     statistics(input?: {
       /** Days, 1 to 90; one day comes by hours. */
       days?: number | undefined;
     }, options?: CallOptions): Promise<Statistics>;
-    /** Read analytics by recipient. What happened to the recipients of the last days, by hour or day, and by template, tag, stream or the receiver’s domain; why some bounced and how long delivery took. */
+    /** Read analytics by recipient. What happened to the recipients of recent days, by hour or day, and by template, tag, stream or the receiver’s domain; why some bounced and how long delivery took. */
     analytics(input?: {
       /** Days, 1 to 90; one day comes by hours. */
       days?: number | undefined;
       /** What the figures are broken down by. */
       by?: "template" | "tag" | "stream" | "domain" | "relay" | undefined;
     }, options?: CallOptions): Promise<Analytics>;
-    /** Read statistics by receiver. What happened to the account’s email at each large mailbox provider, day by day, with the words of their refusals. A provider is known by the host that answered, if a report names it, otherwise by the domain of the address. */
+    /** Read statistics by receiver. What happened to the account’s email at each large mailbox provider, day by day, with the wording of their refusals. A provider is identified by the host that answered, if a report names it, otherwise by the domain of the address. */
     receivers(input?: {
       /** Days, 1 to 90. */
       days?: number | undefined;
     }, options?: CallOptions): Promise<GetReceiverStatisticsAnswer>;
-    /** List what needs an action. What keeps the account from sending or will soon, and what to do about it. */
-    listAlerts(input?: Record<string, never>, options?: CallOptions): Pages<Alert>;
+    /** List what needs attention. What keeps the account from sending or will soon, and what to do about it. */
+    listAlerts(input?: {
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<Alert>;
   };
   audit: {
-    /** List changes. Every change of the account: who made it, when, through which door. Newest first. */
+    /** List changes. Every change to the account: who made it, when, and through which door. Newest first. */
     list(input?: {
       /** Only this operation. */
       action?: string | undefined;
@@ -3344,7 +3395,7 @@ export interface Operations {
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
     }, options?: CallOptions): Pages<OperatedAccount>;
-    /** Read one of all accounts. One account with its figures and state. For operators only. */
+    /** Read any account. One account with its figures and state. For operators only. */
     get(input: {
       /** Number of the account. */
       id: number;
@@ -3361,7 +3412,7 @@ export interface Operations {
       rate_per_second?: number | undefined;
       /** Emails handed over at a time, over all processes; 0: no limit. */
       delivery_limit?: number | undefined;
-      /** Quota of its first day, doubled every day; 0: no ramp. */
+      /** Its quota on the first day, doubled every day; 0: no ramp. */
       ramp_start?: number | undefined;
       /** When the connection broke after an email: whether it is sent again. */
       unknown_outcome?: "send_again" | "count_as_sent" | undefined;
@@ -3378,7 +3429,7 @@ export interface Operations {
       /** Gets an invitation as its owner. */
       owner_email?: string | undefined;
     }, options?: CallOptions): Promise<CreateAccountAnswer>;
-    /** Change one of all accounts. Changes what is given of plan, figures and switches. For operators only. */
+    /** Change any account. Changes the plan, limits and settings you give. For operators only. */
     update(input: {
       /** Number of the account. */
       id: number;
@@ -3392,7 +3443,7 @@ export interface Operations {
       rate_per_second?: number | undefined;
       /** Emails handed over at a time, over all processes; 0: no limit. */
       delivery_limit?: number | undefined;
-      /** Quota of its first day, doubled every day; 0: no ramp. */
+      /** Its quota on the first day, doubled every day; 0: no ramp. */
       ramp_start?: number | undefined;
       /** When the connection broke after an email: whether it is sent again. */
       unknown_outcome?: "send_again" | "count_as_sent" | undefined;
@@ -3407,18 +3458,18 @@ export interface Operations {
       /** Every send is linted; findings come in the header `X-SM-Warning`. */
       lint_sends?: boolean | undefined;
     }, options?: CallOptions): Promise<OperatedAccount>;
-    /** Suspend an account. Its keys are refused at once; its people can still sign in and read. What it has queued or scheduled is held, and goes on when it is resumed. For operators only. */
+    /** Suspend an account. Its keys are refused at once; its people can still sign in and read. What it has queued or scheduled is held until it is resumed. For operators only. */
     suspend(input: {
       /** Number of the account. */
       id: number;
-      /** The reason, shown to the people of the account. */
+      /** The reason, shown to the people in the account. */
       reason: string;
     }, options?: CallOptions): Promise<OperatedAccount>;
     /** Pause an account. Its sends are refused at once and what is queued waits; its keys still read. For operators only. */
     pause(input: {
       /** Number of the account. */
       id: number;
-      /** The reason, shown to the people of the account. */
+      /** The reason, shown to the people in the account. */
       reason: string;
     }, options?: CallOptions): Promise<OperatedAccount>;
     /** Resume an account. Ends a suspension or a pause: its keys work again, and what waited is delivered. Earlier bounces and complaints no longer count. For operators only. */
@@ -3428,29 +3479,34 @@ export interface Operations {
     }, options?: CallOptions): Promise<OperatedAccount>;
   };
   service: {
-    /** Read the state of the service. Which processes run, and whether a role is missing. For operators only. */
+    /** Read the state of the service. Which processes are running, and whether a role is missing. For operators only. */
     get(input?: Record<string, never>, options?: CallOptions): Promise<GetServiceStateAnswer>;
   };
   quarantine: {
-    /** List emails that were set aside. Emails that could not be read, composed or recorded, and are not tried until they are released. Oldest first. For operators only. */
+    /** List emails that were set aside. Emails that could not be read, composed or recorded, and are not retried until they are released. Oldest first. For operators only. */
     list(input?: {
       /** How many to return: 1 to 100, 25 by default. */
       limit?: number | undefined;
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
     }, options?: CallOptions): Pages<SetAsideMessage>;
-    /** Release an email that was set aside. It is due again. Fix the cause first. For operators only. */
+    /** Release an email that was set aside. Queues it again. Fix the cause first. For operators only. */
     release(input: {
       /** Id of the message. */
       id: string;
     }, options?: CallOptions): Promise<ReleaseFromQuarantineAnswer>;
-    /** Release all emails that were set aside. All of them are due again. Fix the cause first. For operators only. */
+    /** Release all emails that were set aside. Queues all of them again. Fix the cause first. For operators only. */
     releaseAll(input?: Record<string, never>, options?: CallOptions): Promise<ReleaseAllFromQuarantineAnswer>;
   };
   relays: {
-    /** List relays. Where email is handed to, and the state of each relay. For operators only. */
-    list(input?: Record<string, never>, options?: CallOptions): Pages<Relay>;
-    /** Add a relay. Connects and logs in to try it, then saves it. Email goes through it at once, by its rules or weight. For operators only. */
+    /** List relays. Where emails are handed over, and the state of each relay. For operators only. */
+    list(input?: {
+      /** How many to return: 1 to 100. Without it: all. */
+      limit?: number | undefined;
+      /** Where to continue: `next` of the previous answer. */
+      cursor?: string | undefined;
+    }, options?: CallOptions): Pages<Relay>;
+    /** Add a relay. Connects and logs in to test it, then saves it. Email goes through it at once, according to its rules or weight. For operators only. */
     add(input: {
       /** Name of the relay. `default` is the one of RELAY_URL. */
       name: string;
@@ -3482,7 +3538,7 @@ export interface Operations {
       /** Saves the address although the relay cannot be reached now. */
       untested?: boolean | undefined;
     }, options?: CallOptions): Promise<Relay>;
-    /** Change a relay. Changes what is given; a new address is tried before it is saved. What the relay is working on is finished, the rest follows the new settings. For operators only. */
+    /** Change a relay. Changes the fields you give; a new address is tested before it is saved. Emails the relay is working on are finished; the rest follow the new settings. For operators only. */
     update(input: {
       /** Name of the relay. `default` is the one of RELAY_URL. */
       name: string;
@@ -3514,14 +3570,14 @@ export interface Operations {
       /** Saves the address although the relay cannot be reached now. */
       untested?: boolean | undefined;
     }, options?: CallOptions): Promise<Relay>;
-    /** Remove a relay. Nothing more goes through it; what it has not started goes to the others. The last one is removed only with `into_sandbox`: from then on the sandbox captures all email and nothing is delivered. For operators only. */
+    /** Remove a relay. No more email goes through it; what it has not started goes to the others. The last one is removed only with `into_sandbox`: from then on the sandbox captures all email and nothing is delivered. For operators only. */
     remove(input: {
       /** Name of the relay. `default` is the one of RELAY_URL. */
       name: string;
       /** Removes the last relay too: email is then captured and not delivered. */
       into_sandbox?: boolean | undefined;
     }, options?: CallOptions): Promise<Relay>;
-    /** Test a relay. Connects, logs in and says goodbye; no email is sent. Says whether it reports deliveries. For operators only. */
+    /** Test a relay. Connects, logs in and disconnects; no email is sent. Says whether it reports deliveries. For operators only. */
     test(input: {
       /** Name of the relay. `default` is the one of RELAY_URL. */
       name: string;
@@ -3544,6 +3600,9 @@ export interface Operations {
     }, options?: CallOptions): Promise<GetKeptFeedbackAnswer>;
   };
 }
+
+/** What webhooks tell of. */
+export const EVENT_TYPES = ['delivery', 'open', 'click', 'bounce', 'complaint', 'subscription'] as const;
 
 /** Method, path and what may be tried again, by the name of the call. */
 export const ROUTES = {

@@ -46,7 +46,7 @@ export const callerOf = ({ account, user }: Session): Caller => ({
 });
 
 const signedOut = (): Problem =>
-  new Problem('unauthenticated', 'You are not signed in, or your session is over. Sign in.');
+  new Problem('unauthenticated', 'You are not signed in, or your session has ended. Sign in.');
 
 /** The session; null only where the route is public and there is none. */
 export async function admit(
@@ -81,7 +81,7 @@ function requireOwnPage(request: FastifyRequest, baseUrl: string): void {
   if (!ours) {
     throw new Problem(
       'forbidden',
-      `Pages from ${origin.slice(0, 100) || 'nowhere'} may not change anything here. Open the dashboard under ${baseUrl}, or set BASE_URL to the address you use.`,
+      `Pages from ${origin.slice(0, 100) || 'nowhere'} may not change anything here. Open the dashboard at ${baseUrl}, or set BASE_URL to the address you use.`,
     );
   }
 }

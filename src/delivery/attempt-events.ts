@@ -10,52 +10,52 @@ import type { RecipientOutcome } from '../smtp/transaction.ts';
 
 /** The attempt is its identity: what the relay took is told once, by whomever and however late. */
 export function sentEvent(
-  mail: StoredEmail,
+  email: StoredEmail,
   claimed: ClaimedMessage,
   recipients: string[],
   relayMessageId: string | undefined,
   relay: string,
 ): NewEvent {
   return {
-    ...referenceOf(mail),
+    ...referenceOf(email),
     kind: 'sent',
     recipients,
-    detail: { subject: mail.subject },
+    detail: { subject: email.subject },
     relay,
     identity: `attempt ${claimed.attempts}`,
-    relayMessageId: relayMessageId ?? showId('msg_', mail.messageId),
+    relayMessageId: relayMessageId ?? showId('msg_', email.messageId),
   };
 }
 
 /** The relay refused the recipient, for what the reply says. */
 export function refusedBounce(
-  mail: StoredEmail,
+  email: StoredEmail,
   outcome: RecipientOutcome,
   relayHost: string,
 ): Bounce {
   const { enhanced, text, stage } = outcome;
   const { reason, consequence } = classify(enhanced || null, text, phaseOf(stage));
-  const event = bounced(mail, outcome, { bounce_type: 'permanent', reason }, relayHost);
+  const event = bounced(email, outcome, { bounce_type: 'permanent', reason }, relayHost);
   return { event, consequence };
 }
 
 /** It was deferred until the queue's end. */
 export const expiredBounce = (
-  mail: StoredEmail,
+  email: StoredEmail,
   outcome: RecipientOutcome,
   relayHost: string,
 ): Bounce => ({
-  event: bounced(mail, outcome, { bounce_type: 'expired', reason: 'expired' }, relayHost),
+  event: bounced(email, outcome, { bounce_type: 'expired', reason: 'expired' }, relayHost),
   consequence: 'none',
 });
 
 const bounced = (
-  mail: StoredEmail,
+  email: StoredEmail,
   { recipient, text }: RecipientOutcome,
   why: Pick<Bounce['event']['detail'], 'bounce_type' | 'reason'>,
   relayHost: string,
 ): Bounce['event'] => ({
-  ...referenceOf(mail),
+  ...referenceOf(email),
   kind: 'bounced',
   recipients: [recipient],
   detail: { ...why, smtp_response: text, reporting_mta: relayHost },
@@ -67,9 +67,9 @@ const phaseOf = (stage: RecipientOutcome['stage']): Phase | null => {
   return stage === 'mail' || stage === 'rcpt' || stage === 'data' ? stage : null;
 };
 
-export function suppressedEvent(mail: StoredEmail, recipient: string): NewEvent {
+export function suppressedEvent(email: StoredEmail, recipient: string): NewEvent {
   return {
-    ...referenceOf(mail),
+    ...referenceOf(email),
     kind: 'bounced',
     recipients: [recipient],
     detail: {

@@ -77,19 +77,19 @@ export interface Attempt {
 export async function attempt(
   deps: AttemptDeps,
   { claimed, mayBegin, nowMs, mayExpire }: Attempt,
-  mail: StoredEmail,
+  email: StoredEmail,
   suppressed: ReadonlySet<string>,
 ): Promise<Outcome> {
-  const wanted = claimed.remaining ?? mail.recipients;
-  const { allowed, heldBack } = holdBackSuppressed(mail, wanted, suppressed);
-  const events = heldBack.map((recipient) => suppressedEvent(mail, recipient));
-  const forgets = mail.door === 'system';
+  const wanted = claimed.remaining ?? email.recipients;
+  const { allowed, heldBack } = holdBackSuppressed(email, wanted, suppressed);
+  const events = heldBack.map((recipient) => suppressedEvent(email, recipient));
+  const forgets = email.door === 'system';
   if (allowed.length === 0) return { ...finished(claimed, events), forgets };
 
-  const sender = await deps.senders.of(mail.account, mail.head.from.domain);
-  const handing = await handCopies(deps, claimed, mail, sender, allowed, mayBegin);
-  const expired = mayExpire && isExpired(dueSinceMs(mail), nowMs);
-  return { ...judge(claimed, mail, events, handing, expired), forgets };
+  const sender = await deps.senders.of(email.account, email.head.from.domain);
+  const handing = await handCopies(deps, claimed, email, sender, allowed, mayBegin);
+  const expired = mayExpire && isExpired(dueSinceMs(email), nowMs);
+  return { ...judge(claimed, email, events, handing, expired), forgets };
 }
 
 /** Since it was accepted, or was to go out. */
@@ -97,12 +97,12 @@ const dueSinceMs = ({ messageId, scheduledAt }: StoredEmail): number =>
   Math.max(idTimeMs(messageId), scheduledAt?.getTime() ?? 0);
 
 function holdBackSuppressed(
-  mail: StoredEmail,
+  email: StoredEmail,
   wanted: readonly string[],
   suppressed: ReadonlySet<string>,
 ): { allowed: string[]; heldBack: string[] } {
   const isSuppressed = (recipient: string) =>
-    suppressed.has(suppressionKey(asked(mail, recipient)));
+    suppressed.has(suppressionKey(asked(email, recipient)));
   return {
     allowed: wanted.filter((recipient) => !isSuppressed(recipient)),
     heldBack: wanted.filter(isSuppressed),
@@ -122,12 +122,12 @@ interface Handing {
 async function handCopies(
   deps: AttemptDeps,
   claimed: ClaimedMessage,
-  mail: StoredEmail,
+  email: StoredEmail,
   sender: Sender,
   recipients: string[],
   mayBegin: () => boolean,
 ): Promise<Handing> {
-  const copies = copiesFor(deps, mail, recipients);
+  const copies = copiesFor(deps, email, recipients);
   const earlier = claimed.attempts > 1 ? await deps.earlierRelays(claimed) : NOWHERE;
   const handed: Handed[] = [];
   for (const [index, copy] of copies.entries()) {
@@ -146,7 +146,7 @@ async function handCopies(
     try {
       const staysWith = earlier.get(copy.recipient);
       const isLast = index === copies.length - 1;
-      const toHand = { claimed, mail, sender, copy: { ...copy, isLast }, staysWith, mayBegin };
+      const toHand = { claimed, email, sender, copy: { ...copy, isLast }, staysWith, mayBegin };
       const one = await handCopy(deps, toHand);
       if (isNotBegun(one)) return rest(null, one.comesAgainMs);
       handed.push(one);
@@ -171,12 +171,12 @@ const sameFor = ({ handOver, ...by }: Handed, recipient: string): Handed => ({
  * Reports about emails of the service itself come to the service, whichever account's domain it
  * writes from.
  */
-const returnPathDomain = (deps: AttemptDeps, mail: StoredEmail, sender: Sender): string =>
-  mail.door === 'system' ? deps.senders.bounceDomain : sender.returnPathDomain;
+const returnPathDomain = (deps: AttemptDeps, email: StoredEmail, sender: Sender): string =>
+  email.door === 'system' ? deps.senders.bounceDomain : sender.returnPathDomain;
 
 interface CopyToHand {
   claimed: ClaimedMessage;
-  mail: StoredEmail;
+  email: StoredEmail;
   sender: Sender;
   copy: Copy & { isLast: boolean };
   staysWith: string | undefined;
@@ -184,29 +184,34 @@ interface CopyToHand {
 }
 
 async function handCopy(deps: AttemptDeps, toHand: CopyToHand): Promise<Handed | NotBegun> {
-  const { claimed, mail, sender, copy, staysWith, mayBegin } = toHand;
-  const made = await deps.making.take(claimed, mayBegin, () => makeCopy(deps, mail, sender, copy));
+  const { claimed, email, sender, copy, staysWith, mayBegin } = toHand;
+  const made = await deps.making.take(claimed, mayBegin, () => makeCopy(deps, email, sender, copy));
   if (made === undefined) return { comesAgainMs: 0 };
-  const way = mail.head.sandbox ? deps.sandboxWay : deps.ways;
+  const way = email.head.sandbox ? deps.sandboxWay : deps.ways;
   const handed = await way.hand({
     ...{ claimed, staysWith, mayBegin, chunks: made.chunks },
     routed: {
-      accountId: mail.accountId,
-      fromDomain: mail.head.from.domain,
-      stream: mail.stream,
-      tags: mail.tags,
+      accountId: email.accountId,
+      fromDomain: email.head.from.domain,
+      stream: email.stream,
+      tags: email.tags,
       recipient: copy.recipient,
     },
     envelope: {
-      from: returnPath(deps.returnPathKey, mail, copy.place, returnPathDomain(deps, mail, sender)),
+      from: returnPath(
+        deps.returnPathKey,
+        email,
+        copy.place,
+        returnPathDomain(deps, email, sender),
+      ),
       recipients: [copy.recipient],
-      envelopeId: showId('msg_', mail.messageId),
+      envelopeId: showId('msg_', email.messageId),
       smtputf8: made.smtputf8,
     },
   });
   // Confirmed: no socket has any of it left to write.
   if (!isNotBegun(handed) && handed.handOver.recipients[0]?.result === 'accepted') {
-    freeCopy(mail, made);
+    freeCopy(email, made);
   }
   return handed;
 }
@@ -219,7 +224,7 @@ async function handCopy(deps: AttemptDeps, toHand: CopyToHand): Promise<Handed |
  */
 function judge(
   claimed: ClaimedMessage,
-  mail: StoredEmail,
+  email: StoredEmail,
   events: NewEvent[],
   { handed, unbegun, comesAgainMs, fault }: Handing,
   expired: boolean,
@@ -230,18 +235,18 @@ function judge(
   );
   const by = (result: RecipientOutcome['result']) =>
     told.filter((recipient) => recipient.result === result);
-  const countsAsSent = mail.account.unknownOutcome === 'count_as_sent';
+  const countsAsSent = email.account.unknownOutcome === 'count_as_sent';
   const unknown = by('unknown');
   const sent = [...by('accepted'), ...(countsAsSent ? unknown : [])];
   const late = [...by('deferred'), ...(countsAsSent ? [] : unknown)];
 
   if (sent.length > 0) {
     const { relayMessageId } = handOver ?? {};
-    events.push(sentEvent(mail, claimed, namesOf(sent), relayMessageId, relaysOf(sent)));
+    events.push(sentEvent(email, claimed, namesOf(sent), relayMessageId, relaysOf(sent)));
   }
   const bounces = [
-    ...by('refused').map((refused) => refusedBounce(mail, refused, refused.host)),
-    ...(expired ? late.map((one) => expiredBounce(mail, one, one.host)) : []),
+    ...by('refused').map((refused) => refusedBounce(email, refused, refused.host)),
+    ...(expired ? late.map((one) => expiredBounce(email, one, one.host)) : []),
   ];
   events.push(...bounces.map(({ event }) => event));
 

@@ -13,7 +13,7 @@ import { suppressedAmong } from '../suppressions/suppressions.ts';
 export interface Loaded {
   claimed: ClaimedMessage;
   /** Undefined without a fault: its content is gone. */
-  mail?: StoredEmail;
+  email?: StoredEmail;
   suppressed: ReadonlySet<string>;
   fault?: Error;
 }
@@ -40,27 +40,27 @@ const NONE: ReadonlySet<string> = new Set();
 
 async function load(all: Database, group: ClaimedMessage[]): Promise<Loaded[]> {
   const database = all.near(group[0]!.accountId);
-  const mails = await loadEmails(database, group);
-  const suppressed = await suppressedAmong(database, recipientsOf(group, mails));
+  const emails = await loadEmails(database, group);
+  const suppressed = await suppressedAmong(database, recipientsOf(group, emails));
   return group.map((claimed) => {
-    const mail = mails.get(bytesToUuid(claimed.messageId));
-    if (mail === undefined) return { claimed, suppressed };
-    return isUnreadable(mail)
-      ? { claimed, suppressed, fault: mail.fault }
-      : { claimed, suppressed, mail };
+    const email = emails.get(bytesToUuid(claimed.messageId));
+    if (email === undefined) return { claimed, suppressed };
+    return isUnreadable(email)
+      ? { claimed, suppressed, fault: email.fault }
+      : { claimed, suppressed, email };
   });
 }
 
-function recipientsOf(group: ClaimedMessage[], mails: Map<string, StoredEmail | UnreadableEmail>) {
+function recipientsOf(group: ClaimedMessage[], emails: Map<string, StoredEmail | UnreadableEmail>) {
   return group.flatMap((claimed) => {
-    const mail = mails.get(bytesToUuid(claimed.messageId));
-    if (mail === undefined || isUnreadable(mail)) return [];
-    return (claimed.remaining ?? mail.recipients).map((address) => asked(mail, address));
+    const email = emails.get(bytesToUuid(claimed.messageId));
+    if (email === undefined || isUnreadable(email)) return [];
+    return (claimed.remaining ?? email.recipients).map((address) => asked(email, address));
   });
 }
 
-const isUnreadable = (mail: StoredEmail | UnreadableEmail): mail is UnreadableEmail =>
-  'fault' in mail;
+const isUnreadable = (email: StoredEmail | UnreadableEmail): email is UnreadableEmail =>
+  'fault' in email;
 
 /**
  * SQLSTATE: 22 (data), 23 (constraints), 54 (limits), XX (corrupted). Everything else a database

@@ -2,15 +2,16 @@
 // while no relay can take email. Before: sending/batch.ts wrote the due rows. Many workers on one
 // database share the work through leases (queue/leases.ts).
 import { setImmediate as othersTurn, setTimeout as pause } from 'node:timers/promises';
-import { createByteBudget } from '../byte-budget.ts';
+import { createByteBudget } from '../bytes/byte-budget.ts';
 import type { Clock } from '../clock.ts';
 import { relaysOfLastAttempt } from '../events/attempts.ts';
-import { createGroupCommit, isDataFault } from '../group-commit.ts';
 import { bytesToUuid, showId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { MakingDeps } from '../mail/making.ts';
 import type { Metrics } from '../metrics.ts';
-import { createNap } from '../nap.ts';
+import { createGroupCommit, isDataFault } from '../process/group-commit.ts';
+import { createNap } from '../process/nap.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
 import {
   type Claim,
   type ClaimedMessage,
@@ -20,7 +21,6 @@ import {
   type Room,
 } from '../queue/due.ts';
 import type { Lease, Leases } from '../queue/leases.ts';
-import { recurringFault } from '../recurring-fault.ts';
 import type { Fleet } from '../relays/fleet.ts';
 import type { Relay } from '../smtp/relay.ts';
 import { isUnbegun } from '../smtp/transaction.ts';
@@ -53,6 +53,7 @@ const MOST_BYTES_IN_HAND = 64 * 1024 * 1024;
 const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
 /** Emails that are made at a time: signing has four threads. */
 const MADE_AT_A_TIME = 8;
+const MADE_IN_A_TURN = 2;
 /** Emails in hand for every connection that the relays may have. */
 const IN_HAND_PER_CONNECTION = 16;
 /** Two small records cost the server twice what one costs that has both. */
@@ -225,8 +226,9 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     try {
       const begun: Promise<void>[] = [];
       for (const loaded of await loadGroup(database, group, couldNotLoad)) {
-        // A whole claim made in one go would hold up who comes meanwhile for 10 ms and more.
-        if (begun.length > 0 && begun.length % MADE_AT_A_TIME === 0) await othersTurn();
+        // Who comes meanwhile needs the event loop eight times until the relay has their email: they
+        // wait for two of these each time, not for a whole claim.
+        if (begun.length > 0 && begun.length % MADE_IN_A_TURN === 0) await othersTurn();
         begun.push(handle(claim, loaded));
       }
       await Promise.all(begun);
@@ -242,18 +244,18 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   async function attemptSafely(claim: Claim, loaded: Loaded): Promise<Outcome> {
-    const { claimed, mail, suppressed, fault } = loaded;
+    const { claimed, email, suppressed, fault } = loaded;
     if (stopping) return givenBack(claimed);
     if (fault !== undefined) return judgeFault(claimed, fault, fault.message);
-    if (mail === undefined) return contentGone(claimed);
+    if (email === undefined) return contentGone(claimed);
     const stopClock = deps.metrics.handoff.startTimer();
     try {
       const mayBegin = () => !stopping && claim.lease.holds();
       const mayExpire = deps.leaps.isSteadyFor(EXPIRES_AFTER_MS, claim.atMs);
       const about = { claimed, mayBegin, nowMs: claim.atMs, mayExpire };
-      const outcome = await attempt(attemptDeps, about, mail, suppressed);
+      const outcome = await attempt(attemptDeps, about, email, suppressed);
       // What happened to sandbox email says nothing of the relay.
-      if (!mail.head.sandbox) noteConnection(outcome);
+      if (!email.head.sandbox) noteConnection(outcome);
       noteTrouble(outcome);
       return isToBeGivenBack(outcome) ? givenBack(claimed) : outcome;
     } catch (error) {

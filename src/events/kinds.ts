@@ -31,7 +31,7 @@ export const EVENT_KINDS = {
   sent: {
     hook: null,
     summary: 'The relay accepted the email.',
-    stands: 'The relay took it; the receiver has not said anything yet.',
+    stands: 'The relay accepted it; the receiving server has not reported anything yet.',
     fields: {
       recipients,
       subject: z.string().describe('The subject as it went out.'),
@@ -41,7 +41,7 @@ export const EVENT_KINDS = {
   delivered: {
     hook: 'delivery',
     summary: 'The receiving server accepted the email.',
-    stands: 'The receiver’s server took it.',
+    stands: 'The receiving server accepted it.',
     fields: {
       recipients,
       smtp_response: smtpResponse,
@@ -81,7 +81,7 @@ export const EVENT_KINDS = {
   bounced: {
     hook: 'bounce',
     summary: 'The email will not arrive.',
-    stands: 'It did not arrive and will not.',
+    stands: 'It did not arrive, and it will not.',
     fields: {
       recipients,
       bounce_type: z.enum(BOUNCE_TYPES).describe('How final it is, and who decided.'),
@@ -104,7 +104,7 @@ export const EVENT_KINDS = {
   complained: {
     hook: 'complaint',
     summary: 'A recipient reported the email as unwanted.',
-    stands: 'The recipient called it spam. Do not write to them again.',
+    stands: 'The recipient reported it as spam. Do not send to them again.',
     fields: {
       recipients,
       feedback_type: z.string().describe('The kind of report, such as abuse.'),
@@ -124,19 +124,22 @@ export type MessageHookType = NonNullable<(typeof EVENT_KINDS)[EventKindName]['h
  */
 export const SUBSCRIPTION = {
   hook: 'subscription',
-  summary: 'An address gets no more email from the account or from a stream, or gets it again.',
+  summary:
+    'An address stops receiving email from the account or through a stream, or starts again.',
   fields: {
     recipients: z.array(z.string()).describe('The address.'),
     sm_mail_id: z.string().nullable().describe('The message that led to it; null: none did.'),
     stream: z.string().nullable().describe('The stream; null: every stream.'),
-    suppressing: z.boolean().describe('True: no more email. False: it may be written to again.'),
+    suppressing: z
+      .boolean()
+      .describe('True: no more email. False: the account may send to it again.'),
     reason: z
       .enum(['bounce', 'complaint', 'unsubscribe', 'manual'])
       .describe('Why it was, or had been, suppressed.'),
     origin: z
       .enum(ORIGINS)
       .describe(
-        'recipient: by the button of a mail program. preferences: on the preference page. report: a mail server reported it. Otherwise where the account’s people or programs did it.',
+        'recipient: with the unsubscribe button of an email program. preferences: on the preference page. report: a mail server reported it. Otherwise: where the account’s people or programs did it.',
       ),
   },
   example: {

@@ -4,10 +4,10 @@
 import { addressKey } from '../addresses.ts';
 import { keepAttempts, type NewAttempt } from '../events/attempts.ts';
 import { type NewEvent, recordEvents, storable } from '../events/record.ts';
-import { createGroupCommit } from '../group-commit.ts';
 import { bytesToUuid } from '../ids.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
 import type { Metrics } from '../metrics.ts';
+import { createGroupCommit } from '../process/group-commit.ts';
 import { among } from '../store/places.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { forgetStrikes } from '../suppressions/strikes.ts';

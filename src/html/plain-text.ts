@@ -148,8 +148,14 @@ const meanings = new Map<string, Writer>(
     },
     rating: (page, element) => {
       page.separate(1);
-      for (const choice of named(element, 'a')) {
-        page.lines([`${inner(choice).trim()}: ${choice.href ?? ''}`]);
+      const choices = named(element, 'a');
+      const [lowest, highest] = named(element, 'td')
+        .filter((cell) => named(cell, 'a').length === 0)
+        .map((cell) => inner(cell).trim());
+      for (const [index, choice] of choices.entries()) {
+        const end = index === 0 ? lowest : index === choices.length - 1 ? highest : '';
+        const label = inner(choice).trim();
+        page.lines([`${label}${end ? ` (${end})` : ''}: ${choice.href ?? ''}`]);
       }
       page.separate(1);
     },
@@ -218,12 +224,16 @@ function button(page: Page, element: Element): void {
 }
 
 function link(page: Page, element: Element): void {
+  page.words(withAddress(element));
+}
+
+/** The words of a link and where it leads, if they do not say so themselves. */
+function withAddress(element: Element): string {
   const text = inner(element);
   const address = (element.href ?? '').trim().replace(/^(?:mailto|tel):/i, '');
   const label = text.trim();
-  const known = address === '' || address.startsWith('#') || same(label, address);
-  if (known) page.words(text);
-  else page.words(label === '' ? ` ${address} ` : `${text.trimEnd()} (${address})`);
+  if (address === '' || address.startsWith('#') || same(label, address)) return text;
+  return label === '' ? ` ${address} ` : `${text.trimEnd()} (${address})`;
 }
 
 function rule(page: Page, dashes: number): void {
@@ -239,13 +249,17 @@ function same(label: string, address: string): boolean {
 
 // ---- Looking into the tree ----------------------------------------------------------------------
 
-/** The words of an element on one line; `\v` stands for a line break that was written as one. */
+/**
+ * What an element says, without itself: words on one line, links with their addresses; `\v` stands
+ * for a line break that was written as one.
+ */
 function inner(element: Element): string {
   let text = '';
   for (const child of element.children) {
     if (typeof child === 'string') text += child;
     else if (child.kind.name === 'br') text += '\v';
     else if (child.kind.name === 'img') text += child.alt ?? '';
+    else if (child.kind.name === 'a' && child.meaning !== 'skip') text += withAddress(child);
     else if (child.meaning !== 'skip') text += inner(child);
   }
   return text;

@@ -4,8 +4,8 @@
 // errors. Doors judge who is asking before they come here. After it: http/json-bytes.ts.
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { notePassed } from '../bytes/garbage.ts';
 import { Problem } from '../errors.ts';
-import { notePassed } from '../garbage.ts';
 import { createBodyRoom, type Place } from './body-room.ts';
 
 /** 25 MB of HTTP request body. */

@@ -2,10 +2,10 @@
 // loop for 300 ms and take three copies. Before: rest/serve-operations.ts has the answer. After: the
 // socket, as fast as its reader reads.
 import { Readable } from 'node:stream';
-import { Base64Text } from '../base64-text.ts';
-import { freeBytes } from '../free-bytes.ts';
-import { notePassed } from '../garbage.ts';
-import { turn } from '../in-turns.ts';
+import { Base64Text } from '../bytes/base64-text.ts';
+import { freeBytes } from '../bytes/free-bytes.ts';
+import { notePassed } from '../bytes/garbage.ts';
+import { turn } from '../process/in-turns.ts';
 
 /** A text from here on is written in pieces. */
 const LONG_CHARS = 128 * 1024;

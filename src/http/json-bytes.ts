@@ -7,9 +7,9 @@
 // 1.46 GB), and cuts the long texts out, which are then read piece by piece, with turns for
 // everybody else in between: 26 MB of Japanese HTML blocked for 170 ms.
 import { isAscii, isUtf8 } from 'node:buffer';
+import { freeBytes } from '../bytes/free-bytes.ts';
 import { Problem } from '../errors.ts';
-import { freeBytes } from '../free-bytes.ts';
-import { atOnce, inTurns, turn } from '../in-turns.ts';
+import { atOnce, inTurns, turn } from '../process/in-turns.ts';
 import { keepNumbers } from './json-numbers.ts';
 
 /** Deeper than any email's variables, and shallow enough for everything that walks through them. */

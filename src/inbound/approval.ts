@@ -31,7 +31,7 @@ export async function answerApproval(
   const [token = ''] = path.slice(path.indexOf(APPROVAL_PATH) + APPROVAL_PATH.length).split('/');
   const link = await findApprovalLink(deps.database, token);
   if (link === undefined) return sendOver(response);
-  const held = await readHeld(deps.database, link.accountId, link.messageId);
+  const held = await readHeld(deps.database, link, link.messageId);
   if (request.method !== 'POST') {
     return sendHeld(response, 200, held, held.sha256 === link.sha256 ? '' : SINCE_MAILED);
   }

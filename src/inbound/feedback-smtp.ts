@@ -15,10 +15,10 @@ import type { ReportRecorder } from '../feedback/record.ts';
 import type { Reporters } from '../feedback/reporters.ts';
 import { readCopyToken, type Subject } from '../feedback/return-path.ts';
 import { findProbe, noteReturn } from '../feedback/return-path-probes.ts';
-import { isDataFault } from '../group-commit.ts';
 import { showId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { isDataFault } from '../process/group-commit.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { readWith, type TokenKeys } from '../token-keys.ts';
 

@@ -11,11 +11,11 @@ import { postmark } from '../feedback/providers/postmark.ts';
 import { notAuthentic, type Provider, type ProviderEvent } from '../feedback/providers/provider.ts';
 import { sendgrid } from '../feedback/providers/sendgrid.ts';
 import type { ReportRecorder } from '../feedback/record.ts';
-import { isDataFault } from '../group-commit.ts';
 import type { Bodies } from '../http/body.ts';
 import { showId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import { type RefusalDeps, refuse } from '../operations/refusal.ts';
+import { isDataFault } from '../process/group-commit.ts';
 import type { Database } from '../store/pool.ts';
 import { isMachine } from '../tracking/machines.ts';
 import type { EngagementRecorder } from '../tracking/record.ts';
@@ -29,14 +29,17 @@ export interface EventDeps extends RefusalDeps {
   engagements: EngagementRecorder;
 }
 
-export interface ProviderDeps extends EventDeps {
+export interface PostDeps extends EventDeps {
+  bodies: Bodies;
+  /** Told of every post that was refused, and says it now and then: anybody can post. */
+  refusedPost: (error: unknown) => void;
+}
+
+export interface ProviderDeps extends PostDeps {
   metrics: Pick<Metrics, 'refused' | 'unreadEvents'>;
   /** Told of every event that is not what the provider documents, and says it now and then. */
   couldNotRead: (problem: Problem) => void;
-  /** Told of every post that was refused, and says it now and then: anybody can post. */
-  refusedPost: (error: unknown) => void;
   database: Database;
-  bodies: Bodies;
   /** Of each provider's setting, by its name; none: it is refused. */
   providerSecrets: Readonly<Record<string, readonly string[]>>;
 }
@@ -50,14 +53,24 @@ export async function answerProvider(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  try {
+  await answerPost(deps, response, async () => {
     const events = await read(deps, provider, request);
     await recordAll(deps, provider.title, events);
+  });
+}
+
+/** 200 for what was taken. Providers try again after a fault of ours. */
+export async function answerPost(
+  deps: PostDeps,
+  response: ServerResponse,
+  take: () => Promise<void>,
+): Promise<void> {
+  try {
+    await take();
     response.writeHead(200).end();
   } catch (error) {
     const { status, headers, body } = refuse(deps, { door: 'inbound' }, error);
     deps.refusedPost(error);
-    // Providers try again after a fault of ours.
     response.writeHead(status, { ...headers, 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   }
@@ -126,7 +139,7 @@ async function requireOnce(
   if (signedWord === undefined) return;
   const { nonce, said } = signedWord(told);
   if (await isFirstOrSame(database, name, nonce, said)) return;
-  throw notAuthentic(title, 'its token came before, with another event');
+  throw notAuthentic(title, 'its token was already used, with another event');
 }
 
 function parse(title: string, text: string): unknown {
@@ -165,7 +178,7 @@ async function record(deps: EventDeps, provider: string, event: ProviderEvent): 
   const mail = subject?.mail;
   deps.log.info(
     { account: mail?.accountId, message: mail && showId('msg_', mail.messageId), kind, provider },
-    mail ? 'report from a provider' : 'a report from a provider is about no email of ours',
+    mail ? 'report from a provider' : 'a report from a provider matches no email of ours',
   );
   if (subject === undefined || mail === undefined) return;
   if (kind !== 'open' && kind !== 'click') {

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VERIFY_PATH } from '../accounts/address-verification.ts';
 import { APPROVAL_PATH } from '../approvals/approval-links.ts';
 import { refuse } from '../operations/refusal.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
 import { LOGO_PATH } from '../templates/logo-names.ts';
 import { PREFERENCES_PATH, TRACKING_PATHS } from '../tracking/apply.ts';
 import { answerApproval } from './approval.ts';

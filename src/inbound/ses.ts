@@ -5,15 +5,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '../errors.ts';
 import { readSes } from '../feedback/ses.ts';
 import { subscribeUrl, verifySns } from '../feedback/sns.ts';
-import type { Bodies } from '../http/body.ts';
-import { refuse } from '../operations/refusal.ts';
-import { type EventDeps, recordEvent } from './provider.ts';
+import { answerPost, type PostDeps, recordEvent } from './provider.ts';
 
-export interface SesDeps extends EventDeps {
+export interface SesDeps extends PostDeps {
   topics: readonly string[];
-  bodies: Bodies;
-  /** Told of every post that was refused, and says it now and then: anybody can post. */
-  refusedPost: (error: unknown) => void;
   /** The text at an address of SNS, which was checked to be one. */
   fetchText: (url: string) => Promise<string>;
 }
@@ -26,7 +21,7 @@ export async function answerSes(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  try {
+  await answerPost(deps, response, async () => {
     if (request.method !== 'POST') throw new Problem('invalid', 'Amazon SNS posts here.');
     if (deps.topics.length === 0) throw new Problem('forbidden', 'SES_TOPICS allows no topic.');
     const body = await deps.bodies.read(request, { key: undefined, mostBytes: MOST_BYTES });
@@ -35,14 +30,7 @@ export async function answerSes(
     } finally {
       body.release();
     }
-    response.writeHead(200).end();
-  } catch (error) {
-    const { status, headers, body } = refuse(deps, { door: 'inbound' }, error);
-    deps.refusedPost(error);
-    // SNS tries again after a fault of ours.
-    response.writeHead(status, { ...headers, 'content-type': 'application/json' });
-    response.end(JSON.stringify(body));
-  }
+  });
 }
 
 async function take(deps: SesDeps, body: string): Promise<void> {

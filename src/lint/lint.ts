@@ -1,4 +1,4 @@
-// What mailbox providers, email programs and readers would hold against an email, before anybody
+// What mailbox providers, email programs and readers would object to in an email, before anybody
 // gets it. Before: an email as it would be sent (operations/lint.ts, previews, sends that want it).
 // After: findings for people and agents; none of them stops a send. Strangers' text: one pass over
 // the tokens, and whatever is searched for is searched within bounds.
@@ -73,9 +73,10 @@ class Found {
     }
   }
 
+  /** Quoted: it is what somebody else wrote, in a sentence of ours. */
   get shown(): string {
     const more = this.count > this.examples.length ? ' …' : '';
-    return `${this.examples.join(', ')}${more}`;
+    return `${this.examples.map((example) => `“${example}”`).join(', ')}${more}`;
   }
 }
 

@@ -2,13 +2,13 @@
 // After: compose.ts puts our header above them. Changed is only what must be: HTML that is tracked,
 // and what some relay on the way would spoil (bytes over 127, lines over 998 bytes). What is signed
 // or encrypted is never touched.
-import { freeBytes } from '../free-bytes.ts';
-import { collectAll } from '../garbage.ts';
-import { atOnce } from '../in-turns.ts';
+import { freeBytes } from '../bytes/free-bytes.ts';
+import { collectAll } from '../bytes/garbage.ts';
 import { isFile, placeOf } from '../mime/contents.ts';
 import { textIn } from '../mime/decoding.ts';
 import { describedBy, type Field, parameterText, textOf } from '../mime/fields.ts';
 import { type Entity, isPlain, readTree } from '../mime/tree.ts';
+import { atOnce } from '../process/in-turns.ts';
 import { base64Lines, encodeText, isSevenBit, joinedBytes } from './mime-body.ts';
 import { parameter, textHeader } from './mime-headers.ts';
 

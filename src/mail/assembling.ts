@@ -1,8 +1,8 @@
 // A copy assembled from plain data: tracking put in, MIME around it, the body hashed for its
 // signatures. Before: making.ts says what belongs into it. After: making.ts signs it. Needs nothing
 // but its order, so that large ones are assembled in a thread: 25 MB take a second.
-import { freeBytes } from '../free-bytes.ts';
-import { collectAll } from '../garbage.ts';
+import { freeBytes } from '../bytes/free-bytes.ts';
+import { collectAll } from '../bytes/garbage.ts';
 import type { StoredMime } from '../sending/stored-head.ts';
 import { type TrackedEmail, type Tracker, trackHtml } from '../tracking/apply.ts';
 import { type ComposedEmail, composeEmail, type OutgoingEmail } from './compose.ts';
@@ -12,8 +12,8 @@ import { joinedBytes } from './mime-body.ts';
 export interface CopyOrder {
   /** Whose it is: the accounts take turns. */
   accountId: number;
-  /** With its HTML as its sender wrote it. */
-  mail: Omit<OutgoingEmail, 'html' | 'text' | 'mime'> & {
+  /** With its HTML exactly as its sender wrote it. */
+  email: Omit<OutgoingEmail, 'html' | 'text' | 'mime'> & {
     html: Buffer | null;
     text: Buffer | null;
     mime?: StoredMime & { body: Buffer };
@@ -22,7 +22,7 @@ export interface CopyOrder {
   tracking: {
     key: Buffer;
     url: string;
-    mail: TrackedEmail;
+    email: TrackedEmail;
     wanted: { opens: boolean; clicks: boolean };
   } | null;
   /**
@@ -41,12 +41,12 @@ export interface Assembled extends ComposedEmail {
 }
 
 export function assemble(order: CopyOrder): Assembled {
-  const { html, text, mime, ...mail } = order.mail;
+  const { html, text, mime, ...email } = order.email;
   const { tracking, isLast = false } = order;
   const track = trackBy(tracking);
   const shown = html !== null && track !== null ? trackedBytes(html, track, isLast) : html;
   const composed = composeEmail({
-    ...mail,
+    ...email,
     ...(text ? { text } : {}),
     ...(shown ? { html: shown } : {}),
     ...(mime && { mime: { ...mime, track } }),
@@ -59,9 +59,9 @@ type Track = (html: string) => string[];
 
 function trackBy(tracking: CopyOrder['tracking']): Track | null {
   if (tracking === null) return null;
-  const { key, url, mail, wanted } = tracking;
+  const { key, url, email, wanted } = tracking;
   const tracker: Tracker = { key, url: () => url };
-  return (html) => trackHtml(tracker, mail, html, wanted);
+  return (html) => trackHtml(tracker, email, html, wanted);
 }
 
 const LARGE_BYTES = 1024 * 1024;
@@ -105,20 +105,20 @@ export function assembleLarge(order: CopyOrder): AssembledLarge {
 export const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-function withBuffers({ mail, tracking, ...order }: CopyOrder): CopyOrder {
+function withBuffers({ email, tracking, ...order }: CopyOrder): CopyOrder {
   return {
     ...order,
-    mail: {
-      ...mail,
-      html: mail.html && asBuffer(mail.html),
-      text: mail.text && asBuffer(mail.text),
-      attachments: mail.attachments.map((it) => ({ ...it, content: asBuffer(it.content) })),
-      ...(mail.mime && { mime: { ...mail.mime, body: asBuffer(mail.mime.body) } }),
+    email: {
+      ...email,
+      html: email.html && asBuffer(email.html),
+      text: email.text && asBuffer(email.text),
+      attachments: email.attachments.map((it) => ({ ...it, content: asBuffer(it.content) })),
+      ...(email.mime && { mime: { ...email.mime, body: asBuffer(email.mime.body) } }),
     },
     tracking: tracking && {
       ...tracking,
       key: asBuffer(tracking.key),
-      mail: { ...tracking.mail, messageId: asBuffer(tracking.mail.messageId) },
+      email: { ...tracking.email, messageId: asBuffer(tracking.email.messageId) },
     },
   };
 }

@@ -62,51 +62,51 @@ const MEDIA_TYPE = /^[\x20-\x7e]{3,255}$/;
 const CRLF = Buffer.from('\r\n');
 
 /** Composes the email. Bcc is not part of it: those recipients exist in the envelope only. */
-export function composeEmail(mail: OutgoingEmail): ComposedEmail {
-  const content = mail.mime ? asItCame(mail.mime) : contentOf(mail);
-  let head = addressHeader('From', [mail.from]);
-  if (mail.to.length > 0) head += addressHeader('To', mail.to);
-  if (mail.cc.length > 0) head += addressHeader('Cc', mail.cc);
-  if (mail.replyTo) head += addressHeader('Reply-To', [mail.replyTo]);
-  head += textHeader('Subject', mail.subject);
-  head += `Message-ID: ${mail.messageId}\r\nDate: ${emailDate(mail.date)}\r\n`;
-  for (const [name, value] of mail.ownHeaders) head += textHeader(name, value);
+export function composeEmail(email: OutgoingEmail): ComposedEmail {
+  const content = email.mime ? asItCame(email.mime) : contentOf(email);
+  let head = addressHeader('From', [email.from]);
+  if (email.to.length > 0) head += addressHeader('To', email.to);
+  if (email.cc.length > 0) head += addressHeader('Cc', email.cc);
+  if (email.replyTo) head += addressHeader('Reply-To', [email.replyTo]);
+  head += textHeader('Subject', email.subject);
+  head += `Message-ID: ${email.messageId}\r\nDate: ${emailDate(email.date)}\r\n`;
+  for (const [name, value] of email.ownHeaders) head += textHeader(name, value);
   // Blanks mean nothing in a header that is not the subject, and References or the like must not
   // end as encoded words.
-  for (const [name, value] of mail.headers)
+  for (const [name, value] of email.headers)
     head += textHeader(name, value.trim().replace(/[ \t]+/g, ' '));
   head += `MIME-Version: 1.0\r\n${content.head}`;
-  const shown = [mail.from, ...mail.to, ...mail.cc];
-  if (mail.replyTo) shown.push(mail.replyTo);
+  const shown = [email.from, ...email.to, ...email.cc];
+  if (email.replyTo) shown.push(email.replyTo);
   return { head, body: content.body, smtputf8: shown.some((mailbox) => mailbox.smtputf8) };
 }
 
 /** The whole email in order, ready for relay.ts; `signatures` are header lines that go on top. */
-export function emailChunks(mail: ComposedEmail, signatures = ''): Buffer[] {
-  return [Buffer.from(`${signatures}${mail.head}\r\n`), ...mail.body];
+export function emailChunks(email: ComposedEmail, signatures = ''): Buffer[] {
+  return [Buffer.from(`${signatures}${email.head}\r\n`), ...email.body];
 }
 
 /**
  * mixed(alternative(text, related(html, images), invitation), files), with only those levels that
  * are needed.
  */
-function contentOf(mail: OutgoingEmail): Entity {
+function contentOf(email: OutgoingEmail): Entity {
   const [bodies, images, files]: [Entity[], Entity[], Entity[]] = [[], [], []];
   const invitations: Entity[] = [];
-  for (const attachment of mail.attachments) {
+  for (const attachment of email.attachments) {
     if (attachment.contentId !== undefined) images.push(attachmentPart(attachment));
     else if (isInvitation(attachment)) invitations.push(invitationPart(attachment));
     else files.push(attachmentPart(attachment));
   }
-  if (mail.text !== undefined) bodies.push(textPart('plain', mail.text));
-  if (mail.html !== undefined) {
-    bodies.push(around('related', mail, [textPart('html', mail.html), ...images]));
+  if (email.text !== undefined) bodies.push(textPart('plain', email.text));
+  if (email.html !== undefined) {
+    bodies.push(around('related', email, [textPart('html', email.html), ...images]));
   }
-  if (bodies.length === 0 && mail.attachments.length === 0) bodies.push(textPart('plain', ''));
+  if (bodies.length === 0 && email.attachments.length === 0) bodies.push(textPart('plain', ''));
   bodies.push(...invitations);
   // A file alone is still an email with a file, not the file.
-  if (bodies.length === 0) return multipart('mixed', mail.messageId, files);
-  const content = around('mixed', mail, [around('alternative', mail, bodies), ...files]);
+  if (bodies.length === 0) return multipart('mixed', email.messageId, files);
+  const content = around('mixed', email, [around('alternative', email, bodies), ...files]);
   return content.isMultipart ? content : endedByLineBreak(content);
 }
 

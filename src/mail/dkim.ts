@@ -56,13 +56,13 @@ const PIECE_BYTES = 256 * 1024;
 
 /** The DKIM-Signature lines for all keys, in their order; '' without keys. */
 export async function signEmail(
-  mail: { head: string; body: readonly Buffer[]; bodyHash?: string },
+  email: { head: string; body: readonly Buffer[]; bodyHash?: string },
   keys: readonly DkimKey[],
   signedAt: Date,
 ): Promise<string> {
   if (keys.length === 0) return '';
-  const { names, canonical } = signedHeaders(mail.head);
-  const bodyHash = mail.bodyHash ?? hashBody(mail.body);
+  const { names, canonical } = signedHeaders(email.head);
+  const bodyHash = email.bodyHash ?? hashBody(email.body);
   const time = Math.floor(signedAt.getTime() / 1000);
   const lines = await Promise.all(
     keys.map(async (key) => {

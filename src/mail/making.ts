@@ -2,8 +2,8 @@
 // loaded it. After: attempt.ts hands the copies over, and people look at the source of one.
 import { randomBytes } from 'node:crypto';
 import type { Mailbox } from '../addresses.ts';
+import { freeBytes } from '../bytes/free-bytes.ts';
 import { copyToken } from '../feedback/return-path.ts';
-import { freeBytes } from '../free-bytes.ts';
 import { idTimeMs, showId } from '../ids.ts';
 import type { StoredHead } from '../sending/stored-head.ts';
 import { type Tracker, unsubscribeUrl } from '../tracking/apply.ts';
@@ -56,33 +56,33 @@ export interface MadeCopy {
  */
 export function copiesFor(
   deps: MakingDeps,
-  mail: StoredEmail,
+  email: StoredEmail,
   recipients: readonly string[],
 ): Copy[] {
-  const ownWay = mail.head.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
-  const oneClick = mail.leavable && !ownWay && hasWorkingLinks(deps, mail);
+  const ownWay = email.head.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
+  const oneClick = email.leavable && !ownWay && hasWorkingLinks(deps, email);
   return recipients.map((recipient) => ({
     recipient,
-    place: mail.recipients.indexOf(recipient),
-    unsubscribe: oneClick ? unsubscribeUrl(deps.tracker, mail, recipient) : null,
+    place: email.recipients.indexOf(recipient),
+    unsubscribe: oneClick ? unsubscribeUrl(deps.tracker, email, recipient) : null,
   }));
 }
 
-const hasWorkingLinks = (deps: MakingDeps, mail: StoredEmail): boolean =>
-  deps.isPublic() || mail.head.sandbox === true;
+const hasWorkingLinks = (deps: MakingDeps, email: StoredEmail): boolean =>
+  deps.isPublic() || email.head.sandbox === true;
 
 /** Composed and signed. Of a large email nothing is left behind its last copy. */
 export async function makeCopy(
   deps: MakingDeps,
-  mail: StoredEmail,
+  email: StoredEmail,
   sender: Sender,
   copy: Copy & { isLast?: boolean },
 ): Promise<MadeCopy> {
-  const order = orderOf(deps, mail, sender, copy);
-  const assembled = isLarge(mail)
-    ? await assembleElsewhere(deps, mail, { ...order, isLast: copy.isLast ?? false })
+  const order = orderOf(deps, email, sender, copy);
+  const assembled = isLarge(email)
+    ? await assembleElsewhere(deps, email, { ...order, isLast: copy.isLast ?? false })
     : assemble(order);
-  const signatures = await signEmail(assembled, sender.keys, acceptedAt(mail));
+  const signatures = await signEmail(assembled, sender.keys, acceptedAt(email));
   return { chunks: emailChunks(assembled, signatures), smtputf8: assembled.smtputf8 };
 }
 
@@ -98,11 +98,11 @@ const isLarge = ({ html, text, attachments }: StoredEmail): boolean =>
 /** Its own bytes are empty here while the thread has them. */
 async function assembleElsewhere(
   deps: MakingDeps,
-  mail: StoredEmail,
+  email: StoredEmail,
   order: CopyOrder,
 ): Promise<Assembled> {
-  const made = await deps.assembleLarge({ ...order, own: ownBytes(mail) });
-  for (const name of BODIES) if (made[name] !== undefined) mail[name] = asBuffer(made[name]);
+  const made = await deps.assembleLarge({ ...order, own: ownBytes(email) });
+  for (const name of BODIES) if (made[name] !== undefined) email[name] = asBuffer(made[name]);
   const { head, smtputf8, bodyHash, body } = made;
   return { head, smtputf8, bodyHash, body: body.map(asBuffer) };
 }
@@ -110,10 +110,10 @@ async function assembleElsewhere(
 const BODIES = ['html', 'text', 'attachments'] as const;
 
 /** Those in a buffer that is theirs alone, as stored-email.ts reads large ones. */
-function ownBytes(mail: StoredEmail): OwnBytes {
+function ownBytes(email: StoredEmail): OwnBytes {
   const own: OwnBytes = {};
   for (const name of BODIES) {
-    const bytes = mail[name];
+    const bytes = email[name];
     if (bytes !== null && isAlone(bytes)) own[name] = bytes;
   }
   return own;
@@ -123,8 +123,8 @@ const isAlone = ({ length, buffer }: Buffer): boolean =>
   length > LARGE_BYTES && length === buffer.byteLength;
 
 /** What was made for a copy that is with the relay: all but the email's own bytes. */
-export function freeCopy(mail: StoredEmail, { chunks }: MadeCopy): void {
-  const own = new Set(BODIES.map((name) => mail[name]?.buffer));
+export function freeCopy(email: StoredEmail, { chunks }: MadeCopy): void {
+  const own = new Set(BODIES.map((name) => email[name]?.buffer));
   for (const chunk of chunks) if (!own.has(chunk.buffer)) freeBytes(chunk);
 }
 
@@ -133,29 +133,29 @@ export function freeCopy(mail: StoredEmail, { chunks }: MadeCopy): void {
  * recipient can complain about it or unsubscribe by it: in what is shown, the token and the link for
  * that are signed with a key that nobody has.
  */
-export async function sourceOf(deps: MakingDeps, mail: StoredEmail): Promise<Buffer[]> {
+export async function sourceOf(deps: MakingDeps, email: StoredEmail): Promise<Buffer[]> {
   const shown = { ...deps, returnPathKey: NOBODYS_KEY };
   const tracker = { ...deps.tracker, key: NOBODYS_KEY };
-  const [copy] = copiesFor({ ...deps, tracker }, mail, mail.recipients);
-  const sender = await deps.senders.of(mail.account, mail.head.from.domain);
-  return (await makeCopy(shown, mail, sender, { ...copy!, isLast: true })).chunks;
+  const [copy] = copiesFor({ ...deps, tracker }, email, email.recipients);
+  const sender = await deps.senders.of(email.account, email.head.from.domain);
+  return (await makeCopy(shown, email, sender, { ...copy!, isLast: true })).chunks;
 }
 
 const NOBODYS_KEY = randomBytes(32);
 
-function orderOf(deps: MakingDeps, mail: StoredEmail, sender: Sender, copy: Copy): CopyOrder {
-  const { head, html, text } = mail;
-  const token = copyToken(deps.returnPathKey, mail, copy.place);
+function orderOf(deps: MakingDeps, email: StoredEmail, sender: Sender, copy: Copy): CopyOrder {
+  const { head, html, text } = email;
+  const token = copyToken(deps.returnPathKey, email, copy.place);
   const { mime: _, ...shown } = head;
-  const id = showId('msg_', mail.messageId);
+  const id = showId('msg_', email.messageId);
   return {
-    accountId: mail.accountId,
-    tracking: trackingOf(deps, mail, copy),
-    mail: {
+    accountId: email.accountId,
+    tracking: trackingOf(deps, email, copy),
+    email: {
       ...shown,
       messageId: stableMessageId(id, head.from),
-      date: acceptedAt(mail),
-      subject: mail.subject,
+      date: acceptedAt(email),
+      subject: email.subject,
       text,
       html,
       // Reports about the email are matched by the first two when the return path is lost on the
@@ -163,21 +163,21 @@ function orderOf(deps: MakingDeps, mail: StoredEmail, sender: Sender, copy: Copy
       ownHeaders: [
         ['X-SM-Message-Id', id],
         ['X-SM-Token', token],
-        ...headersForReceivers(mail, sender, token),
+        ...headersForReceivers(email, sender, token),
         ...unsubscribeHeaders(copy.unsubscribe),
       ],
-      ...contentOf(head, mail.attachments),
+      ...contentOf(head, email.attachments),
     },
   };
 }
 
-function trackingOf(deps: MakingDeps, mail: StoredEmail, { place }: Copy): CopyOrder['tracking'] {
-  const { trackOpens, trackClicks } = mail.account;
-  const wanted = { opens: trackOpens, clicks: trackClicks && !mail.head.keepLinks };
-  if (!hasWorkingLinks(deps, mail) || !(wanted.opens || wanted.clicks)) return null;
-  const { accountId, messageId } = mail;
+function trackingOf(deps: MakingDeps, email: StoredEmail, { place }: Copy): CopyOrder['tracking'] {
+  const { trackOpens, trackClicks } = email.account;
+  const wanted = { opens: trackOpens, clicks: trackClicks && !email.head.keepLinks };
+  if (!hasWorkingLinks(deps, email) || !(wanted.opens || wanted.clicks)) return null;
+  const { accountId, messageId } = email;
   const { key, url } = deps.tracker;
-  return { key, url: url(), mail: { accountId, messageId, place }, wanted };
+  return { key, url: url(), email: { accountId, messageId, place }, wanted };
 }
 
 /** RFC 8058 3.1: both headers, and both signed. */
@@ -190,7 +190,7 @@ const unsubscribeHeaders = (url: string | null): [string, string][] =>
       ];
 
 /** The same on every attempt, and so are the signatures made with it. */
-const acceptedAt = (mail: StoredEmail): Date => new Date(idTimeMs(mail.messageId));
+const acceptedAt = (email: StoredEmail): Date => new Date(idTimeMs(email.messageId));
 
 /** The same on every attempt, so that a repeat after a crash can be recognised. */
 const stableMessageId = (id: string, from: Mailbox): string => `<${id}@${from.domain}>`;
@@ -199,7 +199,7 @@ const stableMessageId = (id: string, from: Mailbox): string => `<${id}@${from.do
 function contentOf(
   head: StoredHead,
   bytes: Buffer | null,
-): Pick<CopyOrder['mail'], 'attachments' | 'mime'> {
+): Pick<CopyOrder['email'], 'attachments' | 'mime'> {
   if (head.mime === undefined) return { attachments: sliceAttachments(head, bytes) };
   return { attachments: [], mime: { ...head.mime, body: bytes ?? Buffer.alloc(0) } };
 }

@@ -2,8 +2,8 @@
 // writes the bytes. Before: text, html and attachments as stored. After: compose.ts puts the
 // encoded parts between boundaries.
 import { isAscii } from 'node:buffer';
-import { freeBytes } from '../free-bytes.ts';
-import { notePassed } from '../garbage.ts';
+import { freeBytes } from '../bytes/free-bytes.ts';
+import { notePassed } from '../bytes/garbage.ts';
 
 export type TransferEncoding = '7bit' | 'quoted-printable' | 'base64';
 

@@ -6,18 +6,18 @@ import type { StoredEmail } from './stored-email.ts';
 
 /** A header of the sender's own wins. */
 export function headersForReceivers(
-  mail: StoredEmail,
+  email: StoredEmail,
   sender: Sender,
   token: string,
 ): [string, string][] {
   // RFC 3834 5: whoever answers by machine leaves these alone.
-  if (mail.door === 'system') return [['Auto-Submitted', 'auto-generated']];
-  const ours: [string, string][] = [['Feedback-ID', feedbackId(mail)]];
-  if (mayTakeComplaints(mail.head.from.domain, sender)) {
+  if (email.door === 'system') return [['Auto-Submitted', 'auto-generated']];
+  const ours: [string, string][] = [['Feedback-ID', feedbackId(email)]];
+  if (mayTakeComplaints(email.head.from.domain, sender)) {
     const address = returnPathOf(token, sender.returnPathDomain);
     ours.push(['CFBL-Address', `${address}; report=arf`]);
   }
-  const theirs = mail.head.headers;
+  const theirs = email.head.headers;
   return ours.filter(([name]) => !theirs.some(([own]) => own.toLowerCase() === name.toLowerCase()));
 }
 

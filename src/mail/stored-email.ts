@@ -69,7 +69,7 @@ export async function loadEmails(
         : await loadRows<EmailRow>(database, group, BODIES)),
     );
   }
-  return new Map(rows.map((row) => [row.uuid, readMail(row)]));
+  return new Map(rows.map((row) => [row.uuid, readEmail(row)]));
 }
 
 const sizeOf = ({ size = Number.POSITIVE_INFINITY }: Wanted): number => size;
@@ -78,12 +78,12 @@ const sizeOf = ({ size = Number.POSITIVE_INFINITY }: Wanted): number => size;
 function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
   const groups: Wanted[][] = [];
   let room = 0;
-  for (const mail of wanted.toSorted((one, other) => sizeOf(one) - sizeOf(other))) {
-    room -= sizeOf(mail);
-    if (room >= 0) groups.at(-1)!.push(mail);
+  for (const email of wanted.toSorted((one, other) => sizeOf(one) - sizeOf(other))) {
+    room -= sizeOf(email);
+    if (room >= 0) groups.at(-1)!.push(email);
     else {
-      groups.push([mail]);
-      room = PIECE_BYTES - sizeOf(mail);
+      groups.push([email]);
+      room = PIECE_BYTES - sizeOf(email);
     }
   }
   return groups;
@@ -146,7 +146,7 @@ async function loadLarge(database: Database, wanted: Wanted): Promise<EmailRow[]
   return [{ ...row, html, text, attachments: await load('attachments') }];
 }
 
-function readMail(row: EmailRow): StoredEmail | UnreadableEmail {
+function readEmail(row: EmailRow): StoredEmail | UnreadableEmail {
   try {
     return toEmail(row);
   } catch (error) {
@@ -160,10 +160,10 @@ export async function loadEmail(
   accountId: number,
   uuid: string,
 ): Promise<StoredEmail | undefined> {
-  const mails = await loadEmails(database, [{ accountId, messageId: uuidToBytes(uuid) }]);
-  const mail = mails.get(uuid);
-  if (mail !== undefined && 'fault' in mail) throw mail.fault;
-  return mail;
+  const emails = await loadEmails(database, [{ accountId, messageId: uuidToBytes(uuid) }]);
+  const email = emails.get(uuid);
+  if (email !== undefined && 'fault' in email) throw email.fault;
+  return email;
 }
 
 interface EmailRow
@@ -176,16 +176,16 @@ interface EmailRow
 
 function toEmail(row: EmailRow): StoredEmail {
   const { uuid, head, version, trackOpens, trackClicks, ...rest } = row;
-  const { unknownOutcome, ...mail } = rest;
+  const { unknownOutcome, ...email } = rest;
   const switches = { trackOpens, trackClicks, unknownOutcome };
   const read = readHead(head);
   return {
-    ...mail,
+    ...email,
     messageId: uuidToBytes(uuid),
-    account: { id: mail.accountId, version, ...switches },
+    account: { id: email.accountId, version, ...switches },
     head: read,
-    tags: mail.tags ?? [],
-    leavable: mail.leavable && !isAboutAccess(read),
+    tags: email.tags ?? [],
+    leavable: email.leavable && !isAboutAccess(read),
   };
 }
 

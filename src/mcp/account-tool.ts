@@ -19,7 +19,7 @@ export const accountForAgents = operation({
   output: z.object({
     name: z.string().describe('Name of the account.'),
     mode: z.enum(['live', 'sandbox']).describe('sandbox: nothing is delivered.'),
-    senders: z.array(z.string()).describe('Addresses and domains that may be written from.'),
+    senders: z.array(z.string()).describe('Addresses and domains that may be used as the sender.'),
     quota_left: z.number().int().describe('Recipients left today.'),
     quota_limit: z.number().int().describe('Recipients a day.'),
     paused: z.string().nullable().describe('Why nothing is sent for now; null: it is.'),

@@ -84,7 +84,7 @@ export const askedInStream = ({ id }: HeldAnswer): object => ({
 function questionOf({ held }: HeldAnswer): { message: string; url: string } {
   const { subject, recipients, approval_url: url } = held;
   const others = recipients.length > 1 ? ` and ${recipients.length - 1} more` : '';
-  const message = `Look at the email “${bound(subject)}” to ${bound(recipients[0]!)}${others}, and approve or decline it. Nothing has been sent yet.`;
+  const message = `Review the email “${bound(subject)}” to ${bound(recipients[0]!)}${others}, and approve or decline it. Nothing has been sent yet.`;
   return { message, url };
 }
 

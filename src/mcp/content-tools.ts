@@ -34,7 +34,7 @@ type Input = Record<string, unknown> & { slug: string; version?: number; publish
 
 const cloneAsAgent = operation({
   ...clone,
-  summary: 'Makes a copy that the account can change: a draft until it is published.',
+  summary: 'Makes a copy for the account to change: a draft until it is published.',
   input: clone.input.extend({ replaces_system }),
   output: clone.output.extend(told),
   async run(deps, { accountId }, input, via) {

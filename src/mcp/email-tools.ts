@@ -3,20 +3,22 @@
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { parseMailbox } from '../addresses.ts';
-import { countWaiting } from '../approvals/approvals.ts';
+import { waitingAmong } from '../approvals/approvals.ts';
 import { readMessageDetails } from '../delivery/message-details.ts';
 import type { TimelineEvent } from '../events/timeline.ts';
 import { readUuid } from '../ids.ts';
 import { STATUSES } from '../messages/status.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
 import type { OperationDeps } from '../operations/deps.ts';
+import { followOperations } from '../operations/follow-email.ts';
 import { getMessage, timelineOutput } from '../operations/get-message.ts';
 import { getTemplate } from '../operations/get-template.ts';
 import { listTemplates } from '../operations/list-templates.ts';
 import { messageUuid } from '../operations/message-lookup.ts';
 import { listMessages } from '../operations/messages.ts';
-import { operation } from '../operations/operation.ts';
+import { type Operation, operation } from '../operations/operation.ts';
 import { previewEmail } from '../operations/preview-email.ts';
+import { recallOperations } from '../operations/recalls.ts';
 import { runBatch, sendBatch } from '../operations/send-batch.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { acceptSend } from '../sending/accept.ts';
@@ -25,6 +27,7 @@ import type { BatchAnswer, BatchRequest } from '../sending/batch-request.ts';
 import { sendRequest } from '../sending/request.ts';
 import { suppressedRecipients } from '../suppressions/suppressions.ts';
 import { accountForAgents } from './account-tool.ts';
+import { sayingWhetherItLeaves } from './captured.ts';
 import { heldForAgents, heldOf, NOTHING_LEFT, stillHeld } from './held.ts';
 import { mayManage, searchAsAgent } from './search-tool.ts';
 import { adviseOnTemplate } from './template-advice.ts';
@@ -37,9 +40,12 @@ const sendAsAgent = operation({
     idempotency_key: z
       .string()
       .optional()
-      .describe('Makes it safe to call again: for 24 hours the same key answers the same.')
+      .describe('Makes a repeat safe: for 24 hours the same key gets the same answer.')
       .meta({ example: 'order-4711-receipt' }),
-    allow_duplicate: z.boolean().optional().describe('Send it even if it went within 60 seconds.'),
+    allow_duplicate: z
+      .boolean()
+      .optional()
+      .describe('Send it even if the same one was sent within 60 seconds.'),
   }),
   output: sendEmail.output.extend({
     duplicate_of_recent: z
@@ -75,10 +81,10 @@ const sendAsAgent = operation({
 
 /** Nobody should report "sent" to a person when it waits, or when somebody gets no copy. */
 async function factsOf(deps: OperationDeps, caller: Caller, { answer, send }: Accepted) {
-  if (send === undefined) return await stillHeld(deps, caller.accountId, answer.id);
-  const suppressed = await withoutCopy(deps.database, send);
+  if (send === undefined) return await stillHeld(deps, caller, answer.id);
+  const suppressed = await withoutCopy(deps, send);
   return {
-    ...(send.approval === null ? {} : { held: heldOf(deps, answer.id, send) }),
+    ...(send.approval === null ? {} : { held: await heldOf(deps, answer.id, send) }),
     ...(suppressed.length > 0 ? { suppressed } : {}),
   };
 }
@@ -108,9 +114,9 @@ const sendToManyAsAgent = operation({
         approval_url: z.string().describe('Where a person who is signed in decides.'),
       })
       .optional()
-      .describe('Some wait for a person: nothing of these has left.'),
+      .describe('Some are waiting for a person: none of these has been sent.'),
     suppressed: z.array(z.string()).optional().describe('Recipients who get no copy.'),
-    sandbox: z.literal(true).optional().describe('All is captured, and nobody receives it.'),
+    sandbox: z.literal(true).optional().describe('Everything is captured, and nobody receives it.'),
   }),
   async run(deps, caller, input, via) {
     const answer = await runBatch(deps, caller, input, via, { guardRepeats: true });
@@ -127,7 +133,7 @@ async function factsOfMany(
   const { database, baseUrl } = deps;
   const { accountId } = caller;
   const uuids = data.map(({ id }) => readUuid('msg_', id)!);
-  const waiting = await countWaiting(database, accountId, uuids);
+  const { size: waiting } = await waitingAmong(database, accountId, uuids);
   const people = recipients
     .flatMap((it) => (it as { to: string | string[] }).to)
     .flatMap((written) => {
@@ -181,6 +187,12 @@ const OF_SEARCHES: ReadonlySet<string> = new Set(
   Object.keys(listMessages.input.shape).filter((name) => name !== 'after' && name !== 'before'),
 );
 
+const ABOUT_ONE = [
+  ...followOperations,
+  ...recallOperations,
+] as readonly object[] as readonly Operation[];
+const TOLD_OF_ONE: ReadonlySet<string> = new Set(['sm_mail_id', 'scheduled_at']);
+
 /** The catalogue's templates are our own words. */
 const ofCatalogue = (part: Record<string, unknown>): boolean =>
   'slug' in part && 'description' in part && part.own !== true;
@@ -214,4 +226,5 @@ export const EMAIL_TOOLS: readonly Tool[] = [
     isFor: (caller) => mayManage(caller) || caller.scopes.has('email:read'),
   },
   toolOf(accountForAgents),
+  ...ABOUT_ONE.map((of) => toolOf(sayingWhetherItLeaves(of), undefined, TOLD_OF_ONE)),
 ];

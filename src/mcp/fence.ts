@@ -27,6 +27,10 @@ const OUR_WORDS: ReadonlySet<string> = new Set([
 const PLAIN =
   /^(\d{4}-\d\d-\d\dT[\d:.]+Z?|[a-z]{2,5}_[0-9A-HJKMNP-TV-Z]{26}|[\d.]+|[\da-f]{64}|#[\da-fA-F]{3,8}|[\da-f:.]*:[\da-f:.]+)$/;
 
+/** What is longer says something, and would be looked through again and again. */
+const LONGEST_PLAIN = 100;
+const isPlain = (text: string): boolean => text.length <= LONGEST_PLAIN && PLAIN.test(text);
+
 const MARK = /⟪\/?[0-9a-z]{10}⟫/g;
 const LONGEST = 20_000;
 
@@ -48,18 +52,25 @@ export interface Known {
   listed?: ReadonlySet<string>;
   /** What the caller itself said, which it may be told again. */
   said?: unknown;
+  /** Sentences that others are put together of: each quotes for itself. */
+  parts?: readonly string[];
 }
 
-export function fence(content: Fields, { ours, listed, said }: Known = {}): Fenced {
+export function fence(content: Fields, { ours, listed, said, parts = [] }: Known = {}): Fenced {
   const mark = newMark();
   let some = false;
+  let ownWords: string | undefined;
+  const isOwn = (text: string): boolean => {
+    ownWords ??= wordsOf(said);
+    return text.length <= LONGEST_WORD && ownWords.includes(text);
+  };
   const bound = (text: string): string => {
     some = true;
     return `⟪${mark}⟫${cleaned(text)}⟪/${mark}⟫`;
   };
   const written = (text: string, isOurs: boolean): string => {
-    if (isOurs) return quoting(text, textOf(said), bound);
-    return text === '' || PLAIN.test(text) ? text : bound(text);
+    if (isOurs) return quotingEach(text, parts, (part) => quoting(part, isOwn, bound));
+    return text === '' || isPlain(text) ? text : bound(text);
   };
   const walk = (value: unknown, isOurs: boolean, strange: boolean): unknown => {
     if (typeof value === 'string') return written(value, isOurs);
@@ -83,30 +94,97 @@ export function fence(content: Fields, { ours, listed, said }: Known = {}): Fenc
 /** Below these the names of fields are somebody else's too. */
 const HOLDS_OTHERS: ReadonlySet<string> = new Set(['sample', 'payload', 'variables', 'headers']);
 
-const textOf = (said: unknown): string =>
-  said === undefined ? '' : JSON.stringify(said, bigAsText).replaceAll('\\', '');
+/**
+ * What the caller said, as far as a sentence of ours would quote it. Of 25 MB no more is looked at:
+ * what is not found here is bound, as if a stranger had said it.
+ */
+function wordsOf(said: unknown): string {
+  const words: string[] = [];
+  let left = MOST_OWN_WORDS;
+  const collect = (value: unknown): void => {
+    if (left <= 0 || value === undefined || value === null) return;
+    if (typeof value === 'object' && !(value instanceof Number)) {
+      for (const [name, inside] of Object.entries(value)) {
+        if (!Array.isArray(value)) collect(name);
+        collect(inside);
+        if (left <= 0) return;
+      }
+      return;
+    }
+    const word = String(value).slice(0, LONGEST_WORD);
+    words.push(word);
+    left -= word.length + 1;
+  };
+  collect(said);
+  return words.join('\n');
+}
 
-/** The largest numbers of an email's variables are bigints (http/json-numbers.ts). */
-const bigAsText = (_: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? value.toString() : value;
+const LONGEST_WORD = 1000;
+const MOST_OWN_WORDS = 64 * 1024;
 
 /** From the first quotation mark to the last: what is quoted may hold some of its own. */
-const QUOTED = [
-  /"(.+)"/gs,
-  /“(.+)”/gs,
-  /(?<=[\s(])'(.+)'(?=[\s.,;:)]|$)/gs,
-  /(?<=(?:said|answered|says): )(.+)/gs,
+const QUOTED: readonly { opening: RegExp; closing: RegExp; width: 0 | 1 }[] = [
+  { opening: /"/, closing: /"/g, width: 1 },
+  { opening: /“/, closing: /”/g, width: 1 },
+  { opening: /(?<=[\s(])'/, closing: /'(?=[\s.,;:)]|$)/g, width: 1 },
+  { opening: /(?<=(?:said|answered|says): )/, closing: /$/g, width: 0 },
 ];
 
-/** In a sentence of ours, what it quotes and the caller has not said itself. */
-function quoting(sentence: string, said: string, bound: (text: string) => string): string {
-  const plain = sentence.replace(MARK, ' ').replace(/[⟪⟫]/g, ' ').replace(INVISIBLE, ' ');
-  for (const quoted of QUOTED) {
-    const [whole, inside] = [...plain.matchAll(quoted)][0] ?? [];
-    if (inside === undefined || PLAIN.test(inside) || said.includes(inside)) continue;
-    return plain.replace(whole!, () => whole!.replace(inside, () => bound(inside)));
+/** What comes before a part has ended its own quotations: others do not begin a sentence of ours. */
+const isClosed = (text: string): boolean => (text.match(/"/g)?.length ?? 0) % 2 === 0;
+
+/** More than that are one sentence: then more is fenced than had to be. */
+const MOST_PARTS = 50;
+
+function quotingEach(
+  sentence: string,
+  parts: readonly string[],
+  quote: (part: string) => string,
+): string {
+  let told = '';
+  let from = 0;
+  for (const part of parts.slice(0, MOST_PARTS)) {
+    const at = part === '' ? -1 : sentence.indexOf(part, from);
+    if (at < 0 || !isClosed(part) || !isClosed(sentence.slice(from, at))) continue;
+    told += quote(sentence.slice(from, at)) + quote(part);
+    from = at + part.length;
   }
-  return plain;
+  return told + quote(sentence.slice(from));
+}
+
+/**
+ * In a sentence of ours, what it quotes and the caller has not said itself. By the kind of marks
+ * that comes first: others within it are part of what is quoted.
+ */
+function quoting(
+  sentence: string,
+  isOwn: (text: string) => boolean,
+  bound: (text: string) => string,
+): string {
+  let rest = sentence.replace(MARK, ' ').replace(/[⟪⟫]/g, ' ').replace(INVISIBLE, ' ');
+  let told = '';
+  for (;;) {
+    const quoted = firstQuoted(rest);
+    if (quoted === undefined) return told + rest;
+    const { start, end, width } = quoted;
+    const inside = rest.slice(start, end);
+    const isKnown = isPlain(inside) || isOwn(inside);
+    told += rest.slice(0, start) + (isKnown ? inside : bound(inside));
+    told += rest.slice(end, end + width);
+    rest = rest.slice(end + width);
+  }
+}
+
+/** By marks, not by one pattern: that would look for the end again from every beginning. */
+function firstQuoted(text: string) {
+  const found = QUOTED.flatMap(({ opening, closing, width }) => {
+    const opens = text.search(opening);
+    let end = -1;
+    for (const { index } of text.matchAll(closing)) end = index;
+    const start = opens + width;
+    return opens >= 0 && end > start ? [{ opens, start, end, width }] : [];
+  });
+  return found.sort((one, other) => one.opens - other.opens)[0];
 }
 
 const noticeOf = (mark: string): string =>

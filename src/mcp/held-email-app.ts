@@ -25,7 +25,7 @@ const APP_META = { ui: { prefersBorder: true } };
 const APP: Resource = {
   uri: APP_URI,
   name: 'held-email',
-  title: 'Email that waits for approval',
+  title: 'Email waiting for approval',
   mimeType: APP_TYPE,
   _meta: APP_META,
 };
@@ -45,7 +45,7 @@ export async function readResource(
   if (!uri.startsWith(EMAIL_URI)) return undefined;
   const id = uri.slice(EMAIL_URI.length);
   await requireToSee(database, caller, id);
-  const held = await readHeld(database, caller.accountId, id);
+  const held = await readHeld(database, caller, id);
   const shown = { ...held, approval_url: `${baseUrl()}/approvals/${id}` };
   return { uri, mimeType: 'application/json', text: JSON.stringify(shown) };
 }

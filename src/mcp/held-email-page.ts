@@ -73,8 +73,8 @@ const SAID = {
   waiting: 'Nothing has been sent yet. It is waiting for your approval.',
   approved: 'It was approved and goes out.',
   declined: 'It was declined: nobody receives it.',
-  expired: 'Nobody decided within its day: it is not sent.',
-  cancelled: 'It was called back: nobody receives it.',
+  expired: 'It expired without a decision: it is not sent.',
+  cancelled: 'It was cancelled: nobody receives it.',
 };
 
 const tell = (text) => { at('state').textContent = text; };
@@ -114,7 +114,7 @@ new ResizeObserver(() => {
 }).observe(document.body);
 
 at('open').addEventListener('click', () => ask('ui/open-link', { url }).catch(() =>
-  tell('Your program did not open the page. It is at ' + url)));
+  tell('Your program could not open the page. Its address is ' + url)));
 
 ask('ui/initialize', {
   appInfo: { name: 'sandmartin-held-email', version: '1' },
@@ -136,7 +136,7 @@ export const APP_HTML = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>Email that waits for approval</title>
+<title>Email waiting for approval</title>
 <style>${STYLE}</style>
 </head>
 <body>
@@ -146,7 +146,7 @@ export const APP_HTML = `<!doctype html>
 <dl id="facts"></dl>
 <iframe id="mail" title="The email" sandbox hidden></iframe>
 <pre id="text" tabindex="0" hidden></pre>
-<footer><button id="open" type="button" hidden>Look at it and decide</button><small id="hash"></small></footer>
+<footer><button id="open" type="button" hidden>Review and decide</button><small id="hash"></small></footer>
 </main>
 <script>${SCRIPT}</script>
 </body>

@@ -2,11 +2,14 @@
 // a person decides. Before it: sending/accept.ts held it. After it: asking.ts, or the App of
 // held-email-app.ts, shows it to a person.
 import { z } from 'zod';
+import type { Caller } from '../accounts/directory.ts';
 import { findApproval } from '../approvals/approvals.ts';
 import { readUuid } from '../ids.ts';
 import { readHeld } from '../operations/approvals.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { heldOutput } from '../operations/get-message.ts';
+import { finding, findingsIn } from '../operations/lint.ts';
+import { requireMessage } from '../operations/message-lookup.ts';
 import type { PackedSend } from '../sending/packed-send.ts';
 
 export const NOTHING_LEFT =
@@ -18,16 +21,23 @@ export const heldForAgents = heldOutput.extend({
   recipients: z.array(z.string()).describe('Who would get it.'),
   subject: z.string().describe('Its subject.'),
   text: z.string().nullable().describe('Its plain text.'),
+  findings: z
+    .array(finding)
+    .nullable()
+    .describe('What receivers and readers would object to; null: nobody could tell in time.'),
 });
+
+type HeldDeps = Pick<OperationDeps, 'database' | 'baseUrl' | 'lint'>;
 
 const DAY_MS = 86_400_000;
 
-export function heldOf(
-  deps: Pick<OperationDeps, 'baseUrl' | 'clock'>,
+export async function heldOf(
+  deps: HeldDeps & Pick<OperationDeps, 'clock'>,
   id: string,
   send: PackedSend,
-): z.output<typeof heldForAgents> {
+): Promise<z.output<typeof heldForAgents>> {
   const [reason, sha256] = send.approval!.split(' ');
+  const { accountId, stream } = send;
   return {
     note: NOTHING_LEFT,
     approval_url: `${deps.baseUrl()}/approvals/${id}`,
@@ -37,20 +47,28 @@ export function heldOf(
     recipients: [...send.envelope],
     subject: send.subject,
     text: send.text === null ? null : send.text.toString(),
+    findings: await findingsOn(deps, accountId, send, stream),
   };
 }
 
+/** It is held already: that is told, whatever becomes of a look through it. */
+const findingsOn = (...email: Parameters<typeof findingsIn>) =>
+  findingsIn(...email).catch(() => null);
+
 /** A send that was repeated is told the same as the first one. */
 export async function stillHeld(
-  deps: Pick<OperationDeps, 'database' | 'baseUrl'>,
-  accountId: number,
+  deps: HeldDeps,
+  caller: Caller,
   id: string,
 ): Promise<{ held?: z.output<typeof heldForAgents>; suppressed?: string[] }> {
+  const { accountId } = caller;
   const approval = await findApproval(deps.database, accountId, readUuid('msg_', id)!);
   if (approval?.state !== 'waiting') return {};
-  const held = await readHeld(deps.database, accountId, id);
-  const { reason, sha256, expires_at, recipients, subject, text, suppressed } = held;
-  const told = { reason, sha256, expires_at, recipients, subject, text };
+  const email = await readHeld(deps.database, caller, id);
+  const { reason, sha256, expires_at, recipients, subject, text, suppressed } = email;
+  const { stream } = await requireMessage(deps.database, accountId, id);
+  const findings = await findingsOn(deps, accountId, email, stream);
+  const told = { reason, sha256, expires_at, recipients, subject, text, findings };
   return {
     held: { note: NOTHING_LEFT, approval_url: `${deps.baseUrl()}/approvals/${id}`, ...told },
     ...(suppressed.length > 0 ? { suppressed } : {}),

@@ -29,7 +29,8 @@ export function refusal(
     next: NEXT[body.code],
     ...advice,
   };
-  const { content: told } = fence(content, { said, listed: PLAIN });
+  const parts = (body.faults ?? []).map(({ message }) => message);
+  const { content: told } = fence(content, { said, listed: PLAIN, parts });
   return { content: [{ type: 'text', text: JSON.stringify(told) }], isError: true };
 }
 
@@ -52,6 +53,6 @@ const NEXT: Record<ProblemCode | 'internal', string> = {
   'relay-down':
     'Nothing was queued. Wait for retry_after_seconds, then call again with the same arguments.',
   unavailable:
-    'It is not certain that anything was done. Wait for retry_after_seconds, then call again with the same arguments and the same idempotency_key.',
+    'The call may or may not have taken effect. Wait for retry_after_seconds, then call again with the same arguments and the same idempotency_key.',
   'too-slow': 'Nothing was done. Send the request again, faster.',
 };

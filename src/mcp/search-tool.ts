@@ -1,7 +1,8 @@
-// search_messages as agents use it: several statuses at once, and beside each email that bounced why
-// it did, so that nobody has to ask for every one of them.
+// search_messages as agents use it: several statuses at once, beside each email that bounced why it
+// did, and which are held, so that nobody has to ask for every one of them.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
+import { waitingAmong } from '../approvals/approvals.ts';
 import { REASONS, type Reason } from '../events/reasons.ts';
 import { readUuid } from '../ids.ts';
 import { STATUSES } from '../messages/status.ts';
@@ -9,18 +10,21 @@ import { listOf } from '../operations/lists.ts';
 import { findMessages, listMessages } from '../operations/messages.ts';
 import { operation, requireScope } from '../operations/operation.ts';
 import type { Database } from '../store/pool.ts';
+import { capturedAmong, sandbox } from './captured.ts';
 
 const status = z.enum(STATUSES);
 
 const found = listMessages.output.shape.data.element.extend({
   reason: z.enum(REASONS).optional().describe('Why it bounced.'),
+  sandbox,
+  held: z.literal(true).optional().describe('It waits for a person: nothing has been sent.'),
 });
 
 /** The contract's reading scope is enough: a key that may see only its own emails finds only those. */
 export const searchAsAgent = operation({
   ...listMessages,
   summary:
-    'The account’s messages that fit all fields given, newest first. Continue while `next` is there, even when a page is empty.',
+    'The account’s messages that match all the fields you give, newest first. Continue while there is a `next`, even if a page is empty.',
   scope: null,
   input: listMessages.input.extend({
     status: z
@@ -29,23 +33,46 @@ export const searchAsAgent = operation({
       .describe('The current status, or several.'),
   }),
   output: listOf('messages', found),
-  async run({ database }, caller, { status: wanted, ...input }) {
+  async run(deps, caller, { status: wanted, ...input }) {
+    const { database } = deps;
     requireScope(caller, mayManage(caller) ? 'messages:read' : 'email:read');
     const statuses = Array.isArray(wanted) ? wanted : undefined;
     const one = Array.isArray(wanted) ? undefined : wanted;
     const page = await findMessages(database, caller, { ...input, status: one, statuses });
     const reasons = await reasonsOf(database, caller.accountId, page.data);
+    const held = await heldAmong(database, caller.accountId, page.data);
+    const ids = page.data.map(({ id }) => id);
+    const captured = await capturedAmong(deps, caller.accountId, ids);
     return {
       ...page,
       data: page.data.map((message) => {
-        const reason = reasons.get(readUuid('msg_', message.id)!);
-        return reason === undefined ? message : { ...message, reason };
+        const uuid = readUuid('msg_', message.id)!;
+        const reason = reasons.get(uuid);
+        return {
+          ...message,
+          ...(reason === undefined ? {} : { reason }),
+          ...(held.has(uuid) ? { held: true as const } : {}),
+          ...(captured.has(message.id) ? { sandbox: true as const } : {}),
+        };
       }),
     };
   },
 });
 
 export const mayManage = ({ scopes }: Caller): boolean => scopes.has('messages:read');
+
+async function heldAmong(
+  database: Database,
+  accountId: number,
+  messages: readonly { id: string; status: string }[],
+): Promise<ReadonlySet<string>> {
+  const queued = messages.filter(({ status }) => status === 'queued');
+  return await waitingAmong(
+    database,
+    accountId,
+    queued.map(({ id }) => readUuid('msg_', id)!),
+  );
+}
 
 async function reasonsOf(
   database: Database,

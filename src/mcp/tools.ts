@@ -1,5 +1,7 @@
 // The tools: every operation that agents may see, from the same list as REST.
+import { DEFAULT_STREAM } from '../messages/stream.ts';
 import { OPERATIONS } from '../operations/all.ts';
+import type { Operation } from '../operations/operation.ts';
 import { CONTENT_TOOLS } from './content-tools.ts';
 import { EMAIL_TOOLS } from './email-tools.ts';
 import { type Tool, toolOf } from './tool.ts';
@@ -16,8 +18,18 @@ const OBVIOUS: ReadonlySet<string> = new Set([
 const special = new Map(
   [...EMAIL_TOOLS, ...CONTENT_TOOLS].map((tool) => [tool.operation.name, tool]),
 );
+/** Of other tools, what is our own through and through. */
+const OURS: Record<string, NonNullable<Tool['ours']>> = {
+  list_simulator_addresses: (part) => 'plays' in part,
+  // The stream that is always there, while nobody has named it otherwise.
+  list_streams: (part) => part.name === DEFAULT_STREAM && part.created_at === null,
+};
+const plainTool = (operation: Operation): Tool => {
+  const ours = OURS[operation.name];
+  return { ...toolOf(operation, undefined, OBVIOUS), ...(ours && { ours }) };
+};
 const offered = OPERATIONS.filter(({ tool }) => tool !== undefined).map(
-  (operation) => special.get(operation.name) ?? toolOf(operation, undefined, OBVIOUS),
+  (operation) => special.get(operation.name) ?? plainTool(operation),
 );
 const isFirst = ({ operation }: Tool): boolean => FIRST.includes(operation.name);
 

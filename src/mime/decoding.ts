@@ -1,10 +1,10 @@
 // What is in a place of an email, decoded piece by piece: 24 MB of quoted-printable in one go held
 // the event loop for 300 ms. Before: contents.ts found the place. After: a size, a file or a text,
-// for whoever takes turns (in-turns.ts) or is in a thread (`atOnce`).
+// for whoever takes turns (process/in-turns.ts) or is in a thread (`atOnce`).
 import { isAscii, isUtf8 } from 'node:buffer';
+import { freeBytes } from '../bytes/free-bytes.ts';
+import { notePassed } from '../bytes/garbage.ts';
 import { decoderOf, fromWindows1252 } from '../feedback/mime.ts';
-import { freeBytes } from '../free-bytes.ts';
-import { notePassed } from '../garbage.ts';
 
 /** Where something is in the bytes of an email, and how it is written there. */
 export interface Place {

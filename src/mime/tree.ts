@@ -6,7 +6,7 @@
 // Each level is one search by native code for lines that begin with two dashes, inside what its
 // parent left, so the time grows with the bytes and the depth, and the depth has a limit. The whole
 // boundary is not searched for: 24 MB of nearly that held the event loop for 1.4 s.
-import { atOnce } from '../in-turns.ts';
+import { atOnce } from '../process/in-turns.ts';
 import { describedBy, type Field, fieldOf, readFields } from './fields.ts';
 
 export interface Entity {

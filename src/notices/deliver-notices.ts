@@ -6,7 +6,8 @@ import { APPROVAL_PATH, makeApprovalLink, tellApprovers } from '../approvals/app
 import { Problem, type ProblemCode } from '../errors.ts';
 import { findOwnMessage } from '../messages/message.ts';
 import { membershipsOf } from '../people/sessions.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
+import { repeatedly } from '../process/repeatedly.ts';
 import {
   type NoticeDeps,
   type SystemEmail,
@@ -21,20 +22,7 @@ const PASSING: readonly ProblemCode[] = ['unavailable', 'relay-down', 'over-limi
 
 export function startNotices(deps: NoticeDeps): { stop(): Promise<void> } {
   const couldNotEmail = recurringFault(deps.log, 'warn', 'could not email notices');
-  let mailing: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    mailing ??= emailDue(deps)
-      .catch(couldNotEmail)
-      .finally(() => {
-        mailing = undefined;
-      });
-  }, EVERY_MS);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await mailing;
-    },
-  };
+  return repeatedly(EVERY_MS, () => emailDue(deps), couldNotEmail);
 }
 
 async function emailDue(deps: NoticeDeps): Promise<void> {

@@ -17,7 +17,7 @@ export const plan = z
 export const halt = z
   .object({
     at: z.string().describe('Since when: ISO 8601, UTC.'),
-    reason: z.string().describe('The reason, shown to the people of the account.'),
+    reason: z.string().describe('The reason, shown to the people in the account.'),
   })
   .meta({ id: 'Halt' })
   .nullable();

@@ -69,7 +69,7 @@ export const accountOperations = [
   operation({
     name: 'update_account',
     title: 'Change the account',
-    summary: 'Changes what is given. Tracking applies to emails that are sent from now on.',
+    summary: 'Changes the fields you give. Tracking applies to emails sent from now on.',
     effect: 'changes',
     scope: 'account:write',
     input: z.strictObject({ name: name.optional(), ...trackingChange, locale: localeChange }),
@@ -149,7 +149,7 @@ function blockedIn(
   if (!PLANS[plan].paying) {
     blocked.push({
       what: 'Sending, and every call with an API key',
-      why: 'The free plan is for looking around: keys answer 402. The operator of this service can move the account to the paid plan.',
+      why: 'The free plan cannot send: every call with a key is refused with 402. The operator of this service can move the account to the paid plan.',
     });
   } else if (quota.left === 0) {
     blocked.push({

@@ -48,7 +48,7 @@ const figures = {
     .int()
     .min(0)
     .max(2_000_000_000)
-    .describe('Quota of its first day, doubled every day; 0: no ramp.'),
+    .describe('Its quota on the first day, doubled every day; 0: no ramp.'),
   unknown_outcome: z
     .enum(UNKNOWN_OUTCOMES)
     .describe('When the connection broke after an email: whether it is sent again.'),
@@ -89,9 +89,9 @@ const id = z
 const reason = z
   .string()
   .trim()
-  .min(1, 'say why: it is shown to the account’s people')
+  .min(1, 'say why: it is shown to the people in the account')
   .max(500)
-  .describe('The reason, shown to the people of the account.');
+  .describe('The reason, shown to the people in the account.');
 
 export const accountsOperations = [
   operation({
@@ -114,7 +114,7 @@ export const accountsOperations = [
 
   operation({
     name: 'get_operated_account',
-    title: 'Read one of all accounts',
+    title: 'Read any account',
     summary: 'One account with its figures and state. For operators only.',
     effect: 'reads',
     scope: 'accounts:read',
@@ -169,8 +169,8 @@ export const accountsOperations = [
 
   operation({
     name: 'update_operated_account',
-    title: 'Change one of all accounts',
-    summary: 'Changes what is given of plan, figures and switches. For operators only.',
+    title: 'Change any account',
+    summary: 'Changes the plan, limits and settings you give. For operators only.',
     effect: 'changes',
     scope: 'accounts:write',
     input: z.strictObject({ id, name: name.optional(), plan: plan.optional(), ...change }),
@@ -191,7 +191,7 @@ export const accountsOperations = [
     name: 'suspend_account',
     title: 'Suspend an account',
     summary:
-      'Its keys are refused at once; its people can still sign in and read. What it has queued or scheduled is held, and goes on when it is resumed. For operators only.',
+      'Its keys are refused at once; its people can still sign in and read. What it has queued or scheduled is held until it is resumed. For operators only.',
     effect: 'changes',
     scope: 'accounts:write',
     input: z.strictObject({ id, reason }),

@@ -5,7 +5,7 @@ import { addIdentity, removeIdentity } from '../accounts/identities.ts';
 import { Problem } from '../errors.ts';
 import { sendVerificationMail } from '../notices/verification-mail.ts';
 import type { OperationDeps } from './deps.ts';
-import { listOf, page, pageOf } from './lists.ts';
+import { hidePlace, listOf, page, pageOf, readPlace } from './lists.ts';
 import { operation } from './operation.ts';
 import { mayVouch, verification, vouched } from './senders.ts';
 
@@ -53,8 +53,11 @@ export const addressOperations = [
     client: 'addresses.list',
     tool: { brief: 'Single addresses that may send once verified.', without: ['limit'] },
     async run({ database }, { accountId }, { limit, cursor }) {
-      const found = await listAddresses(database, accountId, { after: cursor, limit });
-      return pageOf(found, limit, (last) => last.address, show);
+      const found = await listAddresses(database, accountId, {
+        after: readPlace(cursor),
+        limit,
+      });
+      return pageOf(found, limit, (last) => hidePlace(last.address), show);
     },
   }),
 
@@ -76,7 +79,7 @@ export const addressOperations = [
     name: 'add_address',
     title: 'Add a sender address',
     summary:
-      'Emails a link to the address; following it proves that the address is theirs. It works once, for two days.',
+      'Emails a link to the address; opening it proves that the address is theirs. It works once, for two days.',
     effect: 'talks',
     scope: 'senders:write',
     input: z.strictObject({ address, vouched }),
@@ -84,7 +87,7 @@ export const addressOperations = [
     rest: { method: 'PUT', path: '/v1/addresses/{address}' },
     client: 'addresses.put',
     tool: {
-      brief: 'Emails a link to the address, by which its owner verifies it.',
+      brief: 'Emails the address a link with which its owner verifies it.',
       destructive: false,
       idempotent: false,
       without: ['vouched'],

@@ -12,7 +12,7 @@ import { ownSender } from '../notices/own-sender.ts';
 import { listEndpoints } from '../webhooks/endpoint.ts';
 import { DISABLED_REASONS } from '../webhooks/health.ts';
 import type { OperationDeps } from './deps.ts';
-import { listed, listOf } from './lists.ts';
+import { listOf, pageOfFew, pageOutOf, WHOLE_FOR_AGENTS } from './lists.ts';
 import { operation } from './operation.ts';
 
 /** Where large mailbox providers begin to reject email. */
@@ -58,16 +58,19 @@ type Alert = z.output<typeof alert>;
 export const alertOperations = [
   operation({
     name: 'list_alerts',
-    title: 'List what needs an action',
+    title: 'List what needs attention',
     summary: 'What keeps the account from sending or will soon, and what to do about it.',
     effect: 'reads',
     scope: 'usage:read',
-    input: z.strictObject({}),
+    input: z.strictObject(pageOfFew),
     output: listOf('alerts', alert),
     rest: { method: 'GET', path: '/v1/alerts' },
     client: 'usage.listAlerts',
-    tool: { brief: 'What keeps the account from sending or will soon, and what to do.' },
-    async run(deps, { accountId }) {
+    tool: {
+      brief: 'What keeps the account from sending or will soon, and what to do.',
+      without: WHOLE_FOR_AGENTS,
+    },
+    async run(deps, { accountId }, wanted) {
       const { database, clock } = deps;
       const account = await getAccount(database, accountId);
       const statistics = await readStatistics(database, accountId, RATES_OVER_DAYS, clock.nowMs());
@@ -80,7 +83,7 @@ export const alertOperations = [
         ...(await aboutReceivers(deps, accountId)),
         ...(await aboutWebhooks(deps, accountId)),
       ];
-      return listed(alerts, null);
+      return pageOutOf(alerts, wanted, ({ kind, subject }) => `${kind} ${subject}`);
     },
   }),
 ];
@@ -101,7 +104,8 @@ async function aboutAccount({ database }: OperationDeps, { id, plan }: Account):
     alerts.push({ ...about, kind: 'paused', severity: 'critical', title, detail });
   }
   if (!PLANS[plan].paying) {
-    const detail = 'Keys of this account answer 402. The operator can move it to the paid plan.';
+    const detail =
+      'Every call with a key of this account is refused with 402. The operator can move it to the paid plan.';
     const title = 'The free plan cannot send';
     alerts.push({ ...about, kind: 'free-plan', severity: 'warning', title, detail });
   }
@@ -173,7 +177,7 @@ function aboutRates({ sends, bounced, complained }: Figures): Alert[] {
     alerts.push({
       ...{ ...about, kind: 'bounce-rate', subject: 'bounced' },
       title: `${percent(bounced / sends)} of the email bounced`,
-      detail: `Above ${percent(MOST_BOUNCED)}, mailbox providers begin to reject email. Check where the addresses come from.`,
+      detail: `Above ${percent(MOST_BOUNCED)}, mailbox providers begin to reject email. Check where these addresses come from.`,
     });
   }
   const complaints = aboutComplaints(complained, sends);
@@ -217,12 +221,12 @@ function aboutComplaints(
   if (rate >= TURNED_AWAY && complained >= FEWEST_COMPLAINTS_TURNED_AWAY) {
     return {
       severity: 'critical',
-      detail: `${people} From ${percent(TURNED_AWAY)} on, large mailbox providers reject email. Stop what people complain about, and write only to those who expect it.`,
+      detail: `${people} From ${percent(TURNED_AWAY)} on, large mailbox providers reject email. Stop the emails people complain about, and send only to people who expect them.`,
     };
   }
   return {
     severity: 'warning',
-    detail: `${people} Stay below ${percent(MOST_COMPLAINED)}; from ${percent(TURNED_AWAY)} on, large mailbox providers reject email. Write only to people who expect it.`,
+    detail: `${people} Stay below ${percent(MOST_COMPLAINED)}; from ${percent(TURNED_AWAY)} on, large mailbox providers reject email. Send only to people who expect it.`,
   };
 }
 
@@ -238,7 +242,7 @@ async function aboutWebhooks({ database }: OperationDeps, accountId: number): Pr
     }
     if (disabledAt === null && failingSince !== null) {
       const since = failingSince.slice(0, 16).replace('T', ' ');
-      const detail = `${url} has answered nothing but failures since ${since} UTC.`;
+      const detail = `${url} has failed without a success since ${since} UTC.`;
       return [{ ...about, severity: 'warning', title: 'A webhook endpoint is failing', detail }];
     }
     return [];

@@ -87,7 +87,8 @@ const decision = z
 export const listApprovals = operation({
   name: 'list_approvals',
   title: 'List what waits for approval',
-  summary: 'Emails that wait for a person’s approval, oldest first. Nothing of them has been sent.',
+  summary:
+    'Emails that are waiting for a person’s approval, oldest first. None of them has been sent.',
   effect: 'reads',
   scope: 'messages:read',
   input: z.strictObject(page),
@@ -120,14 +121,14 @@ export const getApproval = operation({
   name: 'get_approval',
   title: 'Read an email that waits for approval',
   summary:
-    'One held email as it would leave: recipients, headers, text and HTML, who gets no copy, what differs from the last email of its template, and the SHA-256 of it all.',
+    'One held email as it would be sent: recipients, headers, text and HTML, who gets no copy, what differs from the last email made from its template, and the SHA-256 of it all.',
   effect: 'reads',
   scope: 'messages:read',
   input: z.strictObject({ sm_mail_id: messageId }),
   output: heldEmailInFull,
   rest: { method: 'GET', path: '/v1/approvals/{sm_mail_id}' },
   client: 'approvals.get',
-  run: ({ database }, { accountId }, { sm_mail_id }) => readHeld(database, accountId, sm_mail_id),
+  run: ({ database }, caller, { sm_mail_id }) => readHeld(database, caller, sm_mail_id),
 });
 
 const decide = (act: typeof approve) =>
@@ -166,7 +167,8 @@ export const approveEmail = operation({
 export const declineEmail = operation({
   name: 'decline_email',
   title: 'Decline an email',
-  summary: 'A held email is not sent: nobody receives it, and today’s quota gets it back.',
+  summary:
+    'A held email is not sent: nobody receives it, and it no longer counts towards today’s quota.',
   effect: 'changes',
   scope: 'approvals:write',
   input: z.strictObject({ sm_mail_id: messageId, sha256 }),
@@ -183,12 +185,16 @@ export function deciderOf({ keyId }: Caller, { person }: Pick<Via, 'person'>): D
   return { keyId, name: keyId === null ? 'a command' : showUuid('key_', keyId) };
 }
 
+/** Whoever looks at a held email. */
+type Reader = Pick<Caller, 'accountId'> & Partial<Pick<Caller, 'keyId' | 'limits'>>;
+
 /** Also what one-time links show (inbound/approval.ts). */
 export async function readHeld(
   database: Database,
-  accountId: number,
+  reader: Reader,
   id: string,
 ): Promise<z.output<typeof heldEmailInFull>> {
+  const { accountId } = reader;
   const message = await requireMessage(database, accountId, id);
   const approval = await findApproval(database, accountId, message.uuid);
   if (approval === undefined) throw notHeld(message.uuid);
@@ -217,7 +223,7 @@ export async function readHeld(
       message.recipients,
       heededStream(head, stream),
     ),
-    compared_with: await compare(database, accountId, message, text ?? ''),
+    compared_with: await compare(database, reader, message, text ?? ''),
   };
 }
 
@@ -239,19 +245,21 @@ function showHeld(message: Message, approval: Approval): z.output<typeof heldEma
 /** How many messages back the last one of the template is looked for. */
 const LOOKED_BACK = 5000;
 
+/** A key that may see only its own emails is shown nothing of another's. */
 async function compare(
   database: Database,
-  accountId: number,
+  { accountId, keyId, limits }: Reader,
   { template, uuid }: Message & { uuid: string },
   text: string,
 ) {
   if (template === null) return null;
   const [last] = await database.query<{ uuid: string }>(
     `SELECT id AS uuid FROM (
-       SELECT id, template, status FROM messages WHERE account_id = $1 AND id < $2
+       SELECT id, template, status, key_id FROM messages WHERE account_id = $1 AND id < $2
        ORDER BY id DESC LIMIT ${LOOKED_BACK}
-     ) recent WHERE template = $3 AND status <> 'queued' ORDER BY id DESC LIMIT 1`,
-    [accountId, uuid, template],
+     ) recent WHERE template = $3 AND status <> 'queued' AND (NOT $4 OR key_id = $5)
+     ORDER BY id DESC LIMIT 1`,
+    [accountId, uuid, template, limits?.ownMessages === true, keyId ?? null],
   );
   const content = last && (await readContent(database, accountId, last.uuid));
   if (content === undefined) return null;

@@ -62,7 +62,8 @@ export const auditOperations = [
   operation({
     name: 'list_audit',
     title: 'List changes',
-    summary: 'Every change of the account: who made it, when, through which door. Newest first.',
+    summary:
+      'Every change to the account: who made it, when, and through which door. Newest first.',
     effect: 'reads',
     scope: 'audit:read',
     input: z.strictObject({

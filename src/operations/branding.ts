@@ -63,7 +63,7 @@ export const brandingOperations = [
   operation({
     name: 'get_branding',
     title: 'Read the branding',
-    summary: 'Colours, logo, names and links that every template of the account shows.',
+    summary: 'The colours, logo, names and links that all of the account’s templates use.',
     effect: 'reads',
     scope: 'branding:read',
     input: z.strictObject({}),
@@ -77,7 +77,7 @@ export const brandingOperations = [
   operation({
     name: 'set_logo',
     title: 'Upload the logo',
-    summary: `Keeps an image (PNG, JPEG, GIF or WebP, at most ${MOST_LOGO_BYTES / 1024} KB) and shows it in the header of every email: logo_url becomes its address here. With logo_inline every email carries it instead.`,
+    summary: `Stores an image (PNG, JPEG, GIF or WebP, at most ${MOST_LOGO_BYTES / 1024} KB) and shows it in the header of every email: logo_url becomes its address here. With logo_inline every email carries it instead.`,
     effect: 'changes',
     scope: 'branding:write',
     input: z.strictObject({
@@ -105,7 +105,7 @@ export const brandingOperations = [
     name: 'set_branding',
     title: 'Change the branding',
     summary:
-      'Sets the fields that are given and leaves the others; null resets one to its default. Every email made from a template uses it from now on.',
+      'Sets the fields you give and leaves the others; null resets one to its default. Every email made from a template uses it from now on.',
     effect: 'changes',
     scope: 'branding:write',
     input: z.strictObject({
@@ -137,7 +137,7 @@ export const brandingOperations = [
     name: 'preview_branding',
     title: 'Preview the branding',
     summary:
-      'Templates with their samples, as they would look with these values over the account’s branding. Nothing is saved.',
+      'Templates with their samples, as they would look if these values replaced the account’s branding. Nothing is saved.',
     effect: 'reads',
     scope: 'branding:read',
     input: z.strictObject({

@@ -5,12 +5,13 @@ import type { Dns } from '../accounts/dns.ts';
 import type { Mailbox } from '../addresses.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { LoopWatch } from '../loop-watch.ts';
 import type { Metrics } from '../metrics.ts';
+import type { LoopWatch } from '../process/loop-watch.ts';
 import type { MailboxWaiting } from '../sandbox/waiting.ts';
 import type { AcceptDeps } from '../sending/accept.ts';
 import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
+import type { AskSuppressed } from '../suppressions/suppressions.ts';
 import type { Catalog } from '../templates/catalog.ts';
 import type { Making } from '../templates/making.ts';
 import type { Offering } from '../templates/offering.ts';
@@ -25,6 +26,8 @@ export interface OperationDeps extends AcceptDeps {
   catalog: Catalog;
   /** The system's templates and the account's own, as the account sees them. */
   templates: Offering;
+  /** Who gets no copy, asked together with whoever asks at the same time. */
+  askSuppressed: AskSuppressed;
   dns: Dns;
   bounceDomain: string;
   /** Finds out whether reports come back through the return path of a domain. */
@@ -35,6 +38,8 @@ export interface OperationDeps extends AcceptDeps {
   vault: Vault;
   /** Where drafts are compiled and templates rendered. */
   making: Making;
+  /** The text beside HTML, where a door promises one; undefined: it would have taken too long. */
+  textOf: (accountId: number, html: string) => Promise<string | undefined>;
   loopWatch: LoopWatch;
   webhooks: EndpointDeps & { agent: Dispatcher };
   /** From which the service itself writes; undefined: it cannot. */

@@ -11,7 +11,7 @@ import {
   rotateDomain,
 } from '../accounts/domains.ts';
 import { removeIdentity } from '../accounts/identities.ts';
-import { listOf, page, pageOf } from './lists.ts';
+import { hidePlace, listOf, page, pageOf, readPlace } from './lists.ts';
 import { operation } from './operation.ts';
 import { mayVouch, verification, vouched } from './senders.ts';
 
@@ -98,7 +98,7 @@ const senderDomain = z
       })
       .meta({ id: 'KeyRotation' })
       .nullable()
-      .describe('How far a change of its signing keys has got; null: none is in progress.'),
+      .describe('How far a rotation of its signing keys has got; null: none is in progress.'),
   })
   .meta({ id: 'Domain' });
 
@@ -139,8 +139,8 @@ export const domainOperations = [
     client: 'domains.list',
     tool: { brief: 'Sender domains with their DNS records.', without: ['limit'] },
     async run(deps, { accountId }, { limit, cursor }) {
-      const found = await listDomains(deps, accountId, { after: cursor, limit });
-      return pageOf(found, limit, (last) => last.domain, show);
+      const found = await listDomains(deps, accountId, { after: readPlace(cursor), limit });
+      return pageOf(found, limit, (last) => hidePlace(last.domain), show);
     },
   }),
 
@@ -162,7 +162,7 @@ export const domainOperations = [
     name: 'get_domain_dns',
     title: 'Find out who serves the DNS of a domain',
     summary:
-      'The provider that its name servers belong to, and the name of each record as the form of that provider wants it.',
+      'The provider its name servers belong to, and the name of each record as that provider’s form expects it.',
     effect: 'reads',
     scope: 'senders:read',
     input: z.strictObject({ domain }),
@@ -179,7 +179,7 @@ export const domainOperations = [
             url: z.string().describe('Where its records are edited.'),
           })
           .nullable()
-          .describe('Null: none that we know.'),
+          .describe('Null: not one we know.'),
         names: z
           .array(
             z.object({
@@ -187,7 +187,7 @@ export const domainOperations = [
               name: z.string().describe('Without the zone, which the form adds.'),
             }),
           )
-          .describe('Names of the records as the form wants them.'),
+          .describe('Names of the records as the form expects them.'),
       })
       .meta({ id: 'DomainDns' }),
     rest: { method: 'GET', path: '/v1/domains/{domain}/dns' },
@@ -212,7 +212,7 @@ export const domainOperations = [
     name: 'add_domain',
     title: 'Add a sender domain',
     summary:
-      'Makes signing keys for the domain and answers the DNS records to publish. A domain that is already there stays as it is. It is verified when a check finds its ownership record.',
+      'Generates signing keys for the domain and returns the DNS records to publish. A domain that already exists is left as it is. It is verified when a check finds its ownership record.',
     effect: 'changes',
     scope: 'senders:write',
     input: z.strictObject({ domain, vouched }),
@@ -220,7 +220,7 @@ export const domainOperations = [
     rest: { method: 'PUT', path: '/v1/domains/{domain}' },
     client: 'domains.put',
     tool: {
-      brief: 'Answers the DNS records to publish; then call check_domain.',
+      brief: 'Returns the DNS records to publish; then call check_domain.',
       destructive: false,
       without: ['vouched'],
     },
@@ -236,7 +236,7 @@ export const domainOperations = [
     name: 'check_domain',
     title: 'Check a sender domain',
     summary:
-      'Asks DNS for every record of the domain and answers what it found. Domains are also checked once a day, new ones more often.',
+      'Looks up every DNS record of the domain and returns what it found. Domains are also checked once a day, new ones more often.',
     effect: 'talks',
     scope: 'senders:write',
     input: z.strictObject({ domain }),
@@ -263,7 +263,7 @@ export const domainOperations = [
     name: 'rotate_domain_keys',
     title: 'Rotate the signing keys of a domain',
     summary:
-      'Makes the next signing keys and answers the DNS records to publish beside the present ones. A day after DNS shows them they sign email; a week later the old records can go. `rotation` says which step is due. During a change it answers that one.',
+      'Generates the next signing keys and returns the DNS records to publish alongside the current ones. A day after DNS shows them, email is signed with them; a week later you can remove the old records. `rotation` says which step is due. While a rotation is in progress, it is returned unchanged.',
     effect: 'changes',
     scope: 'senders:write',
     input: z.strictObject({ domain }),
@@ -271,7 +271,7 @@ export const domainOperations = [
     rest: { method: 'POST', path: '/v1/domains/{domain}/rotate' },
     client: 'domains.rotate',
     tool: {
-      brief: 'Makes the next DKIM keys and answers the DNS records to publish.',
+      brief: 'Generates the next DKIM keys and returns the DNS records to publish.',
       destructive: false,
       idempotent: true,
     },
@@ -286,7 +286,7 @@ export const domainOperations = [
     name: 'remove_domain',
     title: 'Remove a sender domain',
     summary:
-      'Email from its addresses is refused from now on, and its signing keys are deleted. Added again, it gets other keys and records.',
+      'Email from its addresses is refused from now on, and its signing keys are deleted. If you add it again, it gets new keys and records.',
     effect: 'changes',
     scope: 'senders:write',
     input: z.strictObject({ domain }),

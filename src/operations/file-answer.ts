@@ -2,7 +2,7 @@
 // one. After: http/json-answer.ts, or the bytes themselves for whoever accepts
 // application/octet-stream.
 import { z } from 'zod';
-import { Base64Text } from '../base64-text.ts';
+import { Base64Text } from '../bytes/base64-text.ts';
 
 /** As in a send. */
 export const file = z

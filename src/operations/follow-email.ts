@@ -2,11 +2,11 @@
 // it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { findApproval } from '../approvals/approvals.ts';
 import { readMessageDetails } from '../delivery/message-details.ts';
 import type { Reason } from '../events/reasons.ts';
 import { readTimeline } from '../events/timeline.ts';
-import { STATUSES } from '../messages/status.ts';
-
+import { type MessageStatus, STATUSES } from '../messages/status.ts';
 import { explain } from './explanation.ts';
 import { messageUuid, noMessage } from './message-lookup.ts';
 import { messageId } from './messages.ts';
@@ -39,16 +39,23 @@ export const explainDelivery = operation({
   client: 'messages.explain',
   tool: { brief: 'Why an email is where it is, for each recipient, and what to do.' },
   async run({ database }, { accountId }, { sm_mail_id }) {
-    const found = await readMessageDetails(database, accountId, messageUuid(sm_mail_id));
+    const uuid = messageUuid(sm_mail_id);
+    const found = await readMessageDetails(database, accountId, uuid);
     if (found === undefined) throw noMessage(sm_mail_id);
+    const { state: decided } = (await findApproval(database, accountId, uuid)) ?? {};
     return {
       sm_mail_id,
       status: found.status,
-      explanation: explain.message(found),
+      explanation: explain.message(found, decided),
       recipients: found.recipientStates.map((state) => ({
         address: state.address,
         status: state.status,
-        explanation: explain.recipient(state, reasonFor(found.events, state.address), found),
+        explanation: explain.recipient(
+          state,
+          reasonFor(found.events, state.address),
+          found,
+          decided,
+        ),
         response: state.response,
       })),
     };
@@ -69,6 +76,20 @@ function reasonFor(
   };
 }
 
+const rankOf = (status: MessageStatus): number => STATUSES.indexOf(status);
+
+/** One after the other: whoever clicked was delivered to, though nobody may have reported that. */
+const WAY: readonly string[] = ['queued', 'sent', 'delivered', 'opened', 'clicked'];
+
+/** A bounce outranks a delivery, and is none; a complaint comes from somebody who got it. */
+function hasReached(events: readonly { type: string }[], wanted: MessageStatus): boolean {
+  if (wanted === 'queued') return true;
+  const at = WAY.indexOf(wanted);
+  const shows = at < 0 ? [wanted] : WAY.slice(at);
+  if (wanted === 'sent' || wanted === 'delivered') shows.push('complained');
+  return events.some(({ type }) => shows.includes(type));
+}
+
 const LONGEST_WAIT_SECONDS = 25;
 const ASK_EVERY_MS = 500;
 
@@ -83,7 +104,9 @@ export const waitForEvent = operation({
     status: z
       .enum(STATUSES)
       .optional()
-      .describe('Wait until it has reached this status. Absent: any new event.'),
+      .describe(
+        'Wait until it has reached this status, or one that rules it out. Absent: any new event.',
+      ),
     timeout_seconds: z.coerce
       .number()
       .int()
@@ -96,7 +119,7 @@ export const waitForEvent = operation({
     .object({
       sm_mail_id: z.string().describe('The message id.'),
       status: z.enum(STATUSES).describe('The current status.'),
-      happened: z.boolean().describe('Whether that happened in time.'),
+      happened: z.boolean().describe('Whether that happened; false with a bounce: it will not.'),
       new_events: z.array(z.string()).describe('What happened in the meantime, oldest first.'),
     })
     .meta({ id: 'AwaitedEvent' }),
@@ -114,13 +137,12 @@ export const waitForEvent = operation({
     for (;;) {
       const timeline = await readTimeline(database, accountId, uuid);
       if (timeline === undefined) throw noMessage(sm_mail_id);
-      const status = timeline.status as (typeof STATUSES)[number];
+      const status = timeline.status as MessageStatus;
       known ??= timeline.events.length;
       const happened =
-        wanted === undefined
-          ? timeline.events.length > known
-          : STATUSES.indexOf(status) >= STATUSES.indexOf(wanted);
-      if (happened || gone || performance.now() >= until) {
+        wanted === undefined ? timeline.events.length > known : hasReached(timeline.events, wanted);
+      const passed = wanted !== undefined && rankOf(status) >= rankOf(wanted);
+      if (happened || passed || gone || performance.now() >= until) {
         const new_events = timeline.events.slice(known).map(({ type }) => type);
         return { sm_mail_id, status, happened, new_events };
       }

@@ -10,7 +10,7 @@ import { operation } from './operation.ts';
 const input = z.strictObject({
   sm_mail_id: z
     .string()
-    .describe('The id that the send call answered.')
+    .describe('The id that the send call returned.')
     .meta({ example: 'msg_01K9ZQ3V7N8M2R4T6W8Y0A1B2C' }),
 });
 

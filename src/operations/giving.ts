@@ -42,6 +42,6 @@ async function requireUnbounded(
   if (own.limits === null && own.expiresAt === null && own.networks === null) return;
   throw new Problem(
     'forbidden',
-    'This API key has rules, an expiry or networks of its own, and could give someone rights without them. Use a key that has none, or the dashboard.',
+    'This API key has rules, an expiry or networks of its own, and could give someone rights without them. An owner of the account can do it in the dashboard.',
   );
 }

@@ -16,8 +16,8 @@ const rules = {
     .array(z.string().max(320))
     .max(500)
     .nullable()
-    .describe('It may write only to these addresses and domains; null: to anyone.'),
-  templates_only: z.boolean().describe('It may send templates only, without words of its own.'),
+    .describe('It may send only to these addresses and domains; null: to anyone.'),
+  templates_only: z.boolean().describe('It may send templates only, without its own content.'),
   no_bcc: z.boolean().describe('It may not send hidden copies.'),
   daily_cap: z
     .number()
@@ -42,7 +42,9 @@ const rules = {
     .min(1)
     .max(50)
     .nullable()
-    .describe('Mailboxes it may write from, with the names that are shown; null: as the account.'),
+    .describe(
+      'Mailboxes it may send from, with the names that recipients see; null: as the account.',
+    ),
   reply_to: z
     .array(z.string().max(320))
     .min(1)
@@ -54,7 +56,7 @@ const rules = {
     .min(1)
     .max(100)
     .nullable()
-    .describe('Hosts that links may lead to, with those below them; null: any.'),
+    .describe('Hosts that links may lead to, including their subdomains; null: any.'),
 };
 
 const key = z
@@ -140,7 +142,7 @@ export const keyOperations = [
     name: 'create_key',
     title: 'Create an API key',
     summary:
-      'The answer holds the key itself, which is shown only once. Nobody can give a key more than they may do themselves.',
+      'The answer holds the key itself, which is shown only once. You cannot give a key more rights than you have.',
     effect: 'changes',
     scope: 'keys:write',
     input: z.strictObject({

@@ -1,4 +1,4 @@
-// Lint: what receivers and readers would hold against an email, before it is sent. Findings advise;
+// Lint: what receivers and readers would object to in an email, before it is sent. Findings advise;
 // nothing is refused for them.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
@@ -28,7 +28,7 @@ export const lintOperations = [
     name: 'lint_email',
     title: 'Check an email before it is sent',
     summary:
-      'Says what mailbox providers and readers would hold against an email: no text part, images only, links that cannot work, HTML that Gmail cuts off, a subject like spam, placeholders without a value and more. Give the email itself (subject, html, text), or a template with variables. Nothing is sent and no link is followed.',
+      'Lists what mailbox providers and readers would object to in an email: no text part, images only, links that cannot work, HTML that Gmail clips, a subject that reads like spam, placeholders without a value and more. Give the email itself (subject, html, text), or a template with variables. Nothing is sent and no link is followed.',
     effect: 'reads',
     scope: 'email:send',
     input: z.strictObject({
@@ -60,7 +60,7 @@ export const lintOperations = [
     rest: { method: 'POST', path: '/v1/lint' },
     client: 'lint.check',
     tool: {
-      brief: 'What mailbox providers and readers would hold against an email.',
+      brief: 'What mailbox providers and readers would object to in an email.',
       idempotent: true,
     },
     async run(deps, { accountId }, { stream, headers, ...of }) {
@@ -77,6 +77,27 @@ export const lintOperations = [
     },
   }),
 ];
+
+/** What is found in an email as it is stored, or would be. */
+export async function findingsIn(
+  deps: Pick<OperationDeps, 'database' | 'lint'>,
+  accountId: number,
+  email: Record<'html' | 'text', string | Buffer | null> & { subject: string },
+  stream: string | null,
+): Promise<LintFinding[]> {
+  const { kind, unsubscribe } = await findStream(
+    deps.database,
+    accountId,
+    stream ?? DEFAULT_STREAM,
+  );
+  return await deps.lint(accountId, {
+    subject: email.subject,
+    html: email.html === null ? null : email.html.toString(),
+    text: email.text === null ? null : email.text.toString(),
+    broadcast: kind === 'broadcast',
+    unsubscribe,
+  });
+}
 
 interface Given {
   subject?: string | undefined;

@@ -1,7 +1,7 @@
 // list-templates: what an account can send, without the details. MCP: list_templates.
 import { z } from 'zod';
 import { categories } from '../templates/categories.ts';
-import { listed, listOf } from './lists.ts';
+import { listOf, pageOfFew, pageOutOf, WHOLE_FOR_AGENTS } from './lists.ts';
 import { operation } from './operation.ts';
 
 const input = z.strictObject({
@@ -16,6 +16,7 @@ const input = z.strictObject({
     .optional()
     .describe('What the email is about, in a few words: the five that fit best.')
     .meta({ example: 'reset a password' }),
+  ...pageOfFew,
 });
 
 const summary = {
@@ -49,16 +50,20 @@ export const listTemplates = operation({
   output: listOf('templates', template),
   rest: { method: 'GET', path: '/v1/templates' },
   client: 'templates.list',
-  tool: { brief: 'Templates that can be sent, with their variables. Give a query.' },
-  async run({ templates }, { accountId }, { category, query }) {
+  tool: {
+    brief: 'Templates that can be sent, with their variables. Give a query.',
+    without: WHOLE_FOR_AGENTS,
+  },
+  async run({ templates }, { accountId }, { category, query, ...wanted }) {
     const all = await templates.list(accountId, category);
     const found = query === undefined ? all : bestFitting(query, all);
-    return listed(
+    return pageOutOf(
       found.map(({ slug, name, category, description, variables, own }) => ({
         ...{ slug, name, category, description, ...(own && { own }) },
         variables: variables.map(({ name, required }) => ({ name, required })),
       })),
-      null,
+      wanted,
+      ({ slug }) => slug,
     );
   },
 });

@@ -15,10 +15,19 @@ export const page = {
     .describe('How many to return: 1 to 100, 25 by default.'),
   cursor: z
     .string()
-    .max(400)
+    .max(500)
     .optional()
     .describe('Where to continue: `next` of the previous answer.'),
 };
+
+/** Of lists that are short by nature and read as a whole: all of it, unless a limit is given. */
+export const pageOfFew = {
+  limit: page.limit.unwrap().optional().describe('How many to return: 1 to 100. Without it: all.'),
+  cursor: page.cursor,
+};
+
+/** Agents get such a list as a whole. */
+export const WHOLE_FOR_AGENTS = ['limit', 'cursor'];
 
 /** For lists that continue behind an id: any other text would show the first page again and again. */
 export function checkCursor(prefix: IdPrefix, cursor: string | undefined): void {
@@ -27,9 +36,22 @@ export function checkCursor(prefix: IdPrefix, cursor: string | undefined): void 
 }
 
 export const wrongCursor = (): Problem =>
-  new Problem('invalid', 'cursor: give back `next` of the previous answer, or leave it out.', {
+  new Problem('invalid', 'cursor: pass `next` of the previous answer, or leave it out.', {
     at: 'cursor',
   });
+
+/**
+ * Where a list continues behind somebody's words, such as an address: nobody reads them there, least
+ * of all an agent, to whom they would not be marked as others'.
+ */
+export const hidePlace = (place: string): string => Buffer.from(place).toString('base64url');
+
+export function readPlace(cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const place = Buffer.from(cursor, 'base64url').toString();
+  if (hidePlace(place) !== cursor) throw wrongCursor();
+  return place;
+}
 
 /** Kept apart from the schemas' own descriptions, which are shown to everybody. */
 const lists = z.registry<{ items: string }>();
@@ -43,7 +65,7 @@ export const listOf = <Item extends z.ZodType>(items: string, item: Item) =>
       next: z
         .string()
         .nullable()
-        .describe('Give it back as `cursor` to continue; null when this is all.'),
+        .describe('Pass it as `cursor` to continue; null: this is the last page.'),
     })
     .register(lists, { items });
 
@@ -70,3 +92,31 @@ export const pageOf = <Row, Item>(
   show: (row: Row) => Item,
 ): Listed<Item> =>
   listed(rows.map(show), rows.length < limit ? null : cursorOf(rows[rows.length - 1]!));
+
+/**
+ * For what was read as a whole. The cursor names the last item of its page and the place behind it:
+ * where that item is gone meanwhile, the next one has moved up by one.
+ */
+export function pageOutOf<Item>(
+  all: readonly Item[],
+  { limit = all.length, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+  nameOf: (item: Item) => string,
+): Listed<Item> {
+  const place = readPlace(cursor);
+  const begin = place === undefined ? 0 : placeBehind(all.map(nameOf), place);
+  const end = begin + limit;
+  const last = all[end - 1];
+  return listed(
+    all.slice(begin, end),
+    last === undefined || end >= all.length ? null : hidePlace(`${end}.${nameOf(last)}`),
+  );
+}
+
+function placeBehind(names: readonly string[], cursor: string): number {
+  const [, digits, name] = /^(\d{1,9})\.(.+)$/s.exec(cursor) ?? [];
+  if (name === undefined) throw wrongCursor();
+  const place = Number(digits);
+  if (names[place - 1] === name) return place;
+  const moved = names.indexOf(name);
+  return moved < 0 ? Math.max(0, place - 1) : moved + 1;
+}

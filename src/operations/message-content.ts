@@ -37,7 +37,7 @@ const messageContent = z
     html: z.string().nullable().describe('The HTML, before tracking; null: it has none.'),
     text: z.string().nullable().describe('The plain text; null: it has none.'),
     attachments: fileList({
-      index: z.number().int().describe('Its place, for the call that answers it.'),
+      index: z.number().int().describe('Its place in the list, for the call that returns it.'),
     }),
   })
   .meta({ id: 'MessageContent' });

@@ -12,7 +12,7 @@ import { type MessageStatus, STATUSES } from '../messages/status.ts';
 import type { Database } from '../store/pool.ts';
 import { listDeliveriesOfMessage } from '../webhooks/deliveries.ts';
 import { timelineOutput } from './get-message.ts';
-import { checkCursor, listed, listOf, page } from './lists.ts';
+import { checkCursor, listed, listOf, page, pageOfFew, pageOutOf } from './lists.ts';
 import { isSealed, messageUuid, noMessage, requireMessage } from './message-lookup.ts';
 import { operation } from './operation.ts';
 import { delivery, showDelivery } from './webhook-deliveries.ts';
@@ -43,7 +43,7 @@ const messageSummary = z
 export const messageId = z
   .string()
   .max(64)
-  .describe('The id that the send call answered.')
+  .describe('The id that the send call returned.')
   .meta({ example: 'msg_01K9ZQ3V7N8M2R4T6W8Y0A1B2C' });
 
 const text = z.string().nullable();
@@ -201,7 +201,7 @@ export const listMessages = operation({
   name: 'search_messages',
   title: 'Search messages',
   summary:
-    'The account’s messages, newest first, by recipient, sender, words of the subject, template, tag, stream, door, status and time. One call looks through a bounded number of them: continue while `next` is not null, even when a page is empty.',
+    'The account’s messages, newest first, by recipient, sender, words of the subject, template, tag, stream, door, status and time. One call searches a limited number of them: continue while `next` is not null, even if a page is empty.',
   effect: 'reads',
   scope: 'messages:read',
   input: searchInput,
@@ -209,7 +209,7 @@ export const listMessages = operation({
   rest: { method: 'GET', path: '/v1/messages' },
   client: 'messages.list',
   tool: {
-    brief: 'The messages that fit all fields given, newest first.',
+    brief: 'The messages that match all the fields you give, newest first.',
     without: ['id', 'door'],
   },
   run: ({ database }, caller, input) => findMessages(database, caller, input),
@@ -272,19 +272,20 @@ export const messageOperations = [
     name: 'list_message_attempts',
     title: 'List the attempts of a message',
     summary:
-      'Attempts to hand a message over that settled nothing, and reports of delays, oldest first: what the timeline leaves out.',
+      'Attempts to hand a message over that were inconclusive, and reports of delays, oldest first: what the timeline leaves out.',
     effect: 'reads',
     scope: 'messages:read',
-    input: z.strictObject({ sm_mail_id: messageId }),
+    input: z.strictObject({ sm_mail_id: messageId, ...pageOfFew }),
     output: listOf('attempts', attempt),
     rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}/attempts' },
     client: 'messages.listAttempts',
-    async run({ database }, { accountId }, { sm_mail_id }) {
+    async run({ database }, { accountId }, { sm_mail_id, ...wanted }) {
       const { uuid } = await requireMessage(database, accountId, sm_mail_id);
       const attempts = await listAttempts(database, accountId, uuid);
-      return listed(
+      return pageOutOf(
         attempts.map(({ nextAt, ...attempt }) => ({ ...attempt, next_at: nextAt })),
-        null,
+        wanted,
+        ({ at }) => at,
       );
     },
   }),
@@ -292,17 +293,17 @@ export const messageOperations = [
   operation({
     name: 'list_message_webhooks',
     title: 'List the webhook deliveries of a message',
-    summary: 'Which endpoints got the events of a message, oldest first.',
+    summary: 'Which endpoints received a message’s events, oldest first.',
     effect: 'reads',
     scope: 'webhooks:read',
-    input: z.strictObject({ sm_mail_id: messageId }),
+    input: z.strictObject({ sm_mail_id: messageId, ...pageOfFew }),
     output: listOf('deliveries', delivery),
     rest: { method: 'GET', path: '/v1/messages/{sm_mail_id}/webhooks' },
     client: 'messages.listWebhooks',
-    async run({ database }, { accountId }, { sm_mail_id }) {
+    async run({ database }, { accountId }, { sm_mail_id, ...wanted }) {
       const { uuid } = await requireMessage(database, accountId, sm_mail_id);
       const deliveries = await listDeliveriesOfMessage(database, accountId, uuid);
-      return listed(deliveries.map(showDelivery), null);
+      return pageOutOf(deliveries.map(showDelivery), wanted, ({ id }) => id);
     },
   }),
 
@@ -310,7 +311,7 @@ export const messageOperations = [
     name: 'resolve_message',
     title: 'Decide an unknown outcome',
     summary:
-      'For a message of which nobody knows whether the relay has it, because the connection broke: count it as sent, or send it again with the same Message-ID.',
+      'For a message whose outcome is unknown because the connection to the relay broke: count it as sent, or send it again with the same Message-ID.',
     effect: 'changes',
     scope: 'messages:write',
     input: z.strictObject({
@@ -319,7 +320,7 @@ export const messageOperations = [
     }),
     output: z.object({
       sm_mail_id: z.string().describe('The message id.'),
-      recipients: z.array(z.string()).describe('Whom it was about.'),
+      recipients: z.array(z.string()).describe('The recipients it was about.'),
     }),
     rest: { method: 'POST', path: '/v1/messages/{sm_mail_id}/resolve' },
     client: 'messages.resolve',

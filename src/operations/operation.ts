@@ -3,7 +3,7 @@
 // lists them); perform.ts runs them for every door.
 import type { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
-import type { Scope } from '../accounts/scopes.ts';
+import { isOperators, type Scope } from '../accounts/scopes.ts';
 import type { Change } from '../audit/audit.ts';
 import { type LimitState, Problem } from '../errors.ts';
 import type { Door } from '../messages/door.ts';
@@ -137,11 +137,14 @@ export const operation = <Input extends z.ZodObject, Output extends z.ZodObject>
 
 export function requireScope(caller: Caller, scope: Scope | null): void {
   if (scope === null || caller.scopes.has(scope)) return;
-  throw new Problem(
-    'forbidden',
-    caller.keyId === null
-      ? `Your role does not allow this: it needs the scope ${scope}. An owner of the account can change roles.`
-      : `This API key lacks the scope ${scope}. Use a key that has it, or make a new one with it.`,
-    { kind: 'scope' },
-  );
+  throw new Problem('forbidden', lacking(caller, scope), { kind: 'scope' });
+}
+
+function lacking({ keyId }: Caller, scope: Scope): string {
+  if (isOperators(scope)) {
+    return `Only operators may do this, signed in to the dashboard: no API key and no role of an account has the scope ${scope}.`;
+  }
+  return keyId === null
+    ? `Your role does not allow this: it needs the scope ${scope}. An owner of the account can change roles.`
+    : `This API key lacks the scope ${scope}. The owner of the account can make one that has it.`;
 }

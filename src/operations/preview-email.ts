@@ -4,12 +4,10 @@ import { z } from 'zod';
 import { getAccount } from '../accounts/accounts.ts';
 import { readQuota } from '../accounts/usage.ts';
 import { Problem } from '../errors.ts';
-import { DEFAULT_STREAM } from '../messages/stream.ts';
 import { prepareSend, requireNotPaused } from '../sending/accept.ts';
 import { withoutCopy } from '../sending/answer.ts';
 import { EITHER_BODY, sendRequest } from '../sending/request.ts';
-import { findStream } from '../streams/streams.ts';
-import { finding } from './lint.ts';
+import { finding, findingsIn } from './lint.ts';
 import { operation } from './operation.ts';
 
 const output = z
@@ -22,9 +20,7 @@ const output = z
       .enum(['always', 'first_contact', 'outside_domain'])
       .nullable()
       .describe('The rule by which a person would have to approve it; null: it would be sent.'),
-    findings: z
-      .array(finding)
-      .describe('What receivers and readers would hold against it (lint_email).'),
+    findings: z.array(finding).describe('What receivers and readers would object to (lint_email).'),
     size: z.number().int().describe('Bytes of bodies and files.'),
     quota_left: z.number().int().describe('Recipients that are left today, before it.'),
     sandbox: z.boolean().describe('Whether it would be captured and not delivered.'),
@@ -35,7 +31,7 @@ export const previewEmail = operation({
   name: 'preview_email',
   title: 'Preview an email',
   summary:
-    'Checks and renders an email exactly as a send would, and queues nothing: its subject and text, who would get no copy, whether a person would have to approve it, what receivers would hold against it, and the quota left.',
+    'Checks and renders an email exactly as a send would, and queues nothing: its subject and text, who would get no copy, whether a person would have to approve it, what receivers would object to, and the quota left.',
   effect: 'reads',
   scope: 'email:send',
   input: sendRequest,
@@ -52,17 +48,10 @@ export const previewEmail = operation({
     if ('answer' in send) throw new Problem('conflict', 'This email was already sent.');
     const { accountId } = caller;
     const { database } = deps;
-    const stream = await findStream(database, accountId, send.stream ?? DEFAULT_STREAM);
     const [suppressed, quota, findings] = await Promise.all([
-      withoutCopy(database, send),
+      withoutCopy(deps, send),
       readQuota(deps, await getAccount(database, accountId)),
-      deps.lint(accountId, {
-        subject: send.subject,
-        html: send.html === null ? null : send.html.toString(),
-        text: send.text === null ? null : send.text.toString(),
-        broadcast: stream.kind === 'broadcast',
-        unsubscribe: stream.unsubscribe,
-      }),
+      findingsIn(deps, accountId, send, send.stream),
     ]);
     return {
       subject: send.subject,

@@ -24,7 +24,7 @@ export const cancelEmail = operation({
   name: 'cancel_email',
   title: 'Cancel an email',
   summary:
-    'Cancels an email of which nothing has been handed over: held, scheduled, waiting, or deferred. Nobody receives it, its status stays `queued`, and today’s quota gets its recipients back. Cancelling it again answers the same. 409 with the reason once it is too late.',
+    'Cancels an email as long as none of it has been handed over: held, scheduled, waiting, or deferred. Nobody receives it, its status stays `queued`, and its recipients no longer count towards today’s quota. Cancelling it again gives the same answer. 409 with the reason once it is too late.',
   effect: 'changes',
   scope: 'email:send',
   input: z.strictObject({ sm_mail_id: messageId }),
@@ -59,7 +59,7 @@ export const rescheduleEmail = operation({
   name: 'reschedule_email',
   title: 'Reschedule an email',
   summary:
-    'Moves an email of which nothing has been handed over to another time, earlier or later. What it says stays as it was accepted. 409 with the reason once it is too late.',
+    'Changes when an email goes out, earlier or later, as long as none of it has been handed over. Its content stays as it was accepted. 409 with the reason once it is too late.',
   effect: 'changes',
   scope: 'email:send',
   input: z.strictObject({
@@ -76,7 +76,7 @@ export const rescheduleEmail = operation({
   rest: { method: 'PATCH', path: '/v1/messages/{sm_mail_id}' },
   client: 'messages.reschedule',
   tool: {
-    brief: 'Moves an email that has not been handed over to another time.',
+    brief: 'Changes when an email goes out that has not been handed over.',
     idempotent: true,
   },
   async run({ database, clock }, caller, { sm_mail_id, scheduled_at }, via) {

@@ -29,7 +29,7 @@ const receiver = z
           count: whole.describe('How often.'),
         }),
       )
-      .describe('The words of its refusals, the most frequent first.'),
+      .describe('The wording of its refusals, the most frequent first.'),
     points: z
       .array(z.object({ at: z.string().describe('The day: ISO 8601, UTC.'), ...figures }))
       .describe('Day by day, oldest first, without gaps.'),
@@ -46,7 +46,7 @@ export const receiverOperations = [
     name: 'get_receiver_statistics',
     title: 'Read statistics by receiver',
     summary:
-      'What happened to the account’s email at each large mailbox provider, day by day, with the words of their refusals. A provider is known by the host that answered, if a report names it, otherwise by the domain of the address.',
+      'What happened to the account’s email at each large mailbox provider, day by day, with the wording of their refusals. A provider is identified by the host that answered, if a report names it, otherwise by the domain of the address.',
     effect: 'reads',
     scope: 'usage:read',
     input: z.strictObject({

@@ -95,7 +95,7 @@ export const recipientOperations = [
     name: 'erase_recipient',
     title: 'Erase what is known about a person',
     summary:
-      'Erases one email address from everything this account holds, at once and permanently: the content of every email that was sent to it, the address, what it opened and clicked, and reports about it. That it gets no more email is kept as a hash, so that this stays in force. 409 while an email to it still has to go out.',
+      'Erases one email address from everything this account holds, at once and permanently: the content of every email that was sent to it, the address, what it opened and clicked, and reports about it. A suppression is kept as a hash and stays in force. 409 while an email to it still has to go out.',
     effect: 'changes',
     scope: 'messages:write',
     ofAllEmails: true,

@@ -5,7 +5,7 @@ import { problemOf } from '../connection-fault.ts';
 import type { Fault, LimitState, PartError, Problem, ProblemCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
 import { worded } from './hints.ts';
 
 export const STATUS_OF: Record<ProblemCode, number> = {

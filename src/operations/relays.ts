@@ -19,7 +19,7 @@ import { probeRelay } from '../smtp/probe.ts';
 import { type RelayState, readRelayStates } from '../smtp/relay-state.ts';
 import { parseRelayUrl, shownRelayUrl } from '../smtp/relay-url.ts';
 import type { OperationDeps } from './deps.ts';
-import { listed, listOf } from './lists.ts';
+import { listOf, pageOfFew, pageOutOf } from './lists.ts';
 import { operation } from './operation.ts';
 
 const name = z
@@ -135,21 +135,21 @@ export const relayOperations = [
   operation({
     name: 'list_relays',
     title: 'List relays',
-    summary: 'Where email is handed to, and the state of each relay. For operators only.',
+    summary: 'Where emails are handed over, and the state of each relay. For operators only.',
     effect: 'reads',
     scope: 'accounts:read',
-    input: z.strictObject({}),
+    input: z.strictObject(pageOfFew),
     output: listOf('relays', relay),
     rest: { method: 'GET', path: '/v1/relays' },
     client: 'relays.list',
-    run: async (deps) => listed(await readAll(deps), null),
+    run: async (deps, _, wanted) => pageOutOf(await readAll(deps), wanted, ({ name }) => name),
   }),
 
   operation({
     name: 'add_relay',
     title: 'Add a relay',
     summary:
-      'Connects and logs in to try it, then saves it. Email goes through it at once, by its rules or weight. For operators only.',
+      'Connects and logs in to test it, then saves it. Email goes through it at once, according to its rules or weight. For operators only.',
     effect: 'changes',
     scope: 'accounts:write',
     input: z.strictObject({ name, url, ...change }),
@@ -179,7 +179,7 @@ export const relayOperations = [
     name: 'update_relay',
     title: 'Change a relay',
     summary:
-      'Changes what is given; a new address is tried before it is saved. What the relay is working on is finished, the rest follows the new settings. For operators only.',
+      'Changes the fields you give; a new address is tested before it is saved. Emails the relay is working on are finished; the rest follow the new settings. For operators only.',
     effect: 'changes',
     scope: 'accounts:write',
     input: z.strictObject({ name, url: url.optional(), ...change }),
@@ -208,7 +208,7 @@ export const relayOperations = [
     name: 'remove_relay',
     title: 'Remove a relay',
     summary:
-      'Nothing more goes through it; what it has not started goes to the others. The last one is removed only with `into_sandbox`: from then on the sandbox captures all email and nothing is delivered. For operators only.',
+      'No more email goes through it; what it has not started goes to the others. The last one is removed only with `into_sandbox`: from then on the sandbox captures all email and nothing is delivered. For operators only.',
     effect: 'changes',
     scope: 'accounts:write',
     input: z.strictObject({
@@ -241,7 +241,7 @@ export const relayOperations = [
     name: 'test_relay',
     title: 'Test a relay',
     summary:
-      'Connects, logs in and says goodbye; no email is sent. Says whether it reports deliveries. For operators only.',
+      'Connects, logs in and disconnects; no email is sent. Says whether it reports deliveries. For operators only.',
     effect: 'talks',
     scope: 'accounts:write',
     input: z.strictObject({ name }),
@@ -285,7 +285,7 @@ async function requireWorking(
   if (ok) return;
   throw new Problem(
     'invalid',
-    `url: the relay was tried and does not work: ${detail} Nothing was saved. Correct the address, or save it untested.`,
+    `url: the relay was tested and does not work: ${detail} Nothing was saved. Correct the address, or save it untested.`,
     { at: 'url' },
   );
 }

@@ -2,19 +2,27 @@
 // delivered, and the addresses that play a part.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
-import { inLongTurns } from '../in-turns.ts';
+import { inLongTurns } from '../process/in-turns.ts';
 import {
   clearOwnCaptured,
   getOwnCaptured,
   listOwnCaptured,
-  type OwnCapturedMail,
+  type OwnCapturedEmail,
   readAfter,
 } from '../sandbox/account-inbox.ts';
 import { readCaptured } from '../sandbox/captured-mail.ts';
 import { SIMULATOR_ADDRESSES } from '../sandbox/scripts.ts';
 import { fileList, headerList } from './email-parts.ts';
 import { file, fileAnswer } from './file-answer.ts';
-import { checkCursor, listed, listOf, page, pageOf } from './lists.ts';
+import {
+  checkCursor,
+  listOf,
+  page,
+  pageOf,
+  pageOfFew,
+  pageOutOf,
+  WHOLE_FOR_AGENTS,
+} from './lists.ts';
 import { isSealed, sealed } from './message-lookup.ts';
 import { operation, type Via } from './operation.ts';
 
@@ -61,7 +69,7 @@ const capturedContent = capturedMail
 
 /** What the service itself wrote is for its reader only: it is in the list, with no way in. */
 function showTo(via: Via) {
-  return ({ capturedAt, messageId, door, ...mail }: OwnCapturedMail) => {
+  return ({ capturedAt, messageId, door, ...mail }: OwnCapturedEmail) => {
     const isHidden = door === null || isSealed(door, via);
     return {
       ...{ id: mail.id, captured_at: capturedAt, from: mail.from, recipients: mail.recipients },
@@ -79,7 +87,7 @@ async function requireReadable(
   accountId: number,
   id: string,
   via: Via,
-): Promise<OwnCapturedMail & { raw: Buffer }> {
+): Promise<OwnCapturedEmail & { raw: Buffer }> {
   const mail = await getOwnCaptured(database, accountId, id);
   if (mail.door === null || isSealed(mail.door, via)) throw sealed();
   return mail;
@@ -90,7 +98,7 @@ export const sandboxOperations = [
     name: 'list_sandbox_mails',
     title: 'List captured email',
     summary:
-      'Email of the account that the sandbox captured instead of delivering, newest first, with its one-time codes and links. With `wait` the call answers as soon as there is one, or with an empty list when the time is up.',
+      'The account’s email that the sandbox captured instead of delivering, newest first, with one-time codes and links. With `wait`, the call answers as soon as there is one, or with an empty list when the time is up.',
     effect: 'reads',
     scope: 'sandbox:read',
     ofAllEmails: true,
@@ -115,7 +123,10 @@ export const sandboxOperations = [
     output: listOf('mails', capturedMail),
     rest: { method: 'GET', path: '/v1/sandbox/messages' },
     client: 'sandbox.list',
-    tool: { brief: 'Captured email, newest first, with its one-time codes and links.' },
+    tool: {
+      brief:
+        'Captured email with its one-time codes and links. To wait for one: `wait` seconds, `after` a time.',
+    },
     async run({ database, mailbox }, caller, { cursor, limit, wait, ...wish }, via) {
       const { accountId, keyId } = caller;
       checkCursor('sbx_', cursor);
@@ -137,7 +148,7 @@ export const sandboxOperations = [
     summary: 'Addresses that simulate an outcome in the sandbox, such as one that bounces.',
     effect: 'reads',
     scope: 'sandbox:read',
-    input: z.strictObject({}),
+    input: z.strictObject(pageOfFew),
     output: listOf(
       'addresses',
       z
@@ -149,8 +160,11 @@ export const sandboxOperations = [
     ),
     rest: { method: 'GET', path: '/v1/simulator-addresses' },
     client: 'sandbox.listAddresses',
-    tool: { brief: 'Addresses that simulate an outcome in the sandbox.' },
-    run: async () => listed([...SIMULATOR_ADDRESSES], null),
+    tool: {
+      brief: 'Addresses that simulate an outcome in the sandbox.',
+      without: WHOLE_FOR_AGENTS,
+    },
+    run: async (_, __, wanted) => pageOutOf(SIMULATOR_ADDRESSES, wanted, ({ address }) => address),
   }),
 
   operation({
@@ -222,7 +236,7 @@ export const sandboxOperations = [
   operation({
     name: 'clear_sandbox',
     title: 'Empty the sandbox',
-    summary: 'Deletes captured email of the account: all of it, or what went to one address.',
+    summary: 'Deletes the account’s captured email: all of it, or what went to one address.',
     effect: 'changes',
     scope: 'sandbox:write',
     ofAllEmails: true,

@@ -37,7 +37,7 @@ export const serviceOperations = [
   operation({
     name: 'get_service_state',
     title: 'Read the state of the service',
-    summary: 'Which processes run, and whether a role is missing. For operators only.',
+    summary: 'Which processes are running, and whether a role is missing. For operators only.',
     effect: 'reads',
     scope: 'accounts:read',
     input: z.strictObject({}),
@@ -90,7 +90,7 @@ export const serviceOperations = [
     name: 'list_quarantine',
     title: 'List emails that were set aside',
     summary:
-      'Emails that could not be read, composed or recorded, and are not tried until they are released. Oldest first. For operators only.',
+      'Emails that could not be read, composed or recorded, and are not retried until they are released. Oldest first. For operators only.',
     effect: 'reads',
     scope: 'accounts:read',
     input: z.strictObject(page),
@@ -107,7 +107,7 @@ export const serviceOperations = [
   operation({
     name: 'release_from_quarantine',
     title: 'Release an email that was set aside',
-    summary: 'It is due again. Fix the cause first. For operators only.',
+    summary: 'Queues it again. Fix the cause first. For operators only.',
     effect: 'changes',
     scope: 'accounts:write',
     input: z.strictObject({ id: z.string().max(64).describe('Id of the message.') }),
@@ -128,7 +128,7 @@ export const serviceOperations = [
   operation({
     name: 'release_all_from_quarantine',
     title: 'Release all emails that were set aside',
-    summary: 'All of them are due again. Fix the cause first. For operators only.',
+    summary: 'Queues all of them again. Fix the cause first. For operators only.',
     effect: 'changes',
     scope: 'accounts:write',
     input: z.strictObject({}),

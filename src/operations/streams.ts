@@ -8,7 +8,7 @@ import {
   putStream,
   type Stream,
 } from '../streams/streams.ts';
-import { listed, listOf } from './lists.ts';
+import { listOf, pageOfFew, pageOutOf, WHOLE_FOR_AGENTS } from './lists.ts';
 import { operation } from './operation.ts';
 
 const kind = z
@@ -16,7 +16,7 @@ const kind = z
   .describe(
     'transactional: sent because of something the recipient did. broadcast: sent to many, everyone can leave it, and it waits behind the rest.',
   );
-const title = z.string().max(100).describe('What recipients call it, on the preference page.');
+const title = z.string().max(100).describe('Its name for recipients, on the preference page.');
 const description = z.string().max(500).describe('What its recipients get.');
 
 const stream = z
@@ -55,22 +55,27 @@ export const streamOperations = [
     name: 'list_streams',
     title: 'List streams',
     summary:
-      'The kinds of email that the account sends, archived ones too. `transactional` is always there and takes what names no stream.',
+      'The kinds of email that the account sends, archived ones too. `transactional` always exists and is used by sends that name no stream.',
     effect: 'reads',
     scope: 'streams:read',
-    input: z.strictObject({}),
+    input: z.strictObject(pageOfFew),
     output: listOf('streams', stream),
     rest: { method: 'GET', path: '/v1/streams' },
     client: 'streams.list',
-    tool: { brief: 'The kinds of email the account sends, archived ones too.' },
-    run: async ({ database }, { accountId }) =>
-      listed((await listStreams(database, accountId)).map(show), null),
+    tool: {
+      brief: 'The kinds of email the account sends, archived ones too.',
+      without: WHOLE_FOR_AGENTS,
+    },
+    async run({ database }, { accountId }, wanted) {
+      const streams = await listStreams(database, accountId);
+      return pageOutOf(streams.map(show), wanted, ({ name }) => name);
+    },
   }),
 
   operation({
     name: 'get_stream',
     title: 'Read a stream',
-    summary: 'One stream: what it is for and whether recipients can leave it.',
+    summary: 'One stream: what it is for, and whether recipients can leave it.',
     effect: 'reads',
     scope: 'streams:read',
     input: z.strictObject({ name }),
@@ -85,7 +90,7 @@ export const streamOperations = [
     name: 'put_stream',
     title: 'Create or change a stream',
     summary:
-      'Creates a stream, or changes what is given; an archived one is in use again. Its kind cannot change. Recipients who left it stay unsubscribed.',
+      'Creates a stream, or changes the fields you give; an archived stream is brought back. Its kind cannot change. Recipients who left it stay unsubscribed.',
     effect: 'changes',
     scope: 'streams:write',
     input: z.strictObject({
@@ -103,7 +108,7 @@ export const streamOperations = [
     output: stream,
     rest: { method: 'PUT', path: '/v1/streams/{name}' },
     client: 'streams.put',
-    tool: { brief: 'Creates a stream, or changes what is given.', destructive: false },
+    tool: { brief: 'Creates a stream, or changes the fields you give.', destructive: false },
     async run({ database }, { accountId }, { name, ...change }, via) {
       const before = (await listStreams(database, accountId)).find((it) => it.name === name);
       const after = await putStream(database, accountId, name, change);
@@ -120,7 +125,7 @@ export const streamOperations = [
     name: 'remove_stream',
     title: 'Archive a stream',
     summary:
-      'Sends that name it are refused from now on. What was sent through it and who left it is kept; a PUT brings it back.',
+      'Sends that name it are refused from now on. What was sent through it and who left it are kept; a PUT brings it back.',
     effect: 'changes',
     scope: 'streams:write',
     input: z.strictObject({ name }),

@@ -15,7 +15,7 @@ import {
   listSuppressions,
   removeSuppression,
 } from '../suppressions/listing.ts';
-import { listOf, page, pageOf } from './lists.ts';
+import { hidePlace, listOf, page, pageOf, readPlace } from './lists.ts';
 import { operation } from './operation.ts';
 
 export const suppression = z
@@ -85,7 +85,7 @@ export const suppressionOperations = [
     name: 'list_suppressions',
     title: 'List suppressions',
     summary:
-      'Addresses this account must not write to: email bounced, they complained, or someone added them; and those that unsubscribed from a stream. Sorted by address.',
+      'Addresses this account cannot send to, because email bounced, they complained, or someone added them; and those that unsubscribed from a stream. Sorted by address.',
     effect: 'reads',
     scope: 'suppressions:read',
     input: z.strictObject({
@@ -105,9 +105,10 @@ export const suppressionOperations = [
     rest: { method: 'GET', path: '/v1/suppressions' },
     client: 'suppressions.list',
     tool: { brief: 'Addresses that get no email, and those that left a stream.' },
-    async run({ database }, { accountId }, { cursor: after, ...wanted }) {
+    async run({ database }, { accountId }, { cursor, ...wanted }) {
+      const after = readPlace(cursor);
       const rows = await listSuppressions(database, accountId, { ...wanted, after });
-      return pageOf(rows, wanted.limit, cursorOf, showSuppression);
+      return pageOf(rows, wanted.limit, (last) => hidePlace(cursorOf(last)), showSuppression);
     },
   }),
 
@@ -115,7 +116,7 @@ export const suppressionOperations = [
     name: 'get_suppression',
     title: 'Read a suppressed address',
     summary:
-      'Whether the account must not write to an address, and why. What holds for every stream comes first. 404 when it may.',
+      'Whether an address is suppressed for the account, and why. A suppression for every stream comes first. 404 if it is not.',
     effect: 'reads',
     scope: 'suppressions:read',
     input: z.strictObject({
@@ -133,7 +134,7 @@ export const suppressionOperations = [
     name: 'add_suppression',
     title: 'Suppress an address',
     summary:
-      'From now on the account cannot write to this address: through any stream, or through the one given, as if it had unsubscribed. One that is already on the list keeps its reason.',
+      'From now on the account cannot send to this address: through any stream or, if you name one, through that stream, as if the address had unsubscribed. One that is already on the list keeps its reason.',
     effect: 'changes',
     scope: 'suppressions:write',
     input: z.strictObject({
@@ -143,7 +144,7 @@ export const suppressionOperations = [
     output: suppression,
     rest: { method: 'PUT', path: '/v1/suppressions/{address}' },
     client: 'suppressions.put',
-    tool: { brief: 'The account can no longer write to this address.', destructive: false },
+    tool: { brief: 'The account can no longer send to this address.', destructive: false },
     async run({ database }, { accountId }, wanted, via) {
       await requireOwn(database, accountId, wanted.stream);
       const how = { stream: wanted.stream, origin: ORIGIN_OF[via.door] };
@@ -157,7 +158,7 @@ export const suppressionOperations = [
     name: 'add_suppressions',
     title: 'Suppress many addresses',
     summary:
-      'From now on the account cannot write to any of these addresses, such as those that bounced at another provider. Those already on the list keep their reason. All are added or, if one is not an address, none.',
+      'From now on the account cannot send to any of these addresses, such as those that bounced at another provider. Those already on the list keep their reason. All are added or, if one is not an address, none.',
     effect: 'changes',
     scope: 'suppressions:write',
     input: z.strictObject({
@@ -195,7 +196,7 @@ export const suppressionOperations = [
     name: 'remove_suppression',
     title: 'Allow an address again',
     summary:
-      'Takes an address off the list: the account may write to it again. Lifts what holds for every stream or, with a stream, its unsubscribing from that one.',
+      'Takes an address off the list: the account can send to it again. Lifts the suppression for every stream or, if you name one, the unsubscribe from that stream.',
     effect: 'changes',
     scope: 'suppressions:write',
     input: z.strictObject({
@@ -206,7 +207,7 @@ export const suppressionOperations = [
     rest: { method: 'DELETE', path: '/v1/suppressions/{address}' },
     client: 'suppressions.remove',
     tool: {
-      brief: 'Lets the account write to it again: only if its owner asked.',
+      brief: 'Lets the account send to it again: only if its owner asked.',
       idempotent: false,
     },
     async run({ database }, { accountId }, wanted, via) {

@@ -12,7 +12,7 @@ import {
   removeMember,
 } from '../people/users.ts';
 import { requireToHave } from './giving.ts';
-import { listed, listOf } from './lists.ts';
+import { listOf, pageOfFew, pageOutOf } from './lists.ts';
 import { operation, type Via } from './operation.ts';
 
 const role = z
@@ -75,26 +75,24 @@ export const teamOperations = [
   operation({
     name: 'list_members',
     title: 'List the team',
-    summary: 'The people of the account, with their roles.',
+    summary: 'The people in the account, with their roles.',
     effect: 'reads',
     scope: 'team:read',
-    input: z.strictObject({}),
+    input: z.strictObject(pageOfFew),
     output: listOf('members', member),
     rest: { method: 'GET', path: '/v1/team' },
     client: 'team.list',
-    async run({ database }, { accountId }, _, via) {
+    async run({ database }, { accountId }, wanted, via) {
       const members = await listMembers(database, accountId);
-      return listed(
-        members.map((one) => showMember(one, via)),
-        null,
-      );
+      const shown = members.map((one) => showMember(one, via));
+      return pageOutOf(shown, wanted, ({ id }) => id);
     },
   }),
 
   operation({
     name: 'update_member',
     title: 'Change a role',
-    summary: 'Gives someone of the account another role. At least one owner always remains.',
+    summary: 'Changes someone’s role in the account. At least one owner always remains.',
     effect: 'changes',
     scope: 'team:write',
     input: z.strictObject({ id, role }),
@@ -115,7 +113,7 @@ export const teamOperations = [
     name: 'remove_member',
     title: 'Remove someone from the team',
     summary:
-      'They are signed out of the account at once. Keys they made stay. At least one owner always remains.',
+      'They are signed out of the account at once. Keys they created keep working. At least one owner always remains.',
     effect: 'changes',
     scope: 'team:write',
     input: z.strictObject({ id }),
@@ -136,12 +134,14 @@ export const teamOperations = [
     summary: 'Who was invited to the account and has not joined yet.',
     effect: 'reads',
     scope: 'team:read',
-    input: z.strictObject({}),
+    input: z.strictObject(pageOfFew),
     output: listOf('invitations', invitation),
     rest: { method: 'GET', path: '/v1/team/invitations' },
     client: 'team.listInvitations',
-    run: async ({ database }, { accountId }) =>
-      listed((await listInvitations(database, accountId)).map(showInvitation), null),
+    async run({ database }, { accountId }, wanted) {
+      const invitations = await listInvitations(database, accountId);
+      return pageOutOf(invitations.map(showInvitation), wanted, ({ id }) => id);
+    },
   }),
 
   operation({

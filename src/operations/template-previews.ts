@@ -71,7 +71,7 @@ export const previewOperations = [
     name: 'render_template',
     title: 'Render a template',
     summary:
-      'The email that a template makes with these variables and the account’s branding, without sending anything. Faults are given with line and column.',
+      'Renders a template with these variables and the account’s branding. Nothing is sent. Errors come with line and column.',
     effect: 'reads',
     scope: 'templates:read',
     input: z.strictObject({
@@ -84,13 +84,13 @@ export const previewOperations = [
       .extend({
         findings: z
           .array(finding)
-          .describe('What receivers and readers would hold against it (lint_email).'),
+          .describe('What receivers and readers would object to (lint_email).'),
       })
       .meta({ id: 'RenderedTemplate' }),
     rest: { method: 'POST', path: '/v1/templates/{slug}/render' },
     client: 'templates.render',
     tool: {
-      brief: 'The email that a template makes with these variables. Sends nothing.',
+      brief: 'Renders a template with these variables. Nothing is sent.',
       idempotent: true,
     },
     async run(deps, caller, { variables_of, ...request }, via) {
@@ -123,7 +123,7 @@ export const previewOperations = [
     name: 'send_test_email',
     title: 'Send a test of a template',
     summary:
-      'Sends what render_template shows to one address, with the tag `test`. It counts like any other email.',
+      'Sends what render_template shows to one address, tagged `test`. It counts like any other email.',
     effect: 'sends',
     scope: 'email:send',
     input: z.strictObject({

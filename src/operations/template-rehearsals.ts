@@ -36,7 +36,7 @@ export const rehearseTemplate = operation({
   name: 'rehearse_template',
   title: 'Rehearse a version of a template',
   summary:
-    'Renders a version, or a draft, with the variables of the template’s last emails, beside what sends use now. Says which would change or fail. Nothing is sent.',
+    'Renders a version, or a draft, with the variables of the template’s latest emails, and compares it with what sends use now. Says which emails would change or fail. Nothing is sent.',
   effect: 'reads',
   scope: 'templates:read',
   input: z.strictObject({

@@ -16,7 +16,7 @@ import {
 } from '../templates/stored-templates.ts';
 import { readTemplateSource } from '../templates/template-source.ts';
 import { finding, lintTemplate } from './lint.ts';
-import { listed, listOf } from './lists.ts';
+import { listOf, pageOfFew, pageOutOf, WHOLE_FOR_AGENTS } from './lists.ts';
 import { operation } from './operation.ts';
 import {
   about,
@@ -38,17 +38,18 @@ export const templateOperations = [
     summary: 'The account’s own templates with their versions, drafts and archived ones too.',
     effect: 'reads',
     scope: 'templates:read',
-    input: z.strictObject({}),
+    input: z.strictObject(pageOfFew),
     output: listOf('templates', ownTemplate),
     rest: { method: 'GET', path: '/v1/own-templates' },
     client: 'templates.listOwn',
-    tool: { brief: 'The account’s own templates, drafts and archived ones too.' },
-    async run({ database, catalog }, { accountId }) {
+    tool: {
+      brief: 'The account’s own templates, drafts and archived ones too.',
+      without: WHOLE_FOR_AGENTS,
+    },
+    async run({ database, catalog }, { accountId }, wanted) {
       const own = await listAccountTemplates(database, accountId);
-      return listed(
-        own.map((template) => show(template, catalog)),
-        null,
-      );
+      const shown = own.map((template) => show(template, catalog));
+      return pageOutOf(shown, wanted, ({ slug }) => slug);
     },
   }),
 
@@ -59,14 +60,14 @@ export const templateOperations = [
       'The versions of one of the account’s own templates, newest first, without their text.',
     effect: 'reads',
     scope: 'templates:read',
-    input: z.strictObject({ slug }),
+    input: z.strictObject({ slug, ...pageOfFew }),
     output: listOf('versions', versionEntry),
     rest: { method: 'GET', path: '/v1/templates/{slug}/versions' },
     client: 'templates.listVersions',
-    async run({ database }, { accountId }, { slug }) {
+    async run({ database }, { accountId }, { slug, ...wanted }) {
       const { publishedVersion } = await readAccountTemplate(database, accountId, slug);
       const versions = await listTemplateVersions(database, accountId, slug);
-      return listed(
+      return pageOutOf(
         versions.map(({ version, clonedFrom, basedOn, createdAt, publishedAt }) => ({
           version,
           cloned_from: clonedFrom,
@@ -75,7 +76,8 @@ export const templateOperations = [
           published_at: publishedAt,
           published: version === publishedVersion,
         })),
-        null,
+        wanted,
+        ({ version }) => String(version),
       );
     },
   }),
@@ -84,7 +86,7 @@ export const templateOperations = [
     name: 'get_template_version',
     title: 'Read a template’s source',
     summary:
-      'The source of one version, to be changed and given back to update_template. Its number is also the ETag.',
+      'The source of one version, to change and pass to update_template. Its number is also the ETag.',
     effect: 'reads',
     scope: 'templates:read',
     input: z.strictObject({
@@ -123,7 +125,7 @@ export const templateOperations = [
     name: 'clone_template',
     title: 'Clone a template',
     summary:
-      'Makes a copy of a system template, or of one of the account’s own, that the account can change. Under the same slug, emails are made from the copy from now on.',
+      'Copies a system template, or one of the account’s own, so that the account can change it. If the slug stays the same, sends use the copy from now on.',
     effect: 'changes',
     scope: 'templates:write',
     input: z.strictObject({
@@ -134,7 +136,7 @@ export const templateOperations = [
     rest: { method: 'POST', path: '/v1/templates/{slug}/clone', status: 201 },
     client: 'templates.clone',
     tool: {
-      brief: 'Makes a copy that the account can change: a draft until it is published.',
+      brief: 'Makes a copy for the account to change: a draft until it is published.',
       destructive: false,
     },
     async run(deps, { accountId }, { slug, as = slug }, via) {
@@ -148,7 +150,7 @@ export const templateOperations = [
     name: 'update_template',
     title: 'Change a template',
     summary:
-      'Saves a new version of one of the account’s own templates, or makes a new template. What is not given stays as it was. It is a draft until it is published; earlier versions are kept.',
+      'Saves a new version of one of the account’s own templates, or creates a template. Fields you leave out keep their values. It is a draft until it is published; earlier versions are kept.',
     effect: 'changes',
     scope: 'templates:write',
     input: z.strictObject({
@@ -176,12 +178,13 @@ export const templateOperations = [
       version: z.number().int().describe('The version just saved.'),
       findings: z
         .array(finding)
-        .describe('What receivers and readers would hold against it, filled with its sample.'),
+        .describe('What receivers and readers would object to, filled with its sample.'),
     }),
     rest: { method: 'PUT', path: '/v1/templates/{slug}', ifMatch: 'base_version' },
     client: 'templates.put',
     tool: {
-      brief: 'Saves a new version of an own template, or a new template: a draft until published.',
+      brief:
+        'Saves a new version of one of your own templates, or a new one: a draft until published.',
       without: ['from_version'],
     },
     before: (deps, { accountId }, { slug, ...change }) =>
@@ -205,7 +208,8 @@ export const templateOperations = [
   operation({
     name: 'publish_template',
     title: 'Publish a version of a template',
-    summary: 'From now on emails are made from this version; an archived template is in use again.',
+    summary:
+      'Sends use this version from now on. Publishing a version of an archived template brings the template back.',
     effect: 'changes',
     scope: 'templates:write',
     input: z.strictObject({
@@ -216,7 +220,7 @@ export const templateOperations = [
     output: ownTemplate,
     rest: { method: 'POST', path: '/v1/templates/{slug}/publish', ifMatch: 'base_version' },
     client: 'templates.publish',
-    tool: { brief: 'From now on emails are made from this version.', idempotent: true },
+    tool: { brief: 'Sends use this version from now on.', idempotent: true },
     async run(deps, { accountId }, { slug, version, base_version }, via) {
       const before = await readAccountTemplate(deps.database, accountId, slug);
       const after = await publishTemplate(deps, accountId, slug, version, base_version);
@@ -229,7 +233,7 @@ export const templateOperations = [
     name: 'roll_back_template',
     title: 'Roll a template back',
     summary:
-      'Emails are made again from the version that was in use before the published one. The newer one is kept and can be published again.',
+      'Sends use the previously published version again. The newer one is kept and can be published again.',
     effect: 'changes',
     scope: 'templates:write',
     input: z.strictObject({ slug }),
@@ -249,14 +253,14 @@ export const templateOperations = [
     name: 'archive_template',
     title: 'Archive a template',
     summary:
-      'Takes a template out of use: sends find the system template of the slug again, or none. Its versions are kept; publishing one brings it back.',
+      'Takes a template out of use: sends use the system template with that slug again, if there is one. Its versions are kept; publishing one brings it back.',
     effect: 'changes',
     scope: 'templates:write',
     input: z.strictObject({ slug }),
     output: ownTemplate,
     rest: { method: 'POST', path: '/v1/templates/{slug}/archive' },
     client: 'templates.archive',
-    tool: { brief: 'Takes an own template out of use.' },
+    tool: { brief: 'Takes one of your own templates out of use.' },
     async run({ database, catalog }, { accountId }, { slug }, via) {
       const before = await readAccountTemplate(database, accountId, slug);
       const after = await archiveTemplate(database, accountId, slug);

@@ -141,7 +141,7 @@ export const usageOperations = [
   operation({
     name: 'get_statistics',
     title: 'Read statistics',
-    summary: 'How many messages the account sent in the last days and what happened to them.',
+    summary: 'How many messages the account sent on recent days, and what happened to them.',
     effect: 'reads',
     scope: 'usage:read',
     input: z.strictObject({
@@ -171,7 +171,7 @@ export const usageOperations = [
     name: 'get_analytics',
     title: 'Read analytics by recipient',
     summary:
-      'What happened to the recipients of the last days, by hour or day, and by template, tag, stream or the receiver’s domain; why some bounced and how long delivery took.',
+      'What happened to the recipients of recent days, by hour or day, and by template, tag, stream or the receiver’s domain; why some bounced and how long delivery took.',
     effect: 'reads',
     scope: 'usage:read',
     input: z.strictObject({

@@ -23,10 +23,10 @@ export const delivery = z
   .object({
     id: z.string().describe('Id of the delivery.'),
     endpoint_id: z.string().describe('The endpoint it goes to.'),
-    message_id: text.describe('The message that the event is about; null: it is about none.'),
+    message_id: text.describe('The message that the event is about; null: none.'),
     recipients: z
       .array(z.string())
-      .describe('Whom the event is about; empty: it is past its retention.'),
+      .describe('The recipients the event is about; empty: it is past its retention.'),
     event_id: z.string().describe('Id of the event, the same over retries and replays.'),
     event_type: hookType.describe('What happened.'),
     state: state.describe('pending: it will be retried. abandoned: the last retry failed.'),
@@ -67,7 +67,7 @@ export const webhookDeliveryOperations = [
     name: 'test_webhook_endpoint',
     title: 'Test a webhook endpoint',
     summary:
-      'Posts an example event to the endpoint now, signed like a real one, and says what came back. It is not in the log.',
+      'Posts an example event to the endpoint now, signed like a real one, and returns the answer. It is not logged.',
     effect: 'talks',
     scope: 'webhooks:write',
     input: z.strictObject({
@@ -84,7 +84,7 @@ export const webhookDeliveryOperations = [
     }),
     rest: { method: 'POST', path: '/v1/webhooks/{id}/test' },
     client: 'webhooks.test',
-    tool: { brief: 'Posts an example event now and says what came back.', destructive: false },
+    tool: { brief: 'Posts an example event now and returns the answer.', destructive: false },
     async run({ database, webhooks }, { accountId }, { id, event_type }) {
       const result = await sendTestEvent(database, accountId, id, event_type, webhooks);
       return {
@@ -111,7 +111,7 @@ export const webhookDeliveryOperations = [
       failed: z
         .boolean()
         .optional()
-        .describe('Only those whose last attempt failed: given up, or waiting for the next one.'),
+        .describe('Only those whose last attempt failed: abandoned, or waiting for the next one.'),
       ...page,
     }),
     output: listOf('deliveries', delivery),
@@ -135,7 +135,7 @@ export const webhookDeliveryOperations = [
     name: 'get_webhook_delivery',
     title: 'Read a webhook delivery',
     summary:
-      'One delivery with what was posted last, or is to be posted first, and what came back. The signatures are made with the secret in force now.',
+      'One delivery: the request that was posted last, or will be posted first, and the answer. Signatures are made with the current secret.',
     effect: 'reads',
     scope: 'webhooks:read',
     ofAllEmails: true,
@@ -172,7 +172,7 @@ export const webhookDeliveryOperations = [
     name: 'retry_webhook_delivery',
     title: 'Try a webhook delivery again',
     summary:
-      'Posts it now: one that waits is brought forward, one that was delivered or abandoned starts again.',
+      'Posts it now: a waiting delivery is brought forward, a delivered or abandoned one starts again.',
     effect: 'changes',
     scope: 'webhooks:write',
     ofAllEmails: true,
@@ -192,7 +192,7 @@ export const webhookDeliveryOperations = [
     name: 'replay_webhook_events',
     title: 'Replay webhook events',
     summary:
-      'Posts to the endpoint what it missed: all that was abandoned, or every event of a period, even from before it was added. Events keep their ids. With `dry_run` they are only counted.',
+      'Posts what the endpoint missed: everything that was abandoned, or every event in a period, even from before it was added. Events keep their ids. With `dry_run` they are only counted.',
     effect: 'changes',
     scope: 'webhooks:write',
     ofAllEmails: true,

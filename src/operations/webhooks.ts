@@ -14,7 +14,7 @@ import {
   rotateSecret,
 } from '../webhooks/endpoint.ts';
 import { DISABLED_REASONS, type DisabledReason } from '../webhooks/health.ts';
-import { listed, listOf } from './lists.ts';
+import { listOf, pageOfFew, pageOutOf, WHOLE_FOR_AGENTS } from './lists.ts';
 import { operation } from './operation.ts';
 import { eventTypes, endpointId as id } from './webhook-fields.ts';
 
@@ -33,8 +33,8 @@ const endpoint = z
       .nullable()
       .describe('owner: by hand. gone: it answered 410. failing: it failed for too long.'),
     failures: z.number().int().describe('How often it has failed in a row.'),
-    failing_since: text.describe('Nothing but failures since then; null: it works.'),
-    paused_until: text.describe('Nothing is tried before then, because it keeps failing.'),
+    failing_since: text.describe('It has failed without a success since then; null: it works.'),
+    paused_until: text.describe('No attempt is made before then, because it keeps failing.'),
     previous_secret_until: text.describe('After a rotation: the old secret signs too until then.'),
     waiting: z.number().int().describe('Deliveries that wait for it; counted up to 10,000.'),
   })
@@ -72,27 +72,28 @@ const url = z
   .max(2048)
   .describe('An https address.')
   .meta({ example: 'https://example.com/hooks' });
-const fifo = z.boolean().describe('One at a time and in order, at the price of speed.');
+const fifo = z.boolean().describe('One at a time and in order, which is slower.');
 
 export const webhookOperations = [
   operation({
     name: 'list_webhook_endpoints',
     title: 'List webhook endpoints',
-    summary: 'Where the account’s events are posted to, and the state of each endpoint.',
+    summary: 'Where the account’s events are posted, and the state of each endpoint.',
     effect: 'reads',
     scope: 'webhooks:read',
-    input: z.strictObject({}),
+    input: z.strictObject(pageOfFew),
     output: listOf('endpoints', endpoint),
     rest: { method: 'GET', path: '/v1/webhooks' },
     client: 'webhooks.list',
-    tool: { brief: 'Where events are posted to, and the state of each endpoint.' },
-    async run({ database }, { accountId }) {
+    tool: {
+      brief: 'Where events are posted, and the state of each endpoint.',
+      without: WHOLE_FOR_AGENTS,
+    },
+    async run({ database }, { accountId }, wanted) {
       const waiting = await countWaiting(database, accountId);
       const endpoints = await listEndpoints(database, accountId);
-      return listed(
-        endpoints.map((one) => show(one, waiting)),
-        null,
-      );
+      const shown = endpoints.map((one) => show(one, waiting));
+      return pageOutOf(shown, wanted, ({ id }) => id);
     },
   }),
 
@@ -120,7 +121,7 @@ export const webhookOperations = [
     input: z.strictObject({ url, event_types: eventTypes.optional(), fifo: fifo.optional() }),
     output: endpoint.extend({
       secret,
-      warning: z.string().optional().describe('What is odd about the address, when something is.'),
+      warning: z.string().optional().describe('A warning about the address, if there is one.'),
     }),
     rest: { method: 'POST', path: '/v1/webhooks', status: 201 },
     client: 'webhooks.create',
@@ -140,7 +141,7 @@ export const webhookOperations = [
   operation({
     name: 'update_webhook_endpoint',
     title: 'Change a webhook endpoint',
-    summary: 'Changes what is given; `enabled` turns it off and on. What is waiting is kept.',
+    summary: 'Changes the fields you give; `enabled` turns it off and on. What is waiting is kept.',
     effect: 'talks',
     scope: 'webhooks:write',
     ofAllEmails: true,
@@ -154,7 +155,7 @@ export const webhookOperations = [
     output: endpoint,
     rest: { method: 'PATCH', path: '/v1/webhooks/{id}' },
     client: 'webhooks.update',
-    tool: { brief: 'Changes what is given; `enabled` turns it off and on.' },
+    tool: { brief: 'Changes the fields you give; `enabled` turns it off and on.' },
     async run(deps, { accountId }, { id, enabled, event_types, ...change }, via) {
       const { database, clock, webhooks } = deps;
       const before = settings(await read(database, accountId, id));
@@ -175,14 +176,17 @@ export const webhookOperations = [
     name: 'remove_webhook_endpoint',
     title: 'Remove a webhook endpoint',
     summary:
-      'It gets nothing more, and what is waiting for it is deleted. Turn it off instead to keep that.',
+      'It receives nothing more, and what is waiting for it is deleted. To keep that, turn it off instead.',
     effect: 'changes',
     scope: 'webhooks:write',
     input: z.strictObject({ id }),
     output: endpoint,
     rest: { method: 'DELETE', path: '/v1/webhooks/{id}' },
     client: 'webhooks.remove',
-    tool: { brief: 'It gets nothing more; what is waiting for it is deleted.', idempotent: false },
+    tool: {
+      brief: 'It receives nothing more; what is waiting for it is deleted.',
+      idempotent: false,
+    },
     async run({ database }, { accountId }, { id }, via) {
       const removed = await read(database, accountId, id);
       await removeEndpoint(database, accountId, id);
@@ -195,7 +199,7 @@ export const webhookOperations = [
     name: 'rotate_webhook_secret',
     title: 'Replace a signing secret',
     summary:
-      'Makes a new signing secret, which is shown only once. For a day both sign, so that receivers can change over.',
+      'Creates a new signing secret, which is shown only once. For a day both sign, so that receivers can switch over.',
     effect: 'changes',
     scope: 'webhooks:write',
     input: z.strictObject({ id }),

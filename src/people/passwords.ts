@@ -2,7 +2,7 @@
 // by users.ts. scrypt and not argon2id: it is in node:crypto, works in the thread pool, and needs
 // no binary of somebody else.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { createByteBudget } from '../byte-budget.ts';
+import { createByteBudget } from '../bytes/byte-budget.ts';
 import { Problem } from '../errors.ts';
 
 interface Cost {

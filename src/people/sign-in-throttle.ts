@@ -1,12 +1,16 @@
 // Throttling of tries to sign in and of links for a new password, counted in PostgreSQL so that it
 // is exact across processes. Each rule gives some tries for nothing and then makes every further
 // one wait twice as long. What counts is the address together with the network: whoever tries
-// somebody else's address elsewhere keeps nobody out at home. A try counts before the password is
-// looked at: many at once cannot slip through while the first is being checked.
+// somebody else's address elsewhere keeps nobody out at home. A browser that its person signed in
+// with before (known-browser.ts) is counted by itself, so nobody at home keeps them out either. A
+// try counts before the password is looked at: many at once cannot slip through while the first is
+// being checked.
 import { addressKey } from '../addresses.ts';
 import { Problem } from '../errors.ts';
+import { readUuid } from '../ids.ts';
 import { networkOf } from '../networks.ts';
 import type { Database, Queryable } from '../store/pool.ts';
+import type { KnownBrowser } from './known-browser.ts';
 
 interface Rule {
   /** Tries without a wait between them. */
@@ -24,6 +28,9 @@ const DAY = 24 * HOUR;
 const RULES = {
   /** An address from one network. */
   place: { free: 5, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: DAY },
+  /** The browser of the address's person, in place of all others. */
+  browser: { free: 5, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: DAY },
+  'code-browser': { free: 5, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: DAY },
   /** A network, over all addresses. */
   client: { free: 50, firstWait: 1, longestWait: 15 * MINUTE, forgottenAfter: 20 * MINUTE },
   /** An address from all networks its owner never signed in from: many that guess together. */
@@ -49,6 +56,8 @@ export interface SignInTry {
   email: string;
   /** IP address of the client. */
   client: string;
+  /** Undefined: nobody has signed in with it. */
+  browser?: KnownBrowser | undefined;
 }
 
 /**
@@ -56,6 +65,8 @@ export interface SignInTry {
  * their own address from there count: who guesses behind the same network keeps nobody else out.
  */
 export async function countTry(database: Database, attempt: SignInTry): Promise<void> {
+  const own = await ownBrowser(database, attempt);
+  if (own !== undefined) return await mustBeFree(database, 'browser', own);
   const { client, place, address } = subjectsOf(attempt);
   const known = await isKnownThere(database, attempt);
   // The client first: who tries many addresses must not use up the tries of the people behind them.
@@ -66,6 +77,8 @@ export async function countTry(database: Database, attempt: SignInTry): Promise<
 
 /** Counts a code, as a second factor. */
 export async function countCode(database: Database, attempt: SignInTry): Promise<void> {
+  const own = await ownBrowser(database, attempt);
+  if (own !== undefined) return await mustBeFree(database, 'code-browser', own);
   const { place, address } = subjectsOf(attempt);
   await mustBeFree(database, 'code-place', place);
   if (!(await isKnownThere(database, attempt))) await mustBeFree(database, 'code', address);
@@ -74,14 +87,19 @@ export async function countCode(database: Database, attempt: SignInTry): Promise
 /** The right code: counted from zero again. */
 export async function forgiveCode(database: Queryable, attempt: SignInTry): Promise<void> {
   const { place, address } = subjectsOf(attempt);
-  await database.query('DELETE FROM sign_in_tries WHERE subject = ANY ($1)', [
-    [`code-place ${place}`, `code ${address}`],
-  ]);
+  const own = await ownBrowser(database, attempt);
+  const counted =
+    own === undefined ? [`code-place ${place}`, `code ${address}`] : [`code-browser ${own}`];
+  await forget(database, counted);
 }
 
-/** Counts a passkey from a network: there is nobody it could lock out. */
-export async function countPasskey(database: Database, client: string): Promise<void> {
-  await mustBeFree(database, 'client', networkOf(client));
+type PasskeyTry = Omit<SignInTry, 'email'>;
+
+/** Counts a passkey, whosever it is: nobody guesses one. */
+export async function countPasskey(database: Database, attempt: PasskeyTry): Promise<void> {
+  const { client, browser } = attempt;
+  if (browser !== undefined) await mustBeFree(database, 'browser', browser.id);
+  else await mustBeFree(database, 'client', networkOf(client));
 }
 
 /** Counts a link that is asked for, whoever has the address. */
@@ -98,16 +116,27 @@ export async function mayEmailReset(database: Database, email: string): Promise<
 
 /** The right password: the place is counted from zero again, and the others get their try back. */
 export async function forgiveTry(database: Queryable, attempt: SignInTry): Promise<void> {
+  const own = await ownBrowser(database, attempt);
+  if (own !== undefined) return await forget(database, [`browser ${own}`]);
   const { client, place, address } = subjectsOf(attempt);
-  await database.query('DELETE FROM sign_in_tries WHERE subject = $1', [`place ${place}`]);
+  await forget(database, [`place ${place}`]);
   // Nothing else was counted where they are known: what others used up there stays used.
   if (await isKnownThere(database, attempt)) return;
   await giveBack(database, [`client ${client}`, `address ${address}`]);
 }
 
 /** The right passkey. */
-export const forgivePasskey = (database: Queryable, client: string): Promise<void> =>
-  giveBack(database, [`client ${networkOf(client)}`]);
+export const forgivePasskey = (
+  database: Queryable,
+  { client, browser }: PasskeyTry,
+): Promise<void> =>
+  browser === undefined
+    ? giveBack(database, [`client ${networkOf(client)}`])
+    : forget(database, [`browser ${browser.id}`]);
+
+async function forget(database: Queryable, subjects: string[]): Promise<void> {
+  await database.query('DELETE FROM sign_in_tries WHERE subject = ANY ($1)', [subjects]);
+}
 
 async function giveBack(database: Queryable, subjects: string[]): Promise<void> {
   await database.query(
@@ -129,6 +158,19 @@ function subjectsOf(attempt: SignInTry): { client: string; place: string; addres
   return { client, place: `${client} ${address}`, address };
 }
 
+/** The browser's id, where it is that of the person whose address is tried. */
+async function ownBrowser(
+  database: Queryable,
+  { email, browser }: SignInTry,
+): Promise<string | undefined> {
+  if (browser === undefined) return undefined;
+  const rows = await database.query('SELECT FROM users WHERE id = $1 AND email = $2', [
+    readUuid('usr_', browser.userId) ?? null,
+    keyOf(email),
+  ]);
+  return rows.length > 0 ? browser.id : undefined;
+}
+
 async function isKnownThere(database: Queryable, { email, client }: SignInTry): Promise<boolean> {
   const rows = await database.query(
     `SELECT FROM sign_in_places p JOIN users u ON u.id = p.user_id
@@ -145,7 +187,7 @@ async function mustBeFree(database: Database, kind: Kind, name: string): Promise
   const shown = wait < 2 * MINUTE ? seconds : `${Math.ceil(wait / MINUTE)} minutes`;
   throw new Problem(
     'over-limit',
-    `Too many tries. Wait ${shown}, or ask an operator to set a new password.`,
+    `Too many attempts. Wait ${shown}, or ask an operator to set a new password.`,
     { retryAfterSeconds: wait },
   );
 }

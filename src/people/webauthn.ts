@@ -79,7 +79,7 @@ function checkClientData(answer: AuthenticatorAnswer, type: string, party: Relyi
   if (said.origin !== party.origin) {
     throw new Problem(
       'forbidden',
-      `Passkeys work under ${party.origin} only. Open the dashboard there.`,
+      `Passkeys work only at ${party.origin}. Open the dashboard there.`,
     );
   }
 }
@@ -113,7 +113,7 @@ function readAuthenticatorData(
   if (!bytes.subarray(0, 32).equals(host)) throw notOurs('it was made for another host');
   const flags = bytes[32]!;
   if ((flags & USER_PRESENT) === 0 || (flags & USER_VERIFIED) === 0) {
-    throw notOurs('it did not check who uses it: set up a PIN, a fingerprint or the like');
+    throw notOurs('it did not verify the user: set up a PIN, a fingerprint or face recognition');
   }
   return { flags, counter: bytes.readUInt32BE(33), rest: bytes.subarray(37) };
 }

@@ -8,7 +8,7 @@
 // the number of the claim (`claims`, see outcomes.ts).
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { fillLanes } from './lanes.ts';
 

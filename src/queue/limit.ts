@@ -4,8 +4,8 @@
 // month keep out those of today. Before: main.ts; asked by sending/batch.ts for every batch.
 import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { createNap } from '../nap.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { createNap } from '../process/nap.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 
 const LOOK_EVERY_MS = 1000;
@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 1000;
 const MOST_OF_THE_TIME = 0.02;
 
 export interface QueueSize {
-  mails: number;
+  emails: number;
   bytes: number;
 }
 
@@ -78,7 +78,7 @@ export async function watchQueue(deps: {
 
   const fullness = (): string | undefined =>
     describeFullness(sum(known.all, grown.all), deps.limit);
-  const forScheduled: QueueSize = { mails: deps.limit.mails / 2, bytes: deps.limit.bytes / 2 };
+  const forScheduled: QueueSize = { emails: deps.limit.emails / 2, bytes: deps.limit.bytes / 2 };
 
   async function run(): Promise<void> {
     let tookMs = 0;
@@ -113,15 +113,15 @@ export async function watchQueue(deps: {
   };
 }
 
-const NOTHING: QueueSize = { mails: 0, bytes: 0 };
+const NOTHING: QueueSize = { emails: 0, bytes: 0 };
 
 const sizeOf = (sends: readonly { size: number }[]): QueueSize => ({
-  mails: sends.length,
+  emails: sends.length,
   bytes: sends.reduce((bytes, { size }) => bytes + size, 0),
 });
 
 const sum = (one: QueueSize, other: QueueSize, times = 1): QueueSize => ({
-  mails: one.mails + times * other.mails,
+  emails: one.emails + times * other.emails,
   bytes: one.bytes + times * other.bytes,
 });
 
@@ -149,19 +149,19 @@ export async function sizeOfQueue(database: Database): Promise<QueueShares> {
 }
 
 async function sizeHere(server: Database): Promise<QueueShares> {
-  const [row] = await server.prepared<QueueSize & { later: number; later_bytes: number }>(
+  const [row] = await server.prepared<Record<'mails' | 'bytes' | 'later' | 'later_bytes', number>>(
     'size-of-queue',
     'SELECT * FROM queue_size_here()',
     [],
   );
-  const { mails, bytes, later, later_bytes: laterBytes } = row!;
-  return { all: { mails, bytes }, scheduled: { mails: later, bytes: laterBytes } };
+  const { mails: emails, bytes, later, later_bytes: laterBytes } = row!;
+  return { all: { emails, bytes }, scheduled: { emails: later, bytes: laterBytes } };
 }
 
 /** What a full queue is full of; undefined: there is room. */
 export function describeFullness(size: QueueSize, limit: QueueSize): string | undefined {
-  if (size.mails >= limit.mails) {
-    return `The queue is full: ${size.mails} emails are waiting for the relay, and QUEUE_LIMIT is ${limit.mails}.`;
+  if (size.emails >= limit.emails) {
+    return `The queue is full: ${size.emails} emails are waiting for the relay, and QUEUE_LIMIT is ${limit.emails}.`;
   }
   if (size.bytes >= limit.bytes) {
     return `The queue is full: the emails waiting for the relay take ${inMb(size.bytes)}, and QUEUE_LIMIT_BYTES is ${inMb(limit.bytes)}.`;

@@ -8,6 +8,7 @@ import { noteProbe, noteProbeFault, type ProbedHost } from '../feedback/return-p
 import { createRelay } from '../smtp/relay.ts';
 import type { Database } from '../store/pool.ts';
 import type { NamedRelay } from './relay-list.ts';
+import { isRelayUrlInUse } from './stored-relays.ts';
 
 export interface ProbingDeps {
   database: Database;
@@ -18,14 +19,22 @@ export interface ProbingDeps {
   relays: () => readonly NamedRelay[] | Promise<readonly NamedRelay[]>;
 }
 
+export interface DomainProbingDeps extends ProbingDeps {
+  relayUrl: string | undefined;
+}
+
 /** Somebody may wait for it. */
 const TIMEOUTS = { connectMs: 5_000, greetingMs: 10_000, mailMs: 10_000, rcptMs: 10_000 };
 
-/** The return path of an account's domain. In the sandbox reports always find the way. */
+/**
+ * The return path of an account's domain. In the sandbox reports always find the way. A command or a
+ * process with another RELAY_URL than those that hand email over, or with none, can prove nothing.
+ */
 export async function probeDomain(
-  deps: ProbingDeps,
+  deps: DomainProbingDeps,
   of: { accountId: number; domain: string },
 ): Promise<void> {
+  if (!(await isRelayUrlInUse(deps.database, deps.relayUrl))) return;
   const relays = await deps.relays();
   const enabled = relays.filter((relay) => relay.enabled);
   if (relays.length === 0) {

@@ -2,7 +2,8 @@
 // asked for once a second, so that a change takes effect everywhere without a restart. Before:
 // operations/relays.ts stores them. After: fleet.ts opens and closes what changed.
 import type { Log } from '../log.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
+import { repeatedly } from '../process/repeatedly.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
 import { DEFAULT_RELAY, loadRelays, PLAIN_SETTINGS, type RelaySettings } from './stored-relays.ts';
@@ -65,7 +66,6 @@ export async function openRelayList(deps: {
   const changeListeners: (() => void)[] = [];
   let relays: NamedRelay[] = [];
   let isSandbox = true;
-  let asking: Promise<void> | undefined;
 
   async function ask(): Promise<void> {
     const known = await knownRelays(database, vault, relayUrl);
@@ -77,22 +77,13 @@ export async function openRelayList(deps: {
   }
 
   await ask();
-  const timer = setInterval(() => {
-    asking ??= ask()
-      .catch(couldNotAsk)
-      .finally(() => {
-        asking = undefined;
-      });
-  }, ASK_EVERY_MS);
+  const asking = repeatedly(ASK_EVERY_MS, ask, couldNotAsk);
   return {
     all: () => relays,
     isSandbox: () => isSandbox,
     onLook: (listener) => void listeners.push(listener),
     onChange: (listener) => void changeListeners.push(listener),
-    async close() {
-      clearInterval(timer);
-      await asking;
-    },
+    close: asking.stop,
   };
 }
 

@@ -3,7 +3,8 @@
 import { relaysChanged } from '../accounts/return-path-proof.ts';
 import { Problem } from '../errors.ts';
 import { disregardProbes } from '../feedback/return-path-probes.ts';
-import type { Queryable } from '../store/pool.ts';
+import { parseRelayUrl } from '../smtp/relay-url.ts';
+import type { Database, Queryable } from '../store/pool.ts';
 import type { SealedColumn } from '../store/sealed-columns.ts';
 import type { Vault } from '../store/vault.ts';
 
@@ -81,6 +82,54 @@ export async function deleteRelay(client: Queryable, name: string): Promise<void
   await relaysChanged(client, { doubt: false });
 }
 
+/**
+ * RELAY_URL changes by a restart, which no operation sees: who hands email over notes where it
+ * leads. Answers whether return paths are to be proved again. What was proved before the first note
+ * stays so.
+ */
+export async function noteRelayUrl(
+  database: Database,
+  relayUrl: string | undefined,
+): Promise<boolean> {
+  const place = placeOf(relayUrl);
+  return await database.transaction(async (client) => {
+    await lockRelays(client);
+    const before = await readPlace(client);
+    if (before === place) return false;
+    await client.query(
+      `INSERT INTO relay_url (place) VALUES ($1)
+       ON CONFLICT (only_one) DO UPDATE SET place = excluded.place`,
+      [place],
+    );
+    if (before === undefined) return false;
+    await disregardProbes(client);
+    await relaysChanged(client, { doubt: place !== null });
+    return true;
+  });
+}
+
+/** Whether email is handed to the RELAY_URL of this process, as far as anybody noted. */
+export async function isRelayUrlInUse(
+  database: Queryable,
+  relayUrl: string | undefined,
+): Promise<boolean> {
+  const place = await readPlace(database);
+  return place === undefined || place === placeOf(relayUrl);
+}
+
+/** Undefined: nobody has noted it. */
+async function readPlace(client: Queryable): Promise<string | null | undefined> {
+  const [row] = await client.query<{ place: string | null }>('SELECT place FROM relay_url');
+  return row?.place;
+}
+
+/** Another login is the same way. */
+function placeOf(relayUrl: string | undefined): string | null {
+  if (relayUrl === undefined) return null;
+  const { host, port } = parseRelayUrl(relayUrl);
+  return `${host}:${port}`;
+}
+
 /** Two operators who change relays at once wait for each other. */
 export async function lockRelays(client: Queryable): Promise<void> {
   await client.query('LOCK TABLE relays IN SHARE ROW EXCLUSIVE MODE');
@@ -93,7 +142,8 @@ function openUrl(vault: Vault, name: string, sealed: Buffer): string {
   if (url !== undefined) return url.toString();
   throw new Problem(
     'unavailable',
-    `The address of the relay ${name} cannot be opened with this SECRET_KEY: it was sealed with another one, or changed since. Remove the relay and add it again: "sandmartin relay remove ${name}".`,
+    `The address of the relay ${name} cannot be opened with this SECRET_KEY: it was sealed with another one, or changed since. Remove the relay and add it again.`,
+    { see: 'remove_relay' },
   );
 }
 

@@ -4,7 +4,6 @@
 import { extname } from 'node:path';
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
-import { htmlToPlainText } from '../html/plain-text.ts';
 import { bytesToUuid, readId, readUuid, showUuid } from '../ids.ts';
 import { readInput } from '../operations/read-input.ts';
 
@@ -49,15 +48,23 @@ const email = z.strictObject({
   topicId: z.string().optional(),
 });
 
-/** Longer HTML goes out without a text part: writing one would hold up everybody else. */
+/** Longer HTML goes out without a text part. */
 const LONGEST_HTML_READ = 256 * 1024;
+
+/**
+ * HTML for which a text is to be written, as Resend does it: unless that is given, or left blank on
+ * purpose.
+ */
+export function htmlWithoutText(raw: unknown): string | undefined {
+  const { html, text } = (raw ?? {}) as { html?: unknown; text?: unknown };
+  if (typeof html !== 'string' || html.length > LONGEST_HTML_READ) return undefined;
+  return text === undefined || text === null ? html : undefined;
+}
 
 export function toSendRequest(raw: unknown): Record<string, unknown> {
   const given = readInput(email, raw);
   refuseWhatWeHaveNot(given);
   const { html, template } = given;
-  const blankText =
-    typeof raw === 'object' && raw !== null && (raw as { text?: unknown }).text === '';
   return withoutAbsent({
     from_email: given.from,
     to: listOf(given.to),
@@ -66,8 +73,7 @@ export function toSendRequest(raw: unknown): Record<string, unknown> {
     reply_to: listOf(given.reply_to ?? given.replyTo)?.[0],
     subject: given.subject,
     html,
-    // As Resend does it: the text follows from the HTML, unless it is given or left blank on purpose.
-    text: given.text ?? (html === undefined || blankText ? undefined : textOf(html)),
+    text: given.text,
     headers: given.headers,
     tags: given.tags?.map(({ name, value }) => `${name}:${value}`),
     attachments: given.attachments?.map(toAttachment),
@@ -140,9 +146,6 @@ const TYPES: Record<string, string> = {
 };
 const typeOf = (filename: string): string =>
   TYPES[extname(filename).toLowerCase()] ?? 'application/octet-stream';
-
-const textOf = (html: string): string | undefined =>
-  html.length > LONGEST_HTML_READ ? undefined : htmlToPlainText(html) || undefined;
 
 const listOf = (value: string | string[] | undefined): string[] | undefined =>
   typeof value === 'string' ? [value] : value;

@@ -1,19 +1,19 @@
 // What the Resend door serves: each call of Resend's API as operations of ours. Before it: door.ts,
 // which knows who asks and has read the body. What Resend has and we have not is in NOT_SERVED.
 import type { Caller } from '../accounts/directory.ts';
-import { orProblem, Problem } from '../errors.ts';
-import { takeTurns } from '../in-turns.ts';
+import { Problem } from '../errors.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { domainOperations } from '../operations/domains.ts';
 import { contentOperations } from '../operations/message-content.ts';
 import { getMessageDetails, listMessages } from '../operations/messages.ts';
-import type { Operation } from '../operations/operation.ts';
+import { type Operation, requireScope } from '../operations/operation.ts';
 import { type NewVia, perform } from '../operations/perform.ts';
 import { cancelEmail, rescheduleEmail } from '../operations/recalls.ts';
 import { sendBatch } from '../operations/send-batch.ts';
 import { sendEmail } from '../operations/send-email.ts';
+import { takeTurns } from '../process/in-turns.ts';
 import { MOST_IN_BATCH } from '../sending/batch-request.ts';
-import { fromResendId, toResendId, toResendTag, toSendRequest } from './emails.ts';
+import { fromResendId, htmlWithoutText, toResendId, toResendTag, toSendRequest } from './emails.ts';
 import { NotServed } from './errors.ts';
 
 export interface ResendCall {
@@ -45,7 +45,9 @@ export const ROUTES: readonly Route[] = [
     method: 'POST',
     path: /^\/emails$/,
     async answer(deps, { caller, body, via }) {
-      const { id } = await perform(deps, sendEmail, caller, toSendRequest(body), via);
+      requireScope(caller, sendEmail.scope);
+      const wish = await readEmail(deps, caller, body);
+      const { id } = await perform(deps, sendEmail, caller, wish, via);
       return { id: toResendId(id) };
     },
   },
@@ -109,7 +111,8 @@ async function sendAll(
   { caller, body, via, validation }: ResendCall,
 ): Promise<object> {
   if (!Array.isArray(body)) throw new Problem('invalid', 'The body must be a list of emails.');
-  const wish = { emails: await readEmails(body), validation };
+  requireScope(caller, sendBatch.scope);
+  const wish = { emails: await readEmails(deps, caller, body), validation };
   const { data, errors } = await perform(deps, sendBatch, caller, wish, via);
   const sent = data.map(({ id }) => ({ id: toResendId(id) }));
   if (validation !== 'permissive') return { data: sent };
@@ -120,14 +123,35 @@ async function sendAll(
  * One that cannot be read is in its place as the Problem with it. Of a list that is too long no
  * more is read than shows that it is.
  */
-async function readEmails(body: readonly unknown[]): Promise<unknown[]> {
+async function readEmails(
+  deps: OperationDeps,
+  caller: Caller,
+  body: readonly unknown[],
+): Promise<unknown[]> {
   const turns = takeTurns();
   const emails: unknown[] = [];
   for (const email of body.slice(0, MOST_IN_BATCH + 1)) {
-    emails.push(orProblem(() => toSendRequest(email)));
+    emails.push(await readEmail(deps, caller, email).catch(orThrow));
     await turns();
   }
   return emails;
+}
+
+/** What is wrong with one email; that the account asks for too much is about all of them. */
+function orThrow(error: unknown): Problem {
+  if (error instanceof Problem && error.code !== 'over-limit') return error;
+  throw error;
+}
+
+async function readEmail(
+  deps: OperationDeps,
+  { accountId }: Caller,
+  raw: unknown,
+): Promise<Record<string, unknown>> {
+  const request = toSendRequest(raw);
+  const html = htmlWithoutText(raw);
+  const text = html === undefined ? undefined : await deps.textOf(accountId, html);
+  return text ? { ...request, text } : request;
 }
 
 /** Newest first. A search of ours looks at a bounded number of messages; this is not a search. */

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Caller, Directory } from '../accounts/directory.ts';
-import type { Base64Text } from '../base64-text.ts';
+import type { Base64Text } from '../bytes/base64-text.ts';
 import { Problem } from '../errors.ts';
 import { apiKeyIn } from '../http/api-key.ts';
 import { attachmentHeaders } from '../http/file-headers.ts';
@@ -160,7 +160,7 @@ function versionIn(ifMatch: string | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
   const version = /^(?:W\/)?"?(\d{1,9})"?$/.exec(ifMatch.trim())?.[1];
   if (version !== undefined) return Number(version);
-  throw new Problem('stale', 'If-Match: give back the ETag of the version that you read.', {
+  throw new Problem('stale', 'If-Match: pass the ETag of the version that you read.', {
     at: 'If-Match',
   });
 }

@@ -28,12 +28,13 @@ import { openBatcher } from '../sending/batch.ts';
 import { type RelayWatch, watchRelay } from '../smtp/relay-state.ts';
 import { loadStreams } from '../streams/streams.ts';
 import type { SubmissionLimits } from '../submission/server.ts';
+import { askTogether } from '../suppressions/suppressions.ts';
 import { openCatalog, ownCatalogFiles } from '../templates/catalog.ts';
 import { openMaking } from '../templates/making.ts';
 import { createOffering } from '../templates/offering.ts';
 import { createRenderBudget } from '../templates/render-budget.ts';
 import { createRenderer } from '../templates/rendering.ts';
-import { openResolution } from '../templates/resolution.ts';
+import { loadWhose, openResolution } from '../templates/resolution.ts';
 import { openLinkSwitch } from '../tracking/link-switch.ts';
 import { openEngagementRecorder } from '../tracking/record.ts';
 import { VERSION } from '../version.ts';
@@ -162,10 +163,12 @@ function operationDeps(
     {
       make: (order, as) => threads.run('make-mail', order, as),
       check: (order, as) => threads.run('check-template', order, as),
+      writeText: (html, as) => threads.run('write-text', html, as),
     },
     createRenderBudget(clock),
   );
   const render = createRenderer(resolve, making);
+  const whoseWork = directory.perAccount((accountId) => loadWhose(database, accountId));
   return {
     ...{
       database,
@@ -183,6 +186,7 @@ function operationDeps(
     templates: createOffering({ database, catalog, resolve, render }),
     render,
     streams: directory.perAccount((accountId) => loadStreams(database, accountId)),
+    askSuppressed: askTogether(database),
     relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
     allowedHeaders: config.allowedHeaders,
     lint: (accountId, email) =>
@@ -190,6 +194,7 @@ function operationDeps(
         share: `account ${accountId}`,
         size: (email.html?.length ?? 0) + (email.text?.length ?? 0),
       }),
+    textOf: async (accountId, html) => making.writeText(html, await whoseWork(accountId)),
     bounceDomain: config.bounceDomain,
     probeReturnPath: shared.probeReturnPath,
     rampStart: config.rampStart,

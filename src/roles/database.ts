@@ -4,7 +4,7 @@
 import type { Config } from '../config.ts';
 import { urlAt } from '../database-url.ts';
 import type { Log } from '../log.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
 import { PATIENCE, type Patience } from '../store/connection.ts';
 import { openEmbedded } from '../store/embedded/open.ts';
 import { type Heartbeat, startHeartbeat, watchNode } from '../store/heartbeat.ts';

@@ -2,6 +2,7 @@
 import { startWorker, type Worker } from '../delivery/worker.ts';
 import { openLeases } from '../queue/leases.ts';
 import { openFleet } from '../relays/fleet.ts';
+import { noteRelayUrl } from '../relays/stored-relays.ts';
 import { startSandboxRelay } from '../sandbox/relay.ts';
 import { createRelay } from '../smtp/relay.ts';
 import { openRelayReporting } from '../smtp/relay-state.ts';
@@ -14,6 +15,7 @@ export async function startDelivery(
 ): Promise<Worker> {
   const { config, database, clock, log, metrics, making, relays, opened, heartbeat } = shared;
   const sandboxUrl = await startSandbox(shared, feedbackPort);
+  if (await noteRelayUrl(database, config.relayUrl)) shared.checkDomains();
   if (!making.isPublic()) {
     log.warn('neither TRACKING_URL nor BASE_URL is set: opens and clicks are not tracked');
   }

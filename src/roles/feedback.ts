@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Stopped } from '../feedback/received.ts';
 import { createReporters } from '../feedback/reporters.ts';
 import { startFeedbackListener } from '../inbound/feedback-smtp.ts';
-import { JobStopped } from '../job-stopped.ts';
+import { JobStopped } from '../process/job-stopped.ts';
 import type { Shared } from './shared.ts';
 
 /** Answers the port on which it listens. */

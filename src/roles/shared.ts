@@ -7,11 +7,11 @@ import type { Config } from '../config.ts';
 import { createMatcher, type Matcher } from '../feedback/match.ts';
 import { openReportRecorder, type ReportRecorder } from '../feedback/record.ts';
 import type { Log } from '../log.ts';
-import { type LoopWatch, startLoopWatch } from '../loop-watch.ts';
 import type { MakingDeps } from '../mail/making.ts';
 import { openSenders } from '../mail/senders.ts';
 import { startMaintenance } from '../maintenance.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
+import { type LoopWatch, startLoopWatch } from '../process/loop-watch.ts';
 import { probeDomain } from '../relays/probing.ts';
 import { knownRelays, openRelayList, type RelayList, withAddress } from '../relays/relay-list.ts';
 import { openSecret } from '../secrets.ts';
@@ -41,6 +41,8 @@ export interface Shared extends Store {
   relays: RelayList;
   /** Finds out whether reports come back through the return path of a domain. */
   probeReturnPath: (of: { accountId: number; domain: string }) => Promise<void>;
+  /** Those that are due, without waiting for the next maintenance. */
+  checkDomains: () => void;
   readiness: Readiness;
   health: ProcessHealth;
   /** Records what reports of mail servers and of receivers say. */
@@ -96,13 +98,14 @@ export async function openShared(
   const sender = config.systemSender?.address;
   const relaysNow = async () =>
     withAddress(await knownRelays(database, secret.vault, relayUrl), relayUrl);
-  const probing = { database, bounceDomain, sender, relays: relaysNow };
+  const probing = { database, bounceDomain, sender, relays: relaysNow, relayUrl };
   const probeReturnPath: Shared['probeReturnPath'] = (of) => probeDomain(probing, of);
   const upkeepDeps = { database: upkeep, clock, log, retention: config, dns, bounceDomain };
   const maintenance = opened(await startMaintenance({ ...upkeepDeps, probeReturnPath }), (it) =>
     it.stop(),
   );
-  relays.onChange(() => maintenance.checkDomains());
+  const { checkDomains } = maintenance;
+  relays.onChange(checkDomains);
   const readiness = createReadiness(database);
   const returnPathKeys = secret.tokenKeys('return-path');
   const guard = addressGuard(config.webhookAllow);
@@ -110,7 +113,7 @@ export async function openShared(
   return {
     ...store,
     ...{ config, log, opened, clock, metrics, loopWatch, secret, unfit, threads, dns, readiness },
-    ...{ relays, probeReturnPath },
+    ...{ relays, probeReturnPath, checkDomains },
     health: watchHealth({ config, database, clock, log, metrics, readiness, secret }),
     recorder: opened(openReportRecorder({ database, metrics, nowMs: () => clock.nowMs() }), (it) =>
       it.drain(),

@@ -6,7 +6,7 @@ import { type LargeValue, readInPieces } from '../store/pieces.ts';
 import type { Database } from '../store/pool.ts';
 import type { EmailLink } from './links.ts';
 
-export interface OwnCapturedMail {
+export interface OwnCapturedEmail {
   id: string;
   capturedAt: string;
   from: string;
@@ -30,7 +30,7 @@ export interface Wanted {
   afterUuid: string | null;
 }
 
-interface OwnRow extends Omit<OwnCapturedMail, 'id' | 'capturedAt' | 'messageId'> {
+interface OwnRow extends Omit<OwnCapturedEmail, 'id' | 'capturedAt' | 'messageId'> {
   uuid: string;
   capturedAt: Date;
   messageUuid: string;
@@ -54,7 +54,7 @@ export async function listOwnCaptured(
   accountId: number,
   wanted: Wanted,
   page: { beforeId?: string | undefined; limit: number },
-): Promise<OwnCapturedMail[]> {
+): Promise<OwnCapturedEmail[]> {
   const before = page.beforeId === undefined ? null : (readUuid('sbx_', page.beforeId) ?? null);
   const rows = await database.query<OwnRow>(
     `SELECT ${COLUMNS} FROM sandbox_mails s, ${ONE_WISH}
@@ -70,7 +70,7 @@ export async function getOwnCaptured(
   database: Database,
   accountId: number,
   id: string,
-): Promise<OwnCapturedMail & { raw: Buffer }> {
+): Promise<OwnCapturedEmail & { raw: Buffer }> {
   const [row] = await database.query<OwnRow>(
     `SELECT ${COLUMNS} FROM sandbox_mails s
      WHERE s.account_id = $1 AND (s.id = $2 OR s.message_id = $3) ORDER BY s.id DESC LIMIT 1`,
@@ -109,7 +109,7 @@ export function readAfter(text: string): string | undefined {
   return Number.isNaN(instant) ? undefined : firstUuidAt(instant);
 }
 
-const toOwn = ({ uuid, capturedAt, messageUuid, ...row }: OwnRow): OwnCapturedMail => ({
+const toOwn = ({ uuid, capturedAt, messageUuid, ...row }: OwnRow): OwnCapturedEmail => ({
   ...row,
   id: showUuid('sbx_', uuid),
   capturedAt: capturedAt.toISOString(),

@@ -88,7 +88,7 @@ function statusBlock(recipient: DsnRecipient): string[] {
   ];
 }
 
-export function headersOf(mail: Buffer): string {
-  const end = mail.indexOf('\r\n\r\n');
-  return mail.subarray(0, end < 0 ? mail.length : end + 2).toString('utf8');
+export function headersOf(email: Buffer): string {
+  const end = email.indexOf('\r\n\r\n');
+  return email.subarray(0, end < 0 ? email.length : end + 2).toString('utf8');
 }

@@ -11,7 +11,7 @@ import type { Part } from './player.ts';
 const MOST_KEPT_OF_ONE = 1000;
 const MOST_KEPT = 20_000;
 
-export interface CapturedMail {
+export interface CapturedEmail {
   id: string;
   capturedAt: string;
   from: string;
@@ -47,10 +47,10 @@ export interface NewEmail {
 export async function capture(
   database: Database,
   nowMs: number,
-  mail: NewEmail,
+  email: NewEmail,
   parts: readonly Part[],
 ): Promise<string> {
-  const { origin, findings } = mail;
+  const { origin, findings } = email;
   const uuid = bytesToUuid(newIdBytes(nowMs));
   await database.prepared(
     'sandbox-capture',
@@ -64,10 +64,10 @@ export async function capture(
      FROM unnest($6::uuid[], $7::text[], $8::text[], $9::float8[]) AS p (id, script, recipients, ms)`,
     [
       uuid,
-      mail.from,
-      mail.recipients,
-      mail.envelopeId,
-      mail.raw,
+      email.from,
+      email.recipients,
+      email.envelopeId,
+      email.raw,
       parts.map((part) => part.id),
       parts.map((part) => part.script),
       parts.map((part) => arrayLiteral(part.recipients)),
@@ -83,7 +83,7 @@ export async function capture(
   return uuid;
 }
 
-export async function listCaptured(database: Database, limit: number): Promise<CapturedMail[]> {
+export async function listCaptured(database: Database, limit: number): Promise<CapturedEmail[]> {
   const rows = await database.query<CapturedRow>(
     `SELECT ${COLUMNS} FROM sandbox_mails ORDER BY id DESC LIMIT $1`,
     [limit],
@@ -95,7 +95,7 @@ export async function listCaptured(database: Database, limit: number): Promise<C
 export async function getCaptured(
   database: Database,
   id: string,
-): Promise<CapturedMail & { raw: Buffer }> {
+): Promise<CapturedEmail & { raw: Buffer }> {
   const [row] = await database.query<CapturedRow & { raw: Buffer }>(
     `SELECT ${COLUMNS}, raw FROM sandbox_mails WHERE id = $1 OR envelope_id = $2 ORDER BY id DESC LIMIT 1`,
     [readUuid('sbx_', id) ?? null, id],
@@ -134,6 +134,6 @@ export async function pruneCaptured(database: Database): Promise<void> {
   );
 }
 
-function toCaptured({ uuid, capturedAt, ...row }: CapturedRow): CapturedMail {
+function toCaptured({ uuid, capturedAt, ...row }: CapturedRow): CapturedEmail {
   return { id: showUuid('sbx_', uuid), capturedAt: capturedAt.toISOString(), ...row };
 }

@@ -2,11 +2,12 @@
 // fails is tried again later, and what was begun survives a restart, for the steps are in the
 // database (sandbox_acts) since the email was captured.
 
-import { freeBytes } from '../free-bytes.ts';
-import { createGroupCommit } from '../group-commit.ts';
+import { freeBytes } from '../bytes/free-bytes.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { createGroupCommit } from '../process/group-commit.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
+import { repeatedly } from '../process/repeatedly.ts';
 import type { Relay } from '../smtp/relay.ts';
 import { type LargeValue, readInPieces } from '../store/pieces.ts';
 import type { Database } from '../store/pool.ts';
@@ -78,7 +79,7 @@ export interface Player {
   /** Which parts to write down with the email, and the moment it is on disk, to begin with. */
   plan(scripts: ReadonlyMap<string, string[]>): {
     parts: Part[];
-    begin: (mail: PlayedEmail) => void;
+    begin: (email: PlayedEmail) => void;
   };
   stop(): Promise<void>;
 }
@@ -89,7 +90,7 @@ interface Row {
   step: number;
   recipients: string[];
   attempts: number;
-  mail: PlayedEmail;
+  email: PlayedEmail;
 }
 
 interface Played {
@@ -104,7 +105,6 @@ export function startPlayer(deps: PlayerDeps): Player {
   const couldNotLook = recurringFault(log, 'warn', 'the sandbox could not look for steps');
   const inHand = new Set<Promise<void>>();
   let stopping = false;
-  let polling: Promise<void> | undefined;
   const played = createGroupCommit<Played, void>({
     mostItems: 200,
     mostInFlight: 1,
@@ -128,14 +128,7 @@ export function startPlayer(deps: PlayerDeps): Player {
     if (room <= 0) return;
     for (const row of await claim(database, room)) start(row);
   }
-  const timer = setInterval(() => {
-    if (stopping) return;
-    polling ??= poll()
-      .catch(couldNotLook)
-      .finally(() => {
-        polling = undefined;
-      });
-  }, POLL_EVERY_MS);
+  const polling = repeatedly(POLL_EVERY_MS, poll, couldNotLook);
 
   return {
     plan(scripts) {
@@ -149,18 +142,17 @@ export function startPlayer(deps: PlayerDeps): Player {
       }));
       return {
         parts,
-        begin(mail) {
+        begin(email) {
           if (!mine) return;
           for (const { id, script, recipients } of parts) {
-            start({ id, script, recipients, step: 0, attempts: 1, mail });
+            start({ id, script, recipients, step: 0, attempts: 1, email });
           }
         },
       };
     },
     async stop() {
       stopping = true;
-      clearInterval(timer);
-      await polling;
+      await polling.stop();
       await Promise.all(inHand);
     },
   };
@@ -173,7 +165,7 @@ async function playStep(deps: PlayerDeps, row: Row): Promise<Played['next']> {
   if (step === undefined) return null;
   try {
     for (const report of reportsOf(deps, step.act, row)) await send(deps, report);
-    await read(deps, step.act, row.mail);
+    await read(deps, step.act, row.email);
   } catch (error) {
     if (row.attempts >= MOST_ATTEMPTS || error instanceof Refused) {
       deps.log.error({ err: error, act: step.act }, 'the sandbox gives up a step');
@@ -189,7 +181,7 @@ async function playStep(deps: PlayerDeps, row: Row): Promise<Played['next']> {
 
 interface OwnReport {
   to: string;
-  mail: Buffer;
+  email: Buffer;
 }
 
 const SAID: Partial<Record<Act, Pick<DsnRecipient, 'action' | 'status' | 'diagnostic'>>> = {
@@ -216,48 +208,48 @@ const SAID: Partial<Record<Act, Pick<DsnRecipient, 'action' | 'status' | 'diagno
   },
 };
 
-function reportsOf(deps: PlayerDeps, act: Act, { mail, recipients }: Row): OwnReport[] {
-  const common = { original: mail.raw, returnPath: mail.from, date: new Date() };
+function reportsOf(deps: PlayerDeps, act: Act, { email, recipients }: Row): OwnReport[] {
+  const common = { original: email.raw, returnPath: email.from, date: new Date() };
   const said = SAID[act];
   if (said !== undefined) {
     const dsn = composeDsn({
       ...common,
       reportingMta: SANDBOX_HOST,
-      envelopeId: mail.envelopeId,
+      envelopeId: email.envelopeId,
       recipients: recipients.map((address) => ({
         ...said,
         address,
         remoteMta: `mx.${address.slice(address.lastIndexOf('@') + 1)}`,
       })),
     });
-    return [{ to: mail.from, mail: dsn }];
+    return [{ to: email.from, email: dsn }];
   }
   if (act !== 'complain') return [];
   const to = `complaints@${deps.bounceDomain}`;
   return recipients.map((complainer) => ({
     to,
-    mail: composeComplaint({ ...common, reportingHost: SANDBOX_HOST, to, complainer }),
+    email: composeComplaint({ ...common, reportingHost: SANDBOX_HOST, to, complainer }),
   }));
 }
 
 /** The listener does not want it and never will. */
 class Refused extends Error {}
 
-async function send(deps: PlayerDeps, { to, mail }: OwnReport): Promise<void> {
+async function send(deps: PlayerDeps, { to, email }: OwnReport): Promise<void> {
   const envelope = { from: '', recipients: [to], envelopeId: '', smtputf8: false };
-  const [outcome] = (await deps.back.hand(envelope, [mail])).recipients;
+  const [outcome] = (await deps.back.hand(envelope, [email])).recipients;
   if (outcome?.result === 'refused') throw new Refused(outcome.text);
   if (outcome?.result !== 'accepted') throw new Error(outcome?.text ?? 'no outcome');
 }
 
-async function read(deps: PlayerDeps, act: Act, mail: PlayedEmail): Promise<void> {
+async function read(deps: PlayerDeps, act: Act, email: PlayedEmail): Promise<void> {
   if (act !== 'open' && act !== 'open-by-machine' && act !== 'click') return;
   const agent = act === 'open-by-machine' ? MACHINE_AGENT : HUMAN_AGENT;
   const what = act === 'click' ? 'click' : 'open';
-  const raw = mail.readAll === undefined ? mail.raw : await mail.readAll();
+  const raw = email.readAll === undefined ? email.raw : await email.readAll();
   const found = raw !== undefined && (await visit(raw, deps.trackingUrl(), what, agent));
-  if (raw !== mail.raw) freeBytes(raw);
-  if (!found) deps.log.info({ act, message: mail.envelopeId }, 'the email has nothing to visit');
+  if (raw !== email.raw) freeBytes(raw);
+  if (!found) deps.log.info({ act, message: email.envelopeId }, 'the email has nothing to visit');
 }
 
 async function claim(database: Database, limit: number): Promise<Row[]> {
@@ -274,9 +266,9 @@ async function claim(database: Database, limit: number): Promise<Row[]> {
      FROM due JOIN sandbox_mails m ON m.id = due.mail_id`,
     [LEASE_MS, limit],
   );
-  return rows.map(({ id, script, step, recipients, attempts, ...mail }) => ({
+  return rows.map(({ id, script, step, recipients, attempts, ...email }) => ({
     ...{ id, script, step, recipients, attempts },
-    mail: toPlay(database, mail),
+    email: toPlay(database, email),
   }));
 }
 

@@ -1,10 +1,10 @@
 // The sandbox as a reader: loads the pixel and follows the first link of an email over HTTP, as a
 // person's program would. Only addresses of our own tracking are visited, never what a sender
 // linked to.
-import { notePassed } from '../garbage.ts';
-import { inLongTurns } from '../in-turns.ts';
+import { notePassed } from '../bytes/garbage.ts';
 import { isFile, leavesOf, placeOf } from '../mime/contents.ts';
 import { piecesIn } from '../mime/decoding.ts';
+import { inLongTurns } from '../process/in-turns.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
 import { treeOf } from './captured-mail.ts';
 

@@ -4,12 +4,12 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { freeBytes } from '../bytes/free-bytes.ts';
+import { notePassed } from '../bytes/garbage.ts';
 import type { Clock } from '../clock.ts';
 import { type EmailReference, readCopyToken } from '../feedback/return-path.ts';
-import { freeBytes } from '../free-bytes.ts';
-import { notePassed } from '../garbage.ts';
-import { oneATurn } from '../in-turns.ts';
 import type { Log } from '../log.ts';
+import { oneATurn } from '../process/in-turns.ts';
 import { createRelay } from '../smtp/relay.ts';
 import type { Database } from '../store/pool.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
@@ -122,18 +122,18 @@ async function take(
   player: Player,
   isFirst: IsFirst,
 ): Promise<string> {
-  const mail = {
+  const email = {
     from: fromOf(session),
     recipients: session.envelope.rcptTo.map((recipient) => recipient.address),
     envelopeId: session.envelope.dsn?.envid ?? null,
     raw: await collect(stream, announcedBy(session)),
   };
   const scripts = new Map<string, string[]>();
-  for (const address of mail.recipients) {
+  for (const address of email.recipients) {
     const script = scriptFor(address);
     scripts.set(script, [...(scripts.get(script) ?? []), address]);
   }
-  const dropped = mail.recipients.filter(
+  const dropped = email.recipients.filter(
     (address) => SCRIPTS[scriptFor(address)]?.firstAttempt === 'dropped',
   );
   if (dropped.filter((address) => isFirst(session, address)).length > 0) return 'drop';
@@ -141,15 +141,15 @@ async function take(
   if (slowMs > 0) await new Promise((resolve) => setTimeout(resolve, slowMs));
 
   // Nobody is told about an email without a return path (RFC 5321 4.5.5).
-  const { parts, begin } = player.plan(mail.from === '' ? new Map() : scripts);
-  const findings = await oneByOne(() => findIn(mail.raw, (url) => targetOf(deps, url)));
-  const captured = { ...mail, origin: originOf(deps, mail.from), findings };
+  const { parts, begin } = player.plan(email.from === '' ? new Map() : scripts);
+  const findings = await oneByOne(() => findIn(email.raw, (url) => targetOf(deps, url)));
+  const captured = { ...email, origin: originOf(deps, email.from), findings };
   const { database, clock } = deps;
   const uuid = await capture(database, clock.nowMs(), captured, parts);
   const accountId = captured.origin?.accountId ?? 0;
-  const played = toPlay(database, { ...mail, uuid, accountId, size: mail.raw.length });
+  const played = toPlay(database, { ...email, uuid, accountId, size: email.raw.length });
   // The player reads the rest again where it needs it.
-  freeBytes(mail.raw);
+  freeBytes(email.raw);
   // After our 250, as a relay does it: the report comes when the email has left.
   setImmediate(() => begin(played));
   return `Ok: queued as ${randomBytes(6).toString('hex').toUpperCase()}`;

@@ -71,12 +71,12 @@ const PLAYS: Record<string, string> = {
   opened: 'is delivered and opened',
   'machine-opened': 'is delivered and loaded by a prefetcher, which is not an open by a person',
   clicked: 'is delivered and opened, and its first link is followed',
-  greylist: 'is deferred at the first attempt, accepted at the second',
-  drop: 'meets a connection that goes dead at the first attempt, and is accepted at the second',
+  greylist: 'is deferred on the first attempt, accepted on the second',
+  drop: 'meets a connection that is lost on the first attempt, and is accepted on the second',
   slow: 'is accepted after five seconds',
 };
 
 export const SIMULATOR_ADDRESSES = Object.keys(SCRIPTS).map((name) => ({
   address: `${name}@${SIMULATOR_DOMAIN}`,
-  plays: PLAYS[name] ?? 'simulates an outcome of its own',
+  plays: PLAYS[name] ?? 'has its own simulated outcome',
 }));

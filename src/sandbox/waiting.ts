@@ -4,7 +4,7 @@
 // no difference which process captured the email.
 import { Problem } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { IS_WANTED, type Wanted } from './account-inbox.ts';
 

@@ -3,7 +3,7 @@
 // with any send.
 import type { Caller } from '../accounts/directory.ts';
 import { type LimitState, Problem } from '../errors.ts';
-import { inLongTurns, takeTurns, turn } from '../in-turns.ts';
+import { inLongTurns, takeTurns, turn } from '../process/in-turns.ts';
 import { type AcceptDeps, prepareSend, requireNotPaused, type SendVia } from './accept.ts';
 import { type Accepted, answer } from './answer.ts';
 import type { Verdict } from './batch.ts';

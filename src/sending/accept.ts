@@ -75,7 +75,7 @@ export interface SendVia {
   guardRepeats?: boolean;
   /** Refuse what the same key sent within a minute under another idempotency key. */
   askRepeats?: boolean;
-  /** Of a batch with a key for the whole of it; where the send has none of its own. */
+  /** Of a batch with one key for all of it; where the send has none of its own. */
   claim?: BatchClaim;
   /** It is about logging in or danger, though no template says so: it is sent again. */
   aboutAccess?: boolean;
@@ -160,7 +160,7 @@ function hold(send: PackedSend, reason: HeldReason): PackedSend {
   return { ...send, approval: `${reason} ${sha256}` };
 }
 
-/** What receivers would hold against it: said with the answer, and no reason to refuse it. */
+/** What receivers would object to: said with the answer, and no reason to refuse it. */
 async function warningsOn(
   deps: AcceptDeps,
   { accountId }: Caller,

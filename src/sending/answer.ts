@@ -6,7 +6,7 @@ import { type LimitState, Problem } from '../errors.ts';
 import { showId } from '../ids.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
 import type { Database } from '../store/pool.ts';
-import { suppressedRecipients } from '../suppressions/suppressions.ts';
+import { type AskSuppressed, suppressedRecipients } from '../suppressions/suppressions.ts';
 import type { Allowance, Verdict } from './batch.ts';
 import type { PackedSend } from './packed-send.ts';
 import type { SendAnswer } from './request.ts';
@@ -31,11 +31,11 @@ export interface AnswerDeps {
 
 /** Those of its recipients who get no copy, as things stand. */
 export const withoutCopy = (
-  database: Database,
+  { database, askSuppressed }: { database: Database; askSuppressed: AskSuppressed },
   { accountId, envelope, stream, head }: PackedSend,
 ): Promise<string[]> => {
   const heeded = heededStream(readHead(Buffer.from(head)), stream ?? DEFAULT_STREAM);
-  return suppressedRecipients(database, accountId, envelope, heeded);
+  return suppressedRecipients(database, accountId, envelope, heeded, askSuppressed);
 };
 
 const NONE: readonly string[] = [];

@@ -1,6 +1,6 @@
 // Attachments: strict base64 → bytes, with names and media types that every email program
 // understands.
-import { readStrictBase64 } from '../base64.ts';
+import { readStrictBase64 } from '../bytes/base64.ts';
 import { Problem, readTogether } from '../errors.ts';
 import type { AttachmentRequest } from './request.ts';
 

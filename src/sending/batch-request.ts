@@ -11,7 +11,7 @@ const idempotency_key = z
   .string()
   .optional()
   .describe(
-    'Makes this email safe to send again: for 24 hours the same key with the same email answers as it did. For a single email it is the header Idempotency-Key.',
+    'Makes a repeat of this email safe: for 24 hours the same key with the same email gets the same answer. For a single email it is the header Idempotency-Key.',
   )
   .meta({ example: 'order-4711-receipt' });
 

@@ -1,7 +1,7 @@
 // The content of an email: inline, or rendered from a template. What comes out is exactly what will
 // be sent.
 import { Problem } from '../errors.ts';
-import { turn } from '../in-turns.ts';
+import { turn } from '../process/in-turns.ts';
 import type { CarriedFile } from '../templates/carried-file.ts';
 import { requireLocale } from '../templates/locales.ts';
 import type { RenderTemplate } from '../templates/rendering.ts';

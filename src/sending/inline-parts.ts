@@ -2,7 +2,7 @@
 // Before: the content is rendered. After: mail/compose.ts puts the parts beside the HTML. Nothing
 // is ever fetched.
 import { Problem } from '../errors.ts';
-import { atOnce, inTurns } from '../in-turns.ts';
+import { atOnce, inTurns } from '../process/in-turns.ts';
 import type { Attachment } from './attachments.ts';
 
 /**

@@ -1,9 +1,9 @@
 // Reading back what was accepted, for people: bodies, headers and attachments of one message.
 // Written by batch.ts.
 import { formatMailbox } from '../addresses.ts';
-import { freeBytes } from '../free-bytes.ts';
-import { inTurns } from '../in-turns.ts';
+import { freeBytes } from '../bytes/free-bytes.ts';
 import { bytesIn, type Place, textIn } from '../mime/decoding.ts';
+import { inTurns } from '../process/in-turns.ts';
 import { type LargeValue, readInPieces } from '../store/pieces.ts';
 import type { Database } from '../store/pool.ts';
 import type { SendRequest } from './request.ts';

@@ -3,10 +3,10 @@
 // accept.ts judges it by the same rules as any send, and packs it.
 import { createHash } from 'node:crypto';
 import type { Mailbox } from '../addresses.ts';
-import { soonOrInTurns } from '../in-turns.ts';
 import { type Contents, contentsOf, leavesOf } from '../mime/contents.ts';
 import { fieldOf } from '../mime/fields.ts';
 import { readTree, treeOf } from '../mime/tree.ts';
+import { soonOrInTurns } from '../process/in-turns.ts';
 import type { SendRequest } from './request.ts';
 import type { StoredAttachment, StoredMime } from './stored-head.ts';
 

@@ -10,7 +10,7 @@
 //      └──────────────────────────── reached or worked ─────────────────────────────────────┘
 //
 // What opened because emails hung is on trial after a greeting: few emails at a time, and one more
-// hang opens it again. Only a mail that the relay answered to its end (worked) ends the trial and
+// hang opens it again. Only an email that the relay answered to its end (worked) ends the trial and
 // the longer waits.
 
 export type CircuitState = 'closed' | 'open' | 'half-open';
@@ -32,11 +32,11 @@ export interface Circuit {
   probeFailed(): void;
   /** A session is open: connect, TLS, greeting, EHLO and AUTH went well. */
   reached(): void;
-  /** The relay answered a mail to its end, whatever it said about it. */
+  /** The relay answered an email to its end, whatever it said about it. */
   worked(): void;
   /** Connect, TLS, greeting, EHLO or AUTH failed, and no other session works. */
   fault(): void;
-  /** A mail got no answer for longer than the relay usually needs. */
+  /** An email got no answer for longer than the relay usually needs. */
   hang(): void;
   /** Proof enough by itself: nothing at all is heard of the relay. */
   trip(): void;

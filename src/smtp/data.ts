@@ -1,6 +1,6 @@
-// The mail as it goes over the wire after DATA: dots doubled at line starts, the final dot (RFC
+// The email as it goes over the wire after DATA: dots doubled at line starts, the final dot (RFC
 // 5321 4.5.2). Before: chunks from compose.ts. After: transaction.ts writes them. Piece by piece,
-// as the socket takes them: a mail of 25 MB, even if it is all dots, holds up nobody. Nothing is
+// as the socket takes them: an email of 25 MB, even if it is all dots, holds up nobody. Nothing is
 // copied but pieces with a dot to double.
 
 const CR = 13;
@@ -13,7 +13,7 @@ const PIECE_BYTES = 65_536;
 
 /**
  * The chunks with dots doubled and the end mark. `onEnd` is called right before that mark is given
- * out: once it is written, the relay may have the mail.
+ * out: once it is written, the relay may have the email.
  */
 export function* dataPieces(
   chunks: readonly Buffer[],

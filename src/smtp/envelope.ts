@@ -10,7 +10,7 @@ export interface Envelope {
   /** Comes back in the relay's reports (RFC 3461 4.4). */
   envelopeId: string;
   /**
-   * The mail's header holds raw UTF-8. A recipient that needs SMTPUTF8 is seen here without being
+   * The email's header holds raw UTF-8. A recipient that needs SMTPUTF8 is seen here without being
    * told.
    */
   smtputf8: boolean;

@@ -1,5 +1,5 @@
 // Places of the relay's pool that are kept for newcomers. Asked by relay.ts who may begin: without
-// them one account's backlog is in every session, and the one mail of another waits until one of
+// them one account's backlog is in every session, and the one email of another waits until one of
 // them is answered, which a slow relay takes its time for.
 import type { Job } from './relay-hangs.ts';
 
@@ -15,13 +15,13 @@ export function keepPlaces(places: number) {
 
   const isNew = ({ lane }: Job): boolean => lane === undefined || !talks.has(lane);
   return {
-    mailBegins({ lane }: Job): void {
+    emailBegins({ lane }: Job): void {
       if (lane === undefined) return;
       first ??= lane;
       hasSeveral ||= lane !== first;
       talks.set(lane, (talks.get(lane) ?? 0) + 1);
     },
-    mailEnds({ lane }: Job): void {
+    emailEnds({ lane }: Job): void {
       if (lane === undefined) return;
       const left = talks.get(lane)! - 1;
       if (left === 0) talks.delete(lane);

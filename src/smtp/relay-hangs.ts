@@ -11,7 +11,7 @@ import type { HandOver } from './transaction.ts';
 export interface Job {
   envelope: Envelope;
   chunks: readonly Buffer[];
-  /** Whose mail it is, where others must not wait for all of theirs. */
+  /** Whose email it is, where others must not wait for all of theirs. */
   lane: number | undefined;
   /** Asked when a session takes it: the worker's lease may have ended meanwhile. */
   stillWanted: () => boolean;
@@ -26,12 +26,12 @@ export interface Line {
   /** What had moved at the last beat. */
   replies: number;
   taken: number;
-  /** Beats without a sign, now and at most during this mail. */
+  /** Beats without a sign, now and at most during this email. */
   silent: number;
   longest: number;
   /** Emails the pool had answered when the silence began. */
   answeredThen: number;
-  /** Its mail was counted as hanging. */
+  /** Its email was counted as hanging. */
   counted: boolean;
   /** It has no place any more. */
   hung: boolean;
@@ -78,7 +78,7 @@ export function watchForHangs(
   let beating: NodeJS.Timeout | undefined;
   let stopping = false;
 
-  /** What moves is not looked at while it moves: a mail that goes through pays nothing for this. */
+  /** What moves is not looked at while it moves: an email that goes through pays nothing. */
   function beat(): void {
     let heard = false;
     let talking = false;
@@ -124,7 +124,7 @@ export function watchForHangs(
     const extra = line.session.bodyBegun ? sizeOf(job) / BYTES_A_BEAT : 0;
     if (line.silent < health.answers.beats() + extra) return;
     line.counted = true;
-    // Where others are answered meanwhile, it is the mail that hangs and not the relay.
+    // Where others are answered meanwhile, it is the email that hangs and not the relay.
     if (line.answeredThen === answered) health.hung();
   }
   function takePlaceFrom(line: Line, job: Job): void {
@@ -144,7 +144,7 @@ export function watchForHangs(
     return longest !== undefined;
   }
   /**
-   * The relay cannot have a mail whose end it was not sent: that one is tried again without a doubt.
+   * The relay cannot have an email whose end it was not sent: that one is tried again for sure.
    */
   function cutUnlessSent({ session }: Line): void {
     if (!session.dotSent) session.wire.destroy();
@@ -170,7 +170,7 @@ export function watchForHangs(
       beating ??= setInterval(beat, BEAT_MS);
     },
     end,
-    mailBegins(line: Line, job: Job): void {
+    emailBegins(line: Line, job: Job): void {
       line.job = job;
       line.replies = line.session.wire.replies();
       line.silent = 0;
@@ -178,7 +178,7 @@ export function watchForHangs(
       line.counted = false;
       beating ??= setInterval(beat, BEAT_MS);
     },
-    mailEnds(line: Line, job: Job, wasAnswered: boolean): void {
+    emailEnds(line: Line, job: Job, wasAnswered: boolean): void {
       line.job = undefined;
       setHung(line, false);
       if (!wasAnswered) return;
@@ -210,7 +210,7 @@ export function watchForHangs(
     cutUnsent() {
       for (const line of lines) if (line.hung) cutUnlessSent(line);
     },
-    /** From now on no such mail waits for its answer. */
+    /** From now on no such email waits for its answer. */
     stop() {
       stopping = true;
     },
@@ -231,7 +231,7 @@ export const newLine = (session: SmtpSession): Line => ({
 
 const sizeOf = (job: Job): number => job.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
 
-/** Where a mail goes: the domain of its first recipient. */
+/** Where an email goes: the domain of its first recipient. */
 function destinationOf({ envelope }: Job): string {
   const [recipient = ''] = envelope.recipients;
   return recipient.slice(recipient.lastIndexOf('@') + 1);

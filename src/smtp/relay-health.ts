@@ -5,11 +5,11 @@
 //
 // Refused, closed or a bad greeting: three in a row, the second and third by the probe. No
 // greeting: silence of 1 s on a probe or connection while nothing else works. Hanging later: three
-// emails, while none comes to its end. When no mail proves the relay, a probe does every five
+// emails, while none comes to its end. When no email proves the relay, a probe does every five
 // seconds, and at once when something is odd.
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { createNap } from '../nap.ts';
+import { createNap } from '../process/nap.ts';
 import { type CircuitState, createCircuit } from './circuit.ts';
 import { BEAT_MS, createPatience, type Patience } from './patience.ts';
 import type { RelayFinding } from './relay-state.ts';
@@ -33,14 +33,14 @@ const GAUGE: Record<CircuitState, number> = { closed: 0, 'half-open': 1, open: 2
 export interface RelayPulse {
   isOpen(): boolean;
   isOnTrial(): boolean;
-  /** How long the relay may take to greet and log us in, and to answer within a mail. */
+  /** How long the relay may take to greet and log us in, and to answer within an email. */
   openings: Patience;
   answers: Patience;
   reached(silentBeats: number): void;
   worked(): void;
   /** A connection could not be had, and no other works. The pool opens no more until `goOn`. */
   failed(fault: SmtpFault): void;
-  /** A mail gets no answer. */
+  /** An email gets no answer. */
   hung(): void;
   /** Connections get no greeting, and no other works. */
   silent(): void;
@@ -203,7 +203,7 @@ export function createRelayHealth(deps: {
       metrics.relayProbes.inc({ relay, result });
       if (result === 'reached') reached(beats);
       else if (wasOpen) hear(circuit.probeFailed, fault);
-      // While it was out, a mail may have shown that the relay works.
+      // While it was out, an email may have shown that the relay works.
       else if (provedAt < probedAt) hear(result === 'silent' ? circuit.trip : circuit.fault, fault);
     }
   }

@@ -1,10 +1,11 @@
 // What the processes know of the relays: each delivery process says how it finds them, and every
 // API process reads that. They count as down when all delivery processes that were seen lately found
-// that none can take mail.
+// that none can take email.
 import type { Clock } from '../clock.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
+import { repeatedly } from '../process/repeatedly.ts';
 import type { Database } from '../store/pool.ts';
 
 const POLL_EVERY_MS = 200;
@@ -113,7 +114,6 @@ export async function watchRelay(deps: { database: Database; log: Log }): Promis
   const couldNotAsk = recurringFault(deps.log, 'warn', 'could not read the state of the relay');
   let down = false;
   let retryAfterSeconds = 1;
-  let asking: Promise<void> | undefined;
 
   async function ask(): Promise<void> {
     const [row] = await deps.database.prepared<{ down: boolean | null; wait: number | null }>(
@@ -127,19 +127,10 @@ export async function watchRelay(deps: { database: Database; log: Log }): Promis
   }
 
   await ask();
-  const timer = setInterval(() => {
-    asking ??= ask()
-      .catch(couldNotAsk)
-      .finally(() => {
-        asking = undefined;
-      });
-  }, POLL_EVERY_MS);
+  const asking = repeatedly(POLL_EVERY_MS, ask, couldNotAsk);
   return {
     isDown: () => down,
     retryAfterSeconds: () => retryAfterSeconds,
-    async close() {
-      clearInterval(timer);
-      await asking;
-    },
+    close: asking.stop,
   };
 }

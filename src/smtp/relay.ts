@@ -1,10 +1,10 @@
-// The relay: a pool of SMTP sessions that takes one mail after another. Before: attempt.ts composed
-// and signed a mail. After: the outcome of each recipient, as a value. relay-health.ts is told what
-// is reached, fails and hangs, and decides.
+// The relay: a pool of SMTP sessions that takes one email after another. Before: attempt.ts
+// composed and signed an email. After: the outcome of each recipient, as a value. relay-health.ts
+// is told what is reached, fails and hangs, and decides.
 //
-// A session that is silent for a second keeps its mail (the relay may be about to take it: RFC 5321
-// 4.5.3.2 gives it ten minutes) but no longer a place: the next mail gets a new connection. Sockets
-// are at most four times the places.
+// A session that is silent for a second keeps its email (the relay may be about to take it: RFC
+// 5321 4.5.3.2 gives it ten minutes) but no longer a place: the next email gets a new connection.
+// Sockets are at most four times the places.
 
 import type { Envelope } from './envelope.ts';
 import { keepPlaces } from './kept-places.ts';
@@ -12,7 +12,7 @@ import { type Job, type Line, newLine, type Opening, watchForHangs } from './rel
 import type { RelayPulse } from './relay-health.ts';
 import { parseRelayUrl } from './relay-url.ts';
 import { DEFAULT_TIMEOUTS, openSession, quitSession, type SmtpTimeouts } from './session.ts';
-import { brokenOff, type HandOver, sendMail } from './transaction.ts';
+import { brokenOff, type HandOver, sendEmail } from './transaction.ts';
 import { SmtpFault } from './wire.ts';
 
 export type { Envelope } from './envelope.ts';
@@ -28,7 +28,7 @@ export interface RelayConfig {
   /**
    * Default 1000; then a fresh connection, so that load balancers and certificates get their turn.
    */
-  maxMailsPerConnection?: number;
+  maxEmailsPerConnection?: number;
   /** Default 30 s. */
   idleMs?: number;
   timeouts?: Partial<SmtpTimeouts>;
@@ -40,8 +40,8 @@ export interface RelayConfig {
 
 export interface Relay {
   /**
-   * Hands one mail over. Never rejects because of the relay; a fault is an outcome. `stillWanted`
-   * is asked when a session takes the mail, right before MAIL: false drops it, and it was as if
+   * Hands one email over. Never rejects because of the relay; a fault is an outcome. `stillWanted`
+   * is asked when a session takes the email, right before MAIL: false drops it, and it was as if
    * nobody had asked. `lane` says whose it is: one has never all places (kept-places.ts).
    */
   hand(
@@ -62,7 +62,7 @@ export interface Relay {
 }
 
 // A relay that refuses one connection more while others work has a limit: ask again after this, not
-// at every mail.
+// at every email.
 const LIMIT_HOLD_MS = 5_000;
 /** Emails at a time while the relay is on trial. */
 const TRIAL_MAILS = 3;
@@ -70,7 +70,7 @@ const TRIAL_MAILS = 3;
 export function createRelay(config: RelayConfig): Relay {
   const endpoint = parseRelayUrl(config.url);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...config.timeouts };
-  const { name, maxConnections = 10, maxMailsPerConnection = 1000, idleMs = 30_000 } = config;
+  const { name, maxConnections = 10, maxEmailsPerConnection = 1000, idleMs = 30_000 } = config;
   const { health } = config;
   const waiting: Job[] = [];
   const idle: Line[] = [];
@@ -189,17 +189,17 @@ export function createRelay(config: RelayConfig): Relay {
 
   async function run(line: Line, job: Job): Promise<void> {
     const { session } = line;
-    hangs.mailBegins(line, job);
-    places.mailBegins(job);
+    hangs.emailBegins(line, job);
+    places.emailBegins(job);
     try {
-      const { handOver, stale } = await sendMail(session, job.envelope, job.chunks, timeouts);
-      hangs.mailEnds(line, job, handOver.connection === 'ok');
-      places.mailEnds(job);
+      const { handOver, stale } = await sendEmail(session, job.envelope, job.chunks, timeouts);
+      hangs.emailEnds(line, job, handOver.connection === 'ok');
+      places.emailEnds(job);
       if (stale) take(job, 'first');
       else job.settle(handOver);
     } catch (bug) {
-      hangs.mailEnds(line, job, false);
-      places.mailEnds(job);
+      hangs.emailEnds(line, job, false);
+      places.emailEnds(job);
       session.wire.destroy();
       job.reject(bug);
     }
@@ -207,7 +207,7 @@ export function createRelay(config: RelayConfig): Relay {
     if (!session.wire.isQuiet()) {
       drop(line, false);
       health?.doubt();
-    } else if (tooMany || session.mails >= maxMailsPerConnection) drop(line, true);
+    } else if (tooMany || session.emails >= maxEmailsPerConnection) drop(line, true);
     else rest(line);
     pump();
   }

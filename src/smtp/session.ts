@@ -1,5 +1,5 @@
-// A session with the relay up to the point where mail can be sent: greeting, EHLO, STARTTLS, AUTH.
-// Before: relay.ts needs a connection. After: transaction.ts sends one mail after another over it.
+// A session with the relay up to the point where email can be sent: greeting, EHLO, STARTTLS, AUTH.
+// Before: relay.ts needs a connection. After: transaction.ts sends one email after another over it.
 import type { SmtpReply } from './reply.ts';
 import { openWire, SmtpFault, type SmtpStage, type Wire } from './wire.ts';
 
@@ -26,7 +26,7 @@ export interface SmtpTimeouts {
   mailMs: number;
   rcptMs: number;
   dataMs: number;
-  /** Without any progress while the mail is being written. */
+  /** Without any progress while the email is being written. */
   blockMs: number;
   /** From the final dot to the reply. */
   finalMs: number;
@@ -49,10 +49,10 @@ export interface SmtpSession {
   /** It is encrypted. */
   secure: boolean;
   /** Emails tried over this session. */
-  mails: number;
+  emails: number;
   /** The last transaction was left half-way, so the next one starts with RSET. */
   needsReset: boolean;
-  /** The content of the mail in hand is being written, or was. */
+  /** The content of the email in hand is being written, or was. */
   bodyBegun: boolean;
   /**
    * Its end is being written too: the relay may have it. Before that it can be given up without a
@@ -104,7 +104,7 @@ export async function openSession(
       await authenticate(endpoint.credentials, capabilities.get('AUTH') ?? '', ask);
     }
     return {
-      ...{ wire, capabilities, secure, mails: 0 },
+      ...{ wire, capabilities, secure, emails: 0 },
       ...{ needsReset: false, bodyBegun: false, dotSent: false },
     };
   } catch (fault) {

@@ -1,4 +1,4 @@
-// One mail over one session: MAIL, RCPT for each recipient, DATA, the mail, the final reply.
+// One email over one session: MAIL, RCPT for each recipient, DATA, the email, the final reply.
 // Before: relay.ts picked a session. After: attempt.ts reads the outcome of each recipient.
 // Outcomes are values; only bugs throw.
 import { dataPieces } from './data.ts';
@@ -37,18 +37,18 @@ export interface HandOver {
   fault: { stage: SmtpStage; text: string } | undefined;
   /** In the order of the envelope. */
   recipients: RecipientOutcome[];
-  /** The relay's reply to the mail itself, '' when it did not come to that. */
+  /** The relay's reply to the email itself, '' when it did not come to that. */
   response: string;
-  /** The relay's name for the mail, out of that reply. */
+  /** The relay's name for the email, out of that reply. */
   relayMessageId: string | undefined;
-  /** The final dot was sent and no reply came: the relay may or may not have the mail. */
+  /** The final dot was sent and no reply came: the relay may or may not have the email. */
   unconfirmed: boolean;
 }
 
 export interface Transaction {
   handOver: HandOver;
   /**
-   * The connection was dead before it said anything: nothing happened, so the mail may go over
+   * The connection was dead before it said anything: nothing happened, so the email may go over
    * another one at once.
    */
   stale: boolean;
@@ -57,8 +57,8 @@ export interface Transaction {
 // One write of 4 KB costs 1 µs of copying; seven small writes cost 10 µs of stream machinery.
 const SMALL = 65_536;
 
-/** Sends one mail. Afterwards the session is usable again if its wire is. */
-export async function sendMail(
+/** Sends one email. Afterwards the session is usable again if its wire is. */
+export async function sendEmail(
   session: SmtpSession,
   envelope: Envelope,
   chunks: readonly Buffer[],
@@ -77,7 +77,7 @@ export async function sendMail(
   // RFC 2920: everything up to DATA in one write, answers read in order. Without it, one by one.
   const pipelined = capabilities.has('PIPELINING');
   const reset = session.needsReset ? 'RSET\r\n' : '';
-  const reused = session.mails > 0;
+  const reused = session.emails > 0;
   let heard = false;
   const ask = async (stage: SmtpStage, command: string, timeoutMs: number): Promise<Said> => {
     if (!pipelined) wire.write(command);
@@ -89,7 +89,7 @@ export async function sendMail(
     return saidAt(stage, reply);
   };
 
-  session.mails++;
+  session.emails++;
   session.needsReset = true;
   session.bodyBegun = false;
   session.dotSent = false;
@@ -111,7 +111,7 @@ export async function sendMail(
       return { handOver: finished(envelope, verdicts, undefined), stale: false };
     const go = await ask('data', 'DATA\r\n', timeouts.dataMs);
     if (go.code === 354 && accepted.length === 0) {
-      // RFC 2920 3.1: the relay wants a mail for nobody. It gets an empty one, which goes nowhere.
+      // RFC 2920 3.1: the relay wants an email for nobody. It gets an empty one: it goes nowhere.
       wire.write('.\r\n');
       await wire.reply('body', timeouts.finalMs);
       return { handOver: finished(envelope, verdicts, undefined), stale: false };
@@ -119,11 +119,11 @@ export async function sendMail(
     if (isOk(go)) throw new SmtpFault('data', `the relay answered DATA with ${go.text}`);
     let final = go;
     if (go.code === 354) {
-      // A reply that is already there cannot be about the mail.
+      // A reply that is already there cannot be about the email.
       if (!wire.isQuiet())
         throw new SmtpFault('data', 'the relay sent more replies than it was asked for');
       // Not when the system says that it has the dot: by then the relay may have it too, and have
-      // answered or hung up. A mail of one write is in doubt from its first byte on.
+      // answered or hung up. An email of one write is in doubt from its first byte on.
       const pieces = dataPieces(chunks, () => {
         session.dotSent = true;
       });
@@ -135,7 +135,7 @@ export async function sendMail(
       session.needsReset = !isOk(final);
       if (!session.dotSent && isOk(final))
         throw new SmtpFault('body', 'the relay accepted the email before it had all of it');
-      // What is left of the mail would be read as commands.
+      // What is left of the email would be read as commands.
       if (!session.dotSent || !taken) wire.destroy();
     }
     for (const index of accepted) verdicts[index] = final;

@@ -2,7 +2,7 @@
 // statement unanswered. Before: servers.ts says which server; after: pool.ts lends connections out.
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import { freeBytes } from '../free-bytes.ts';
+import { freeBytes } from '../bytes/free-bytes.ts';
 import { type Bind, bindMessage } from './bind.ts';
 import { type CopyOut, copyOut, readValue } from './copy-out.ts';
 import type { Server, Servers } from './servers.ts';

@@ -2,7 +2,7 @@
 // hexadecimal text of it, which took seven times its size and 250 ms at a stretch for 25 MB. Before:
 // pieces.ts names the value. After: connection.ts, which keeps watch while it comes.
 import { to as copyTo } from 'pg-copy-streams';
-import { notePassed } from '../garbage.ts';
+import { notePassed } from '../bytes/garbage.ts';
 
 /** What a statement of the kind `COPY (SELECT …) TO STDOUT (FORMAT binary)` answers. */
 export type CopyOut = ReturnType<typeof copyTo>;

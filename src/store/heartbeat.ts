@@ -8,7 +8,7 @@
 import type { Clock } from '../clock.ts';
 import { databaseFault } from '../connection-fault.ts';
 import type { Log } from '../log.ts';
-import { createNap } from '../nap.ts';
+import { createNap } from '../process/nap.ts';
 import { databaseAway, isOutOfConnections, PATIENCE } from './connection.ts';
 import { openDatabase } from './pool.ts';
 import type { Servers } from './servers.ts';

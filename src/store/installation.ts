@@ -11,6 +11,7 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { isPassing } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
+import { repeatedly } from '../process/repeatedly.ts';
 import { seal, unseal } from '../sealing.ts';
 import type { TokenKeys } from '../token-keys.ts';
 import { type Database, joined, type Queryable } from './pool.ts';
@@ -253,29 +254,17 @@ export function watchSecret(
   { vault }: Secret,
   onChanged: (why: string) => void,
 ): { close(): Promise<void> } {
-  let asking: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    asking ??= vault
-      .isInForce(database)
-      .then(
-        (still) => {
-          if (still) return;
-          clearInterval(timer);
-          onChanged(CHANGED);
-        },
-        // While the database is away everybody else says so.
-        () => undefined,
-      )
-      .finally(() => {
-        asking = undefined;
-      });
-  }, POLL_EVERY_MS);
-  return {
-    async close() {
-      clearInterval(timer);
-      await asking;
+  const watch = repeatedly(
+    POLL_EVERY_MS,
+    async () => {
+      if (await vault.isInForce(database)) return;
+      void watch.stop();
+      onChanged(CHANGED);
     },
-  };
+    // While the database is away everybody else says so.
+    () => undefined,
+  );
+  return { close: watch.stop };
 }
 
 export async function pruneSecrets(database: Queryable): Promise<void> {

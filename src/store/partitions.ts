@@ -8,7 +8,7 @@ import type { Database, Queryable } from './pool.ts';
 
 const PARTITION_LOCK = 7_263_002;
 const DAY_MS = 86_400_000;
-/** A start that finds no maintenance for a week still has somewhere to put today's mail. */
+/** A start that finds no maintenance for a week still has somewhere to put today's email. */
 const DAYS_AHEAD = 7;
 
 /**

@@ -4,7 +4,8 @@ import { hostname } from 'node:os';
 import { ROLES, type Role } from '../config.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
+import { repeatedly } from '../process/repeatedly.ts';
 import { VERSION } from '../version.ts';
 import type { Database, Queryable } from './pool.ts';
 
@@ -28,7 +29,6 @@ export async function startSignsOfLife(deps: {
     'could not record that this process is alive',
   );
   const id = bytesToUuid(newIdBytes(Date.now()));
-  let telling: Promise<unknown> | undefined;
 
   const tell = () =>
     database.query(
@@ -38,17 +38,10 @@ export async function startSignsOfLife(deps: {
     );
 
   await tell();
-  const timer = setInterval(() => {
-    telling ??= tell()
-      .catch(couldNotTell)
-      .finally(() => {
-        telling = undefined;
-      });
-  }, TELL_EVERY_MS);
+  const telling = repeatedly(TELL_EVERY_MS, tell, couldNotTell);
   return {
     async close() {
-      clearInterval(timer);
-      await telling;
+      await telling.stop();
       await database
         .query('UPDATE processes SET seen_at = now(), stopped_at = now() WHERE id = $1', [id])
         .catch(() => undefined);

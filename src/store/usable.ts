@@ -26,7 +26,7 @@ export async function requireUsable(database: Queryable): Promise<void> {
   }
   if (encoding !== 'UTF8') {
     throw unusable(
-      `The database "${name}" is in ${encoding}, which cannot hold every mail. Make one in UTF-8 and name it in DATABASE_URL: CREATE DATABASE sandmartin ENCODING 'UTF8' TEMPLATE template0`,
+      `The database "${name}" is in ${encoding}, which cannot store every email. Make one in UTF-8 and name it in DATABASE_URL: CREATE DATABASE sandmartin ENCODING 'UTF8' TEMPLATE template0`,
     );
   }
   if (mayCreate !== true) {

@@ -6,7 +6,7 @@ import { seal, unseal } from '../sealing.ts';
 import type { Queryable } from './pool.ts';
 
 /**
- * Another secret is in force: nothing is wrong with the row or the mail, this process is out of
+ * Another secret is in force: nothing is wrong with the row or the email, this process is out of
  * date and about to end.
  */
 export class SecretChanged extends Problem {

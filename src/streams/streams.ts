@@ -98,8 +98,8 @@ export async function findStream(
 }
 
 /**
- * Makes it, or changes what is given; an archived one is in use again. What it is cannot change:
- * people stayed in a stream for what it was.
+ * Makes it, or changes the fields that are given; an archived one is in use again. What it is
+ * cannot change: people stayed in a stream for what it was.
  */
 export async function putStream(
   database: Database,

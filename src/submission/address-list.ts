@@ -2,8 +2,8 @@
 // quotes, comments and encoded words. Before: mime/fields.ts. After: email.ts knows who is meant.
 // One pass over the text, in turns: a header holds ten thousand.
 import { type Mailbox, parseAddress } from '../addresses.ts';
-import { atOnce, inLongTurns } from '../in-turns.ts';
 import { textOf } from '../mime/fields.ts';
+import { atOnce, inLongTurns } from '../process/in-turns.ts';
 
 /** Shorter ones take less than a millisecond. */
 const LONG = 8 * 1024;

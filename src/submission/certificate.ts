@@ -26,7 +26,7 @@ export async function readCertificate({ certFile, keyFile }: CertificateFiles) {
     createSecureContext({ cert, key });
   } catch (cause) {
     throw new Error(
-      `TLS_CERT (${certFile}) and TLS_KEY (${keyFile}) cannot be used together: ${(cause as Error).message}`,
+      `TLS_CERT (${certFile}) and TLS_KEY (${keyFile}) cannot be used together: ${(cause as Error).message}.`,
       { cause },
     );
   }
@@ -35,7 +35,7 @@ export async function readCertificate({ certFile, keyFile }: CertificateFiles) {
 
 async function readPem(setting: string, file: string): Promise<string> {
   const pem = await readFile(file, 'utf8').catch((cause: Error) => {
-    throw new Error(`${setting} cannot be read: ${cause.message}`, { cause });
+    throw new Error(`${setting} cannot be read: ${cause.message}.`, { cause });
   });
   if (pem.includes('-----BEGIN ')) return pem;
   throw new Error(`${setting}: ${file} holds no PEM, which begins with -----BEGIN.`);

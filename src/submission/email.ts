@@ -3,9 +3,9 @@
 // by the rules of every send.
 import { addressKey, formatMailbox, type Mailbox } from '../addresses.ts';
 import { Problem } from '../errors.ts';
-import { inTurns } from '../in-turns.ts';
 import { bytesIn } from '../mime/decoding.ts';
 import { type Field, readFields, textOf } from '../mime/fields.ts';
+import { inTurns } from '../process/in-turns.ts';
 import { commandsRelay, isWrittenByUs } from '../sending/header-names.ts';
 import type { SendRequest } from '../sending/request.ts';
 import { readMime, type Submitted, type SubmittedMime } from '../sending/submitted.ts';

@@ -3,7 +3,7 @@
 // disagree about the end of a mail, and so how one mail is smuggled into another: such an email is
 // refused, not fixed (RFC 5321 2.3.8, 4.1.1.4).
 import { Problem } from '../errors.ts';
-import { turn } from '../in-turns.ts';
+import { turn } from '../process/in-turns.ts';
 
 const CR = 13;
 const LF = 10;

@@ -3,7 +3,8 @@
 // written by feedback and people. How people see both is in listing.ts.
 import { addressKey } from '../addresses.ts';
 import type { Origin } from '../events/origins.ts';
-import { among } from '../store/places.ts';
+import { createGroupCommit } from '../process/group-commit.ts';
+import { among as atHome } from '../store/places.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { listStreams } from '../streams/streams.ts';
 import { erasedKey, listedForms } from './erased.ts';
@@ -60,11 +61,11 @@ export async function suppressedAmong(
     'suppressed-among',
     `SELECT r.account_id AS "accountId", r.stream, r.address FROM ${ASKED}
      JOIN suppressions s ON s.account_id = r.account_id AND s.address IN (r.address, r.erased)
-       AND ${among('s.account_id', 6)}
+       AND ${atHome('s.account_id', 6)}
      UNION ALL
      SELECT r.account_id, r.stream, r.address FROM ${ASKED}
      JOIN unsubscribes u ON u.account_id = r.account_id AND u.address IN (r.address, r.erased)
-       AND ${among('u.account_id', 6)}
+       AND ${atHome('u.account_id', 6)}
      WHERE u.stream = r.stream OR (u.stream = '${ALL_STREAMS}' AND r.stream IS NOT NULL AND r.leavable)`,
     [
       recipients.map((recipient) => recipient.accountId),
@@ -88,6 +89,21 @@ export const suppressionKey = ({
 }: Pick<AskedRecipient, 'accountId' | 'address' | 'stream'>): string =>
   `${accountId} ${stream ?? ''} ${addressKey(address)}`;
 
+export type AskSuppressed = (recipients: readonly AskedRecipient[]) => Promise<Set<string>>;
+
+/** The same for many who ask at once, in one query: every send of an agent does. */
+export function askTogether(database: Database): AskSuppressed {
+  const together = createGroupCommit<readonly AskedRecipient[], Set<string>>({
+    ...{ mostItems: 100, mostInFlight: 2 },
+    apart: ([first]) => first && database.shardOf(first.accountId),
+    write: async (asked) => {
+      const found = await suppressedAmong(database, asked.flat());
+      return asked.map(() => found);
+    },
+  });
+  return together.add;
+}
+
 /**
  * Those who would get no copy of an email, for whoever asks before it is sent. `stream`: null where
  * what it says must reach them.
@@ -97,12 +113,20 @@ export async function suppressedRecipients(
   accountId: number,
   recipients: readonly string[],
   stream: string | null,
+  askSuppressed?: AskSuppressed,
 ): Promise<string[]> {
-  const streams = stream === null ? [] : await listStreams(database, accountId);
-  const leavable = streams.some(({ name, unsubscribe }) => name === stream && unsubscribe);
-  const asked = recipients.map((address) => ({ accountId, address, stream, leavable }));
-  const found = await suppressedAmong(database, asked);
-  return asked.filter((one) => found.has(suppressionKey(one))).map(({ address }) => address);
+  const askAlone: AskSuppressed = (asked) => suppressedAmong(database, asked);
+  const among = async (ask: AskSuppressed, leavable: boolean): Promise<string[]> => {
+    const asked = recipients.map((address) => ({ accountId, address, stream, leavable }));
+    const found = await ask(asked);
+    return asked.filter((one) => found.has(suppressionKey(one))).map(({ address }) => address);
+  };
+  // Hardly ever anybody: only then it counts whether the stream can be left.
+  const atMost = await among(askSuppressed ?? askAlone, true);
+  if (atMost.length === 0 || stream === null) return atMost;
+  const found = (await listStreams(database, accountId)).find(({ name }) => name === stream);
+  if (found?.unsubscribe) return atMost;
+  return await among(askAlone, false);
 }
 
 /** Whether nothing at all is sent there. */

@@ -10,7 +10,7 @@ import { type Category, categories } from './categories.ts';
 import { compileEmail, type EmailTemplate, emailEnvironment } from './email-template.ts';
 import { type MessagesByLocale, messagesSchema } from './messages.ts';
 import { openSamplePictures, type Pictures } from './sample-pictures.ts';
-import { type Language, languageFor, Texts } from './translation.ts';
+import { type Language, Texts } from './translation.ts';
 import { requireFit } from './variable-fit.ts';
 import { type Variable, variableSchema } from './variables.ts';
 
@@ -211,7 +211,7 @@ export const systemLanguage = (
   catalog: Catalog,
   { messages, html }: Pick<SystemTemplate, 'messages' | 'html'>,
   wanted?: string,
-): Language => languageFor(textsFor(catalog, messages, [html]), { wanted, standard: undefined });
+): Language => textsFor(catalog, messages, [html]).language({ wanted, standard: undefined });
 
 /** The system templates whose slugs stand in the sources in quotes: extended, included, imported. */
 export const systemTemplatesIn = (

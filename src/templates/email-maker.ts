@@ -19,7 +19,7 @@ import {
 } from './email-template.ts';
 import type { MessagesByLocale } from './messages.ts';
 import { type CompiledTemplate, compileContent, type TemplateContent } from './template-draft.ts';
-import { languageFor, type Texts } from './translation.ts';
+import type { Texts } from './translation.ts';
 
 /** What is compiled of a template. */
 export type TemplateSource = Pick<TemplateContent, 'subject' | 'preheader' | 'html' | 'text'> & {
@@ -102,7 +102,7 @@ export function createEmailMaker(catalog: Catalog) {
         const context = emailContext(
           withFloats(order.variables),
           typeof branding === 'string' ? (thing(branding) as BrandingContext) : branding,
-          languageFor(template.texts, { wanted: order.locale, standard: order.standardLocale }),
+          template.texts.language({ wanted: order.locale, standard: order.standardLocale }),
         );
         const subject = compile(order, 'subject', order.subject) ?? template.mail.subject;
         const mail = renderEmail({ ...template.mail, subject }, context);

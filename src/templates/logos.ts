@@ -2,7 +2,7 @@
 // address means one image for ever. Before it: operations/branding.ts. After it: inbound/logo.ts
 // shows it to email programs, or rendering.ts puts it into the email where branding says so.
 import { createHash } from 'node:crypto';
-import { readStrictBase64 } from '../base64.ts';
+import { readStrictBase64 } from '../bytes/base64.ts';
 import { Problem } from '../errors.ts';
 import type { Queryable } from '../store/pool.ts';
 import type { Branding } from './branding-fields.ts';

@@ -2,7 +2,8 @@
 // for a command of the operator's. Before it: rendering.ts, previews, and whoever saves a template.
 // After it: email-maker.ts, in a thread.
 import { Problem } from '../errors.ts';
-import { JobStopped } from '../job-stopped.ts';
+import { htmlToPlainText } from '../html/plain-text.ts';
+import { JobStopped } from '../process/job-stopped.ts';
 import type { BrandingContext } from './branding.ts';
 import type { Catalog } from './catalog.ts';
 import {
@@ -45,6 +46,8 @@ export interface Making {
   make(mail: EmailToMake, whose: Whose): Promise<MadeEmail>;
   /** A Problem where the source is not valid Jinja2. */
   check(slug: string, source: TemplateSource, whose: Whose): Promise<void>;
+  /** The text beside HTML of a sender's own; undefined: it would have taken too long. */
+  writeText(html: string, whose: Whose): Promise<string | undefined>;
 }
 
 interface Run {
@@ -54,37 +57,51 @@ interface Run {
   spent: (ms: number) => void;
 }
 
-/** The two jobs of email-maker.ts, run in threads. */
+/** The two jobs of email-maker.ts and that of html/plain-text.ts, run in threads. */
 export interface EmailThreads {
   make(order: EmailOrder, run: Run): Promise<MadeEmail>;
   check(order: { slug: string; source: TemplateSource }, run: Run): Promise<null>;
+  writeText(html: string, run: Run): Promise<string>;
 }
 
 export function openMaking(threads: EmailThreads, budget: RenderBudget): Making {
-  async function within<Result>(
-    slug: string,
+  async function within<Result, Otherwise = never>(
     whose: Whose,
     work: (run: Pick<Run, 'share' | 'spent'>) => Promise<Result>,
-  ): Promise<Result> {
+    onStopped: (error: JobStopped) => Otherwise,
+  ): Promise<Result | Otherwise> {
     const spent = budget.enter(whose);
     try {
       return await work({ share: whose.share, spent });
     } catch (error) {
-      throw error instanceof JobStopped ? stopped(slug, error) : error;
+      if (error instanceof JobStopped) return onStopped(error);
+      throw error;
     }
   }
 
   return {
     make: (mail, whose) =>
-      within(mail.slug, whose, (run) => {
-        const size = sizeOfVariables(mail.variables);
-        return threads.make(orderOf(mail), { ...run, size, uses: thingsOf(mail) });
-      }),
+      within(
+        whose,
+        (run) => {
+          const size = sizeOfVariables(mail.variables);
+          return threads.make(orderOf(mail), { ...run, size, uses: thingsOf(mail) });
+        },
+        refuseStopped(mail.slug),
+      ),
     check: async (slug, source, whose) => {
-      await within(slug, whose, (run) =>
-        threads.check({ slug, source }, { ...run, size: sizeOf(source), uses: [] }),
+      await within(
+        whose,
+        (run) => threads.check({ slug, source }, { ...run, size: sizeOf(source), uses: [] }),
+        refuseStopped(slug),
       );
     },
+    writeText: (html, whose) =>
+      within(
+        whose,
+        (run) => threads.writeText(html, { ...run, size: html.length, uses: [] }),
+        () => undefined,
+      ),
   };
 }
 
@@ -99,6 +116,7 @@ export function makeHere(catalog: Catalog): Making {
     async check(slug, source) {
       maker.check({ slug, source });
     },
+    writeText: async (html) => htmlToPlainText(html),
   };
 }
 
@@ -131,11 +149,14 @@ function thingsOf({ template, branding }: EmailToMake): Run['uses'] {
 const sizeOf = ({ subject, preheader, html, text, messages }: TemplateSource): number =>
   subject.length + preheader.length + html.length + (text?.length ?? 0) + sizeOfMessages(messages);
 
-const stopped = (slug: string, { reason }: JobStopped): Problem =>
-  new Problem(
-    'invalid',
-    reason === 'time'
-      ? `Template "${slug}": render stopped: it took too long. Make the template or its variables simpler.`
-      : `Template "${slug}": render stopped: it needed too much memory. Make the template or its variables smaller.`,
-    { at: 'template' },
-  );
+const refuseStopped =
+  (slug: string) =>
+  ({ reason }: JobStopped): never => {
+    throw new Problem(
+      'invalid',
+      reason === 'time'
+        ? `Template "${slug}": render stopped: it took too long. Make the template or its variables simpler.`
+        : `Template "${slug}": render stopped: it needed too much memory. Make the template or its variables smaller.`,
+      { at: 'template' },
+    );
+  };

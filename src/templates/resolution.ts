@@ -171,8 +171,25 @@ export function readsOf(
   return names;
 }
 
+/** Whose the work on an account's emails is. */
+export async function loadWhose(
+  database: Queryable,
+  accountId: number,
+): Promise<Whose & { locale: string | null }> {
+  const [account] = await database.prepared<{ rate: number | null; locale: string | null }>(
+    'account-rate-and-locale',
+    'SELECT rate_per_second AS rate, locale FROM accounts WHERE id = $1',
+    [accountId],
+  );
+  return {
+    share: `account ${accountId}`,
+    ratePerSecond: account?.rate ?? PLANS.paid.ratePerSecond,
+    locale: account?.locale ?? null,
+  };
+}
+
 async function loadView(database: Queryable, accountId: number): Promise<AccountView> {
-  const [{ version, fields, accountName }, published, [account]] = await Promise.all([
+  const [{ version, fields, accountName }, published, { locale, ...whose }] = await Promise.all([
     readBranding(database, accountId),
     database.prepared<{
       slug: string;
@@ -185,21 +202,13 @@ async function loadView(database: Queryable, accountId: number): Promise<Account
        WHERE account_id = $1 AND published_version IS NOT NULL AND archived_at IS NULL`,
       [accountId],
     ),
-    database.prepared<{ rate: number | null; locale: string | null }>(
-      'account-rate-and-locale',
-      'SELECT rate_per_second AS rate, locale FROM accounts WHERE id = $1',
-      [accountId],
-    ),
+    loadWhose(database, accountId),
   ]);
   const key = `branding/${accountId}/${version}`;
   const logo = await carriedLogo(database, accountId, fields);
   return {
     branding: { version, key, context: brandingContext(fields, { logo, name: accountName }), logo },
-    locale: account?.locale ?? null,
-    whose: {
-      share: `account ${accountId}`,
-      ratePerSecond: account?.rate ?? PLANS.paid.ratePerSecond,
-    },
+    ...{ locale, whose },
     published: new Map(published.map(({ slug, ...about }) => [slug, about])),
   };
 }

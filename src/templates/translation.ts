@@ -139,34 +139,12 @@ function formFor(
 const fault = (message: string): TemplateRuntimeError =>
   new TemplateRuntimeError(message, 'TemplateRuntimeError');
 
-/**
- * The language of an email: the first of the wanted ones that the texts come in. A key that it
- * lacks is looked for in the next ones.
- */
-export function languageFor(
-  texts: Texts,
-  { wanted, standard }: { wanted: string | undefined; standard: string | undefined },
-): Language {
-  const locale =
-    texts.locales === null
-      ? (standard ?? LAST_RESORT)
-      : (fallbacks([wanted, standard]).find((it) => texts.locales!.has(it)) ??
-        [...texts.locales][0]!);
-  const translator = texts.translator(locale, fallbacks([locale, standard]));
-  const asked = wanted ?? standard;
-  const format = asked && languageOf(asked) === languageOf(locale) ? asked : locale;
-  return { locale, direction: directionOf(locale), format, t: translation(translator, format) };
-}
+/** Senders may ask for any region: an unknown one is remembered as long as there are few. */
+const MOST_REMEMBERED = 200;
 
-const translations = new WeakMap<Translator, Map<string, Translation>>();
-
-/** Of a region too: an unknown one is remembered as long as there are few. */
-function translation(translator: Translator, format: string): Translation {
-  const known = translations.get(translator) ?? new Map<string, Translation>();
-  translations.set(translator, known);
-  const found = known.get(format) ?? new Translation(translator, format);
-  if (known.size < 20) known.set(format, found);
-  return found;
+interface Asked {
+  wanted: string | undefined;
+  standard: string | undefined;
 }
 
 /** The texts of one template: its own, then those of templates it builds upon, then the common. */
@@ -175,13 +153,37 @@ export class Texts {
   readonly locales: ReadonlySet<string> | null;
   private readonly layers: readonly MessagesByLocale[];
   private readonly translators = new Map<string, Translator>();
+  /** By what was asked for, so that it is not worked out for each email. */
+  private readonly languages = new Map<string, Language>();
 
   constructor(own: MessagesByLocale | null, below: readonly MessagesByLocale[]) {
     this.layers = own === null ? below : [own, ...below];
     this.locales = own && new Set(Object.keys(own));
   }
 
-  translator(locale: string, order: readonly string[]): Translator {
+  /**
+   * The language of an email: the first of the wanted ones that the texts come in. A key that it
+   * lacks is looked for in the next ones.
+   */
+  language({ wanted, standard }: Asked): Language {
+    const name = `${wanted} ${standard}`;
+    const known = this.languages.get(name);
+    if (known !== undefined) return known;
+    const locale =
+      this.locales === null
+        ? (standard ?? LAST_RESORT)
+        : (fallbacks([wanted, standard]).find((it) => this.locales!.has(it)) ??
+          [...this.locales][0]!);
+    const asked = wanted ?? standard;
+    const format = asked && languageOf(asked) === languageOf(locale) ? asked : locale;
+    const translator = this.translator(locale, fallbacks([locale, standard]));
+    const t = new Translation(translator, format);
+    const found = { locale, direction: directionOf(locale), format, t };
+    if (this.languages.size < MOST_REMEMBERED) this.languages.set(name, found);
+    return found;
+  }
+
+  private translator(locale: string, order: readonly string[]): Translator {
     const name = order.join();
     let found = this.translators.get(name);
     if (found === undefined) {
@@ -193,7 +195,7 @@ export class Texts {
           ),
         ),
       );
-      if (this.translators.size < 200) this.translators.set(name, found);
+      if (this.translators.size < MOST_REMEMBERED) this.translators.set(name, found);
     }
     return found;
   }

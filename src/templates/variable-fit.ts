@@ -45,11 +45,12 @@ export function requireFit(
   if (missing.length > 0) throw missingOnes(template.slug, missing);
   const faults: Fault[] = [];
   const shape = shapeOf(template.variables);
+  const isRead = readerOf(template, own);
   for (const name of Object.keys(variables)) {
     const value = variables[name];
     const known = shape.fields!.get(name);
     if (known !== undefined) check(value, known, `variables.${name}`, faults);
-    else if (!isRead(name, template, own)) faults.push(unknown(shape, name));
+    else if (!isRead(name)) faults.push(unknown(shape, name));
     if (faults.length >= MOST_FAULTS) break;
   }
   if (faults.length === 0) return;
@@ -66,10 +67,23 @@ function missingOnes(slug: string, missing: readonly string[]): Problem {
   );
 }
 
-const isRead = (name: string, { reads }: Fillable, own: readonly (string | undefined)[]): boolean =>
-  OF_EVERY_RENDER.includes(name) ||
-  reads?.has(name) === true ||
-  own.some((source) => source !== undefined && namesReadBy(source).has(name));
+/** The sender's own sources are looked through once, however many names there are, and if at all. */
+function readerOf(
+  { reads }: Fillable,
+  own: readonly (string | undefined)[],
+): (name: string) => boolean {
+  let ownNames: ReadonlySet<string>[] | undefined;
+  const sources = own.filter((source) => source !== undefined);
+  const areTooLong = sources.some(({ length }) => length > LONGEST_LOOKED_THROUGH);
+  return (name) => {
+    if (OF_EVERY_RENDER.includes(name) || reads?.has(name) === true || areTooLong) return true;
+    ownNames ??= sources.map(namesReadBy);
+    return ownNames.some((names) => names.has(name));
+  };
+}
+
+/** In longer ones any name may be read: looking through a batch of them held everybody up. */
+const LONGEST_LOOKED_THROUGH = 16 * 1024;
 
 function unknown({ fields }: Shape, name: string): Fault {
   const shown = name.slice(0, 100);

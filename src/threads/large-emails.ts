@@ -1,7 +1,7 @@
 // What runs in the threads for large emails: they have the memory and the time that 25 MB take, and
 // none of what strangers write into templates runs in them. roles/shared.ts gives mail/making.ts
 // the way to it.
-import { collectAll } from '../garbage.ts';
+import { collectAll } from '../bytes/garbage.ts';
 import { assembleLarge } from '../mail/assembling.ts';
 import { serveJobs } from './serve.ts';
 

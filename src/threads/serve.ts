@@ -2,7 +2,7 @@
 // After it: thread.ts gets answers.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Problem } from '../errors.ts';
-import { openThreadClock, ownThreadId, type ThreadClock } from '../thread-clock.ts';
+import { openThreadClock, ownThreadId, type ThreadClock } from '../process/thread-clock.ts';
 
 /**
  * Plain work on what can be cloned; `thing` gives what was handed over once for many orders. May

@@ -2,7 +2,7 @@
 // it cannot be trusted to end by itself. Before it: pool.ts decides what runs. After it: serve.ts
 // in the thread.
 import { Worker } from 'node:worker_threads';
-import { openThreadClock, type ThreadClock } from '../thread-clock.ts';
+import { openThreadClock, type ThreadClock } from '../process/thread-clock.ts';
 import { type Batch, type JobDone, type JobsDone, RESTING, type Ready } from './serve.ts';
 
 /**

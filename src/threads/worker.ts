@@ -2,6 +2,7 @@
 // cloned to data that can be cloned; main.ts gives features the way to it, so none of them knows of
 // threads.
 import { readReceived, verifyReceived } from '../feedback/received.ts';
+import { htmlToPlainText } from '../html/plain-text.ts';
 import { lint } from '../lint/lint.ts';
 import { type CatalogFiles, openCatalog } from '../templates/catalog.ts';
 import { createEmailMaker } from '../templates/email-maker.ts';
@@ -12,6 +13,7 @@ const { make, check } = createEmailMaker(openCatalog(given<CatalogFiles>()));
 const jobs = {
   'make-mail': make,
   'check-template': check,
+  'write-text': htmlToPlainText,
   'lint-email': lint,
   'read-report': readReceived,
   'verify-report': verifyReceived,

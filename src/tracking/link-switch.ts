@@ -4,7 +4,7 @@
 // answer holds, and without one links work: readers are not to suffer from our trouble.
 import { bytesToUuid } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import type { TrackingToken } from './token.ts';
 

@@ -3,11 +3,11 @@
 // other event.
 import type { Clock } from '../clock.ts';
 import { type NewEvent, recordEvents } from '../events/record.ts';
-import { createGroupCommit, isDataFault } from '../group-commit.ts';
 import { bytesToUuid } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { createGroupCommit, isDataFault } from '../process/group-commit.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
 import { among } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 

@@ -48,7 +48,7 @@ export async function checkUrl(
     return undefined;
   });
   if (found === undefined) {
-    return { url, warning: `${host} does not resolve yet; events wait and are retried.` };
+    return { url, warning: `“${host}” does not resolve yet; events wait and are retried.` };
   }
   if (found.every((ip) => isPermitted(guard, url.protocol, ip))) return { url };
   throw found.every((ip) => isPermitted(guard, 'https:', ip))

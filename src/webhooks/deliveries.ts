@@ -40,7 +40,7 @@ export interface Delivery {
 export interface DeliveryFilter {
   endpointId?: string;
   state?: DeliveryState;
-  /** Only those whose last attempt failed: given up, or waiting for the next one. */
+  /** Only those whose last attempt failed: abandoned, or waiting for the next one. */
   failed?: boolean;
   /** The id the last page ended with. */
   before?: string;

@@ -36,7 +36,8 @@ export function openSecretWith(vault: Vault): OpenSecret {
     const id = showUuid('whe_', owner.endpointUuid);
     throw new Problem(
       'unavailable',
-      `The secret of webhook endpoint ${id} (account ${owner.accountId}) cannot be opened with this SECRET_KEY: it was sealed with another one, or changed since. Make a new one: sandmartin webhook rotate ${id}`,
+      `The secret of webhook endpoint ${id} (account ${owner.accountId}) cannot be opened with this SECRET_KEY: it was sealed with another one, or changed since. Make a new one.`,
+      { see: 'rotate_webhook_secret' },
     );
   };
 }

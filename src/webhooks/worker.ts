@@ -2,12 +2,12 @@
 // at a time, records the outcomes. Before: record_events wrote the rows with their event. Many
 // workers on one database share the endpoints.
 import type { Clock } from '../clock.ts';
-import { createGroupCommit, isDataFault } from '../group-commit.ts';
 import { bytesToUuid, newIdBytes, showUuid } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { createNap } from '../nap.ts';
-import { recurringFault } from '../recurring-fault.ts';
+import { createGroupCommit, isDataFault } from '../process/group-commit.ts';
+import { createNap } from '../process/nap.ts';
+import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
 import { type AttemptDeps, attempt, eventGone, failedHere, type HookOutcome } from './attempt.ts';

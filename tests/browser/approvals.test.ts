@@ -150,7 +150,8 @@ describe.skipIf(!dashboard)('Connect', () => {
     const { service, account } = await prepare();
     const page = await dashboard!.open({ accountId: account.id, role: 'developer' });
     await page.goto('/connect');
-    const clients = ['Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'Codex'];
+    const desktop = ['Claude Desktop', 'Claude Desktop, local'];
+    const clients = ['Claude Code', ...desktop, 'Cursor', 'VS Code', 'Codex'];
     for (const name of clients) {
       await page.getByRole('tab', { name, exact: true }).click();
       await page.getByText(`${service.url}/mcp`).first().waitFor();

@@ -155,6 +155,119 @@ describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
   });
 });
 
+describe.skipIf(!dashboard)('What lies over the page', () => {
+  let page: Page;
+
+  beforeAll(async () => {
+    const { service, open } = dashboard!;
+    const { id: accountId } = await service.account();
+    const { api } = await openSignedIn(service, { accountId });
+    for (const name of ['ada', 'bo', 'cy']) {
+      await api.suppressions.put({ address: `${name}@example.net` });
+    }
+    page = await open({ accountId, role: 'owner', operator: true });
+  });
+
+  const focused = (): Promise<string> =>
+    page.evaluate(`document.activeElement.innerText + document.activeElement.tagName`);
+
+  it('a row that is removed leaves the focus to the next one, the last one to the heading', async () => {
+    await page.goto('/suppressions');
+    for (const [name, next] of [
+      ['bo', /^cy@example\.net.*TR$/s],
+      ['cy', /^ada@example\.net.*TR$/s],
+      ['ada', /^SuppressionsH1$/],
+    ] as const) {
+      await page.getByRole('button', { name: `Remove ${name}@example.net` }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByText(`${name}@example.net can get email again`).waitFor();
+      await expect.poll(focused).toMatch(next);
+    }
+  });
+
+  it('a menu is walked by arrows, Home, End and letters, and left by Escape and Tab', async () => {
+    await page.goto('/suppressions');
+    const button = page.getByRole('button', { name: /User of/ });
+    const items = page.getByRole('menu').locator('[role^=menuitem]');
+    await button.focus();
+    await page.keyboard.press('ArrowDown');
+    const at = () => expect.poll(() => page.locator(':focus').textContent());
+    await at().toBe('Light');
+    expect(await button.getAttribute('aria-expanded')).toBe('true');
+    for (const [key, name] of [
+      ['ArrowDown', 'Dark'],
+      ['End', 'Sign out'],
+      ['ArrowDown', 'Light'],
+      ['ArrowUp', 'Sign out'],
+      ['Home', 'Light'],
+      ['p', 'Profile & password'],
+      ['s', 'Sign out'],
+      ['s', 'System'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await at().toBe(name);
+    }
+    await page.keyboard.press('Escape');
+    await items.first().waitFor({ state: 'detached' });
+    expect(await button.and(page.locator(':focus')).count()).toBe(1);
+    await page.keyboard.press('Enter');
+    await at().toBe('Light');
+    await page.keyboard.press('Tab');
+    await items.first().waitFor({ state: 'detached' });
+    // A click elsewhere leaves it too, and what it is beside stays in sight.
+    await button.click();
+    await items.first().waitFor();
+    const box = (await page.getByRole('menu').boundingBox())!;
+    expect(box.y).toBeGreaterThanOrEqual(0);
+    expect(box.y + box.height).toBeLessThanOrEqual(900);
+    await page.getByRole('heading', { level: 1 }).click();
+    await items.first().waitFor({ state: 'detached' });
+  });
+
+  it('a tooltip comes by focus and by pointing, tells a screen reader, and goes by Escape', async () => {
+    await page.goto('/keys');
+    const words = page.getByRole('tooltip');
+    const revoke = page.getByRole('button', { name: /^Revoke/ }).first();
+    // By keyboard: a focus that a script sets is not shown.
+    await page.getByRole('region', { name: 'API keys' }).focus();
+    while ((await revoke.and(page.locator(':focus')).count()) === 0) {
+      await page.keyboard.press('Tab');
+    }
+    await expect.poll(() => words.textContent()).toBe('Revoke');
+    await words.waitFor();
+    expect(await revoke.getAttribute('aria-describedby')).toBe(await words.getAttribute('id'));
+    await page.keyboard.press('Escape');
+    await words.waitFor({ state: 'hidden' });
+    expect(await revoke.getAttribute('aria-describedby')).toBe(null);
+    await page.locator('tbody time').first().hover();
+    await words.getByText(/\d{4}-\d\d-\d\dT/).waitFor();
+    // Who points at the words may read them to the end.
+    await words.hover();
+    await words.waitFor();
+    await page.getByRole('heading', { level: 1 }).hover();
+    await words.waitFor({ state: 'hidden' });
+  });
+
+  it('a toast says what was done, stays while one points at it, and is dismissed', async () => {
+    await page.clock.install();
+    await page.goto('/account');
+    await page.getByRole('switch', { name: 'Clicks' }).click();
+    const done = page.getByRole('status').filter({ hasText: 'Saved' });
+    await done.hover();
+    await page.clock.runFor(9000);
+    expect(await done.count()).toBe(1);
+    await done.getByRole('button', { name: 'Dismiss' }).click();
+    await done.waitFor({ state: 'detached' });
+    await page.route('**/v1/account', (route) =>
+      route.request().method() === 'GET' ? route.continue() : route.fulfill({ status: 503 }),
+    );
+    await page.getByRole('switch', { name: 'Clicks' }).click();
+    await page.getByRole('alert').getByText('The service answered 503').waitFor();
+  });
+});
+
 it('there is one kind of dialog', () => {
   const others = readdirSync(pagesFolder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.tsx') && name !== 'parts/dialog.tsx')

@@ -254,7 +254,7 @@ describe.skipIf(!dashboard)('Completion', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.type('an | trunc');
     await option('truncate').first().waitFor();
-    await page.locator('.cm-completionInfo').getByText('Cut to so many characters').waitFor();
+    await page.locator('.cm-completionInfo').getByText('Cuts to a given length').waitFor();
     // The keyboard has to wait: for a moment Enter still belongs to the text.
     await option('truncate').first().click();
     await page.keyboard.type(' }}\n{{ ui.but');

@@ -88,7 +88,7 @@ describe.skipIf(!dashboard)('The App of a held email', () => {
     expect(await emailIn(page).getByText('SCRIPT RAN').count()).toBe(0);
     expect(asked).toEqual([]);
 
-    await app(page).getByRole('button', { name: 'Look at it and decide' }).click();
+    await app(page).getByRole('button', { name: 'Review and decide' }).click();
     const { id } = result.structuredContent;
     await until(() => opened.length === 1);
     expect(opened).toEqual([`${service.url}/approvals/${id}`]);

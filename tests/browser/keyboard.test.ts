@@ -33,6 +33,9 @@ describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
     for (const subject of ['First', 'Second', 'Third']) {
       await service.send(account.key, mail({ subject }));
     }
+    const { api } = await openSignedIn(service, { accountId: account.id });
+    await api.webhooks.create({ url: 'https://hooks.example/in' });
+    await api.streams.put({ name: 'harvest', kind: 'broadcast', title: 'Harvest news' });
     page = await open({ accountId: account.id, role: 'owner' });
   }, 120_000);
 
@@ -59,13 +62,31 @@ describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
     await page.waitForURL('**/templates/password-reset');
     await page.keyboard.press('Control+k');
     await palette().fill('ada@example.net');
-    await chosen().toMatch(/Search$/);
+    await chosen().toMatch(/^Search messages/);
     // From the first to the last, and around.
     await page.keyboard.press('ArrowUp');
+    await chosen().toMatch(/^Search suppressions/);
+    await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/messages?q=*');
     expect(await page.getByLabel('Search messages').inputValue()).toBe('to:ada@example.net');
     await page.getByText('Second').waitFor();
+  });
+
+  it.each([
+    ['sm_live_', 'API key', '/keys'],
+    ['hooks.example', 'Webhook', '/webhooks/*'],
+    ['example.com', 'Sender', '/senders'],
+    ['Harvest', 'Stream', '/streams'],
+    ['people.example', 'Person', '/team'],
+    ['password reset', 'Template', '/templates/password-reset'],
+  ])('⌘K finds %s: what has a name', async (name, kind, path) => {
+    await page.keyboard.press('Control+k');
+    await palette().fill(name);
+    const found = page.getByRole('listbox').getByRole('option').filter({ hasText: kind }).first();
+    await found.click();
+    await page.waitForURL(`**${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
   });
 
   it('the reference tells what each operation takes, out of openapi.json', async () => {
@@ -88,6 +109,7 @@ describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
     // A letter in a box is a letter.
     await page.keyboard.type('jk?');
     expect(await page.getByLabel('Search messages').inputValue()).toBe('jk?');
+    await page.getByText('Nothing matches').waitFor();
     await page.getByLabel('Search messages').fill('');
     await page.getByText('Third').waitFor();
     await page.getByRole('heading', { level: 1 }).click();
@@ -103,6 +125,22 @@ describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('/');
     await page.waitForURL('**/messages');
+    // Rows that are no links, too; Enter opens what stands in them.
+    await page.goto('/streams');
+    await page.getByText('Harvest news').waitFor();
+    for (const key of ['j', 'j', 'k', 'k', 'j']) await page.keyboard.press(key);
+    const row = page.locator('tr:focus');
+    expect(await row.textContent()).toContain('Harvest news');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByLabel('Title').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    for (const path of ['/templates', '/keys', '/senders', '/team', '/audit']) {
+      await page.goto(path);
+      await page.locator('.row-card, .row-table tbody tr').first().waitFor();
+      await page.keyboard.press('j');
+      expect(await page.locator(':is(.row-card, tr):focus').count()).toBe(1);
+    }
   });
 });
 

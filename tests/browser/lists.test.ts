@@ -61,6 +61,53 @@ describe.skipIf(!dashboard)('A list', () => {
   });
 });
 
+describe.skipIf(!dashboard)('Without a line to the service', () => {
+  it('a page and a change say so, and the page is there when the line is', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'owner' });
+    await page.goto('/suppressions');
+    await page.getByText('Nobody is suppressed').waitFor();
+    await page.getByRole('button', { name: 'Add addresses' }).click();
+    await page.getByRole('dialog').getByLabel('Addresses').fill('bo@example.net');
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Suppress', exact: true }).click();
+    await page.getByRole('dialog').getByText('The service did not answer').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('searchbox').fill('ada@');
+    await page.getByRole('alert').getByText('The service did not answer').waitFor();
+    await page.context().setOffline(false);
+    await page.getByText('Nothing matches').waitFor();
+    // What was searched for stands in the address.
+    expect(new URL(page.url()).searchParams.get('q')).toBe('ada@');
+  });
+
+  it('the first page says so as well, and is tried again', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'owner' });
+    await page.route('**/dashboard/api/session', (route) => route.fulfill({ status: 503 }));
+    await page.goto('/suppressions?q=%22bo%22');
+    await page.getByRole('alert').getByText('The service answered 503.').waitFor();
+    await page.unroute('**/dashboard/api/session');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Nothing matches').waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('bo');
+    for (const [path, call, shows] of [
+      ['/templates/welcome/edit', '**/versions/newest', 'System templates cannot be changed'],
+      ['/connect', '**/v1/usage', 'Paste one of these'],
+    ] as const) {
+      await page.route(call, (route) => route.fulfill(refusal));
+      await page.goto(path);
+      await page.getByRole('alert').getByText('The list is out for lunch.').waitFor();
+      await page.unroute(call);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText(shows).waitFor();
+    }
+  });
+});
+
 describe.skipIf(!dashboard)('A page', () => {
   it('is there before anything is asked for, once its link was hovered or chosen', async () => {
     const { service, open } = dashboard!;

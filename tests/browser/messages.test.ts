@@ -1,6 +1,7 @@
 // Messages: search, the endless list, and everything about one mail while it happens.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { mail } from '../support/service.ts';
 import { look, openDashboard } from './dashboard.ts';
 
@@ -33,6 +34,26 @@ describe.skipIf(!dashboard)('Searching messages', () => {
     await page.locator('.message-line').nth(49).waitFor();
     await look(page, 'messages');
     await page.locator('.message-line').nth(49).scrollIntoViewIfNeeded();
+    await page.getByText('70 messages, that is all').waitFor();
+  });
+
+  it('reads on after a fault when somebody says so, and not by itself for ever', async () => {
+    await page.goto('/account');
+    let refused = 0;
+    await page.route(/v1\/messages\?.*cursor=/, (route) => {
+      refused++;
+      return route.fulfill({ status: 429, json: { detail: 'Too many calls.' } });
+    });
+    await page.getByRole('link', { name: 'Messages', exact: true }).click();
+    await page.locator('.message-line').nth(49).scrollIntoViewIfNeeded();
+    await page.getByRole('alert').getByText('Too many calls.').waitFor();
+    await page.getByRole('heading', { level: 1 }).scrollIntoViewIfNeeded();
+    await page.locator('.message-line').nth(49).scrollIntoViewIfNeeded();
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.waitFor();
+    expect(refused).toBe(1);
+    await page.unroute(/v1\/messages\?.*cursor=/);
+    await again.click();
     await page.getByText('70 messages, that is all').waitFor();
   });
 
@@ -146,6 +167,31 @@ describe.skipIf(!dashboard)('One message', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(sent.body.id));
     await page.getByText('Dashboard').waitFor();
+  });
+
+  it('goes on with its story after the service was out of order', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const page = await open({ accountId: account.id, role: 'developer' });
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    const sent = await service.send(account.key, mail({ scheduled_at: inAnHour }));
+    let refused = 0;
+    await page.route(/\/live\?/, (route) => {
+      refused++;
+      return route.fulfill({ status: 503 });
+    });
+    await page.route(/\/v1\/.*\/content/, (route) => route.fulfill({ status: 503 }));
+    await page.goto(`/messages/${sent.body.id}`);
+    await expect.poll(() => refused).toBeGreaterThan(0);
+    // What cannot be read now is not said to be deleted.
+    await page.getByRole('alert').getByText('The service answered 503').waitFor();
+    await page.unroute(/\/v1\/.*\/content/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.frameLocator('iframe').getByText('Hello').first().waitFor();
+    await page.unroute(/\/live\?/);
+    const { api } = await openSignedIn(service, { accountId: account.id });
+    await api.messages.reschedule({ sm_mail_id: sent.body.id, scheduled_at: 'now' });
+    await page.locator('[data-event=delivered]').waitFor();
   });
 
   it('to many: one header, what became of how many, and a table to look through', async () => {

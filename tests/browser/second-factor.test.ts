@@ -78,7 +78,7 @@ describe.skipIf(!dashboard)('A second factor', PATIENT, () => {
     const email = await emailOf(page);
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByLabel('Name').fill('This laptop');
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     const [code] = await saveCodes(page);
     await page.getByText('This laptop').waitFor();
     await page.getByText('10 of 10 left').waitFor();
@@ -95,7 +95,7 @@ describe.skipIf(!dashboard)('A second factor', PATIENT, () => {
     await signOut(page);
     await givePassword(page, email);
     await page.getByLabel('Recovery code').fill(code!);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: /User of/ }).waitFor();
     await page.goto('/profile');
     await page.getByText('9 of 10 left').waitFor();
@@ -116,11 +116,11 @@ describe.skipIf(!dashboard)('A second factor', PATIENT, () => {
     await page.getByRole('button', { name: 'Set up an app' }).click();
     const proof = page.getByRole('dialog', { name: 'Confirm it is you' });
     await proof.getByLabel('Password', { exact: true }).fill('wrong');
-    await proof.getByRole('button', { name: 'Go on' }).click();
+    await proof.getByRole('button', { name: 'Continue' }).click();
     await proof.getByText('this is not your password').waitFor();
     await look(page, 'proof');
     await proof.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await proof.getByRole('button', { name: 'Go on' }).click();
+    await proof.getByRole('button', { name: 'Continue' }).click();
     const dialog = page.getByRole('dialog', { name: 'Set up an authenticator app' });
     await dialog.getByRole('img', { name: 'QR code for the app' }).waitFor();
     const secret = fromBase32((await dialog.locator('code').textContent())!);
@@ -139,7 +139,7 @@ describe.skipIf(!dashboard)('A second factor', PATIENT, () => {
     await again.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await again.getByRole('button', { name: 'Sign in', exact: true }).click();
     await again.getByLabel('Code').fill(codeOf(secret, stepAt(Date.now())));
-    await again.getByRole('button', { name: 'Go on' }).click();
+    await again.getByRole('button', { name: 'Continue' }).click();
     await again.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Create a key' }).first().waitFor();
   });
@@ -157,7 +157,7 @@ describe.skipIf(!dashboard)('A second factor', PATIENT, () => {
     await owner.goto('/profile');
     await owner.getByRole('button', { name: 'Add a passkey' }).click();
     await owner.getByLabel('Name').fill('Key');
-    await owner.getByRole('button', { name: 'Go on' }).click();
+    await owner.getByRole('button', { name: 'Continue' }).click();
     await saveCodes(owner);
     await owner.goto('/account');
     await owner.getByLabel('Require a second factor for everyone').click();
@@ -166,14 +166,14 @@ describe.skipIf(!dashboard)('A second factor', PATIENT, () => {
       .toBe(true);
     await look(owner, 'account-second-factor');
     await member.goto('/messages');
-    await member.getByText('asks everybody for a second factor').waitFor();
+    await member.getByText('requires a second factor').waitFor();
     expect(new URL(member.url()).pathname).toBe('/profile');
     await look(member, 'locked');
     await member.getByRole('button', { name: 'Add a passkey' }).click();
     await member.getByLabel('Name').fill('Phone');
-    await member.getByRole('button', { name: 'Go on' }).click();
+    await member.getByRole('button', { name: 'Continue' }).click();
     await saveCodes(member);
-    await member.getByText('asks everybody for a second factor').waitFor({ state: 'detached' });
+    await member.getByText('requires a second factor').waitFor({ state: 'detached' });
     await member.getByRole('link', { name: 'Messages', exact: true }).click();
     // It was told by email, which the account sent.
     await member.getByText('Two-factor sign-in is on').first().waitFor();
@@ -228,7 +228,7 @@ describe.skipIf(!dashboard)('Two tabs of one session', PATIENT, () => {
     await look(first, 'other-account');
     const written = () => service.database.query('SELECT account_id FROM suppressions');
     expect(await written()).toEqual([]);
-    await dialog.getByRole('button', { name: 'Go on in Alder' }).click();
+    await dialog.getByRole('button', { name: 'Continue in Alder' }).click();
     await dialog.waitFor({ state: 'detached' });
     await first.getByRole('dialog').getByRole('button', { name: 'Suppress' }).click();
     await first.getByText('ada@example.net').first().waitFor();

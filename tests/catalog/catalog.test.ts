@@ -16,7 +16,6 @@ import { brandingContext } from '../../src/templates/branding.ts';
 import { loadCatalog, textsFor } from '../../src/templates/catalog.ts';
 import { categories } from '../../src/templates/categories.ts';
 import { compileEmail, emailContext, renderEmail } from '../../src/templates/email-template.ts';
-import { languageFor } from '../../src/templates/translation.ts';
 import { valueAt } from '../../src/templates/variables.ts';
 import { catalog, catalogFolder, fullBranding, templates } from '../support/catalog.ts';
 
@@ -144,7 +143,7 @@ describe('a template of an account', () => {
   const context = emailContext(
     { name: 'Ngozi <3' },
     brandingContext(fullBranding),
-    languageFor(textsFor(catalog, undefined, ['"welcome"']), {
+    textsFor(catalog, undefined, ['"welcome"']).language({
       wanted: undefined,
       standard: undefined,
     }),

@@ -115,6 +115,26 @@ it('a region gets the words of its language', () => {
   expect(subject('sv')).toBe('Your order W-20417 has shipped');
 });
 
+it('an incident says its state in the language of the email, and is over in every one', () => {
+  const incident = catalog.templates.get('incident-notice')!;
+  const notice = (status: string, locale: string) =>
+    render(incident, fullBranding, { ...incident.sample, status }, locale);
+  for (const [locale, monitoring, resolved] of [
+    ['en', 'Monitoring', 'Resolved'],
+    ['de', 'Wird beobachtet', 'Behoben'],
+    ['ar', 'قيد المراقبة', 'تم الحل'],
+  ] as const) {
+    expect(notice('monitoring', locale).subject).toBe(`${monitoring}: ${incident.sample.title}`);
+    for (const status of ['Resolved', resolved]) {
+      const { subject, html, text } = notice(status, locale);
+      expect(subject).toBe(`${resolved}: ${incident.sample.title}`);
+      expect(html).toContain('class="success"');
+      expect(text).toContain(incident.messages[locale]!.thanks);
+    }
+  }
+  expect(notice('Rolling back', 'de').subject).toMatch(/^Rolling back: /);
+});
+
 it('Japanese sentences stand without spaces between them', () => {
   for (const template of templates)
     expect(render(template, fullBranding, template.sample, 'ja').text).not.toContain('。 ');

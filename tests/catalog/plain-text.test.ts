@@ -28,6 +28,19 @@ describe('htmlToPlainText', () => {
     );
   });
 
+  it('loses no address in a table or a heading', () => {
+    const go = '<a href="https://x.example/go">Go</a>';
+    expect(text(`<table><tr><td>${go}</td></tr></table>`)).toBe('Go (https://x.example/go)');
+    expect(text(`<table><tr><td>Lost it? <b>${go}</b> now.</td><td>b</td></tr></table>`)).toBe(
+      'Lost it? Go (https://x.example/go) now. | b',
+    );
+    expect(text(`<table data-text="pairs"><tr><td>Page</td><td>${go}</td></tr></table>`)).toBe(
+      'Page: Go (https://x.example/go)',
+    );
+    expect(text(`<h2>${go}</h2>`)).toBe('Go (https://x.example/go)\n-------------------------');
+    expect(text('<td><a href="https://x.example"><img alt=""></a></td>')).toBe('https://x.example');
+  });
+
   it('reads tables as rows', () => {
     const table =
       '<table><tr><th>Item</th><th>Price</th></tr><tr><td>Tea</td><td>£3</td></tr><tr><td>Cake<td>£4</table>';

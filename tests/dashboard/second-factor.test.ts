@@ -355,7 +355,7 @@ describe('other ways in', () => {
     for (const one of grave) {
       const { status, body } = await one();
       expect(status).toBe(403);
-      expect(body.detail).toMatch(/Confirm who you are first/);
+      expect(body.detail).toMatch(/First confirm who you are/);
     }
     expect((await person.try('prove', { body: { password: 'wrong' } })).status).toBe(403);
     expect((await person.call('getFactors', {})).fresh).toBe(false);

@@ -42,9 +42,11 @@ describe('signing in', () => {
     expect(answer.status).toBe(200);
     expect(answer.body.user.email).toBe(email);
     expect(answer.body.account).toMatchObject({ id: account.id, role: 'owner', plan: 'paid' });
-    expect(answer.headers.get('set-cookie')).toMatch(
-      /^sm_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000$/,
-    );
+    const rest = 'Path=\\/; HttpOnly; SameSite=Lax; Max-Age=';
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(RegExp(`^sm_session=[\\w-]{43}; ${rest}2592000$`)),
+      expect.stringMatching(RegExp(`^sm_browser=[\\w.-]+; ${rest}15552000$`)),
+    ]);
     const rows = await service.database.query('SELECT FROM sessions WHERE hash = $1', [
       hashOf(tokenOf(client)),
     ]);
@@ -67,7 +69,10 @@ describe('signing in', () => {
         headers: { origin: 'https://mail.example' },
       });
       expect(answer.status).toBe(200);
-      expect(answer.headers.get('set-cookie')).toMatch(/^__Host-sm_session=.*; Secure$/);
+      expect(answer.headers.getSetCookie()).toEqual([
+        expect.stringMatching(/^__Host-sm_session=.*; Secure$/),
+        expect.stringMatching(/^__Host-sm_browser=.*; Secure$/),
+      ]);
       expect(answer.headers.get('strict-transport-security')).toMatch(/max-age=\d+/);
     } finally {
       await secure.stop();
@@ -179,6 +184,34 @@ describe('throttling', () => {
     expect((await from('x@people.example', '198.51.100.7')).status).toBe(429);
     const guesses = await Promise.all(Array.from({ length: 8 }, () => from(email, '198.51.100.7')));
     expect(guesses.filter(({ status }) => status === 401)).toHaveLength(5);
+  });
+
+  it('nor out of a browser in which its person signed in, whoever guesses at their own address', async () => {
+    const ada = await makeUser(service.database, { accountId: account.id });
+    const eve = await makeUser(service.database, { accountId: account.id });
+    const markOf = async ({ email }: { email: string }): Promise<string> => {
+      const [, mark] = (await from(email, '198.51.100.8', PASSWORD)).headers.getSetCookie();
+      return mark!.split(';')[0]!;
+    };
+    const marks = { ada: await markOf(ada), eve: await markOf(eve) };
+    for (const kind of ['place 198.51.100.8', 'place 198.51.100.9', 'address']) {
+      await tried(`${kind} ${ada.email}`, 150, 600);
+    }
+    const status = async (cookie: string, address: string, password = PASSWORD) => {
+      const headers = { 'x-forwarded-for': address, cookie };
+      return (await signIn(ada.email, password, headers)).answer.status;
+    };
+    for (const address of ['198.51.100.8', '198.51.100.9', '198.51.100.10']) {
+      // That of somebody else, or one that was made up, is worth nothing.
+      expect(await status(marks.eve, address)).toBe(429);
+      const [user, id, until] = marks.ada.split('.');
+      expect(await status(`${user}.${id}0.${until}.${marks.ada.split('.')[3]}`, address)).toBe(429);
+      expect(await status([user, id, until].join('.'), address)).toBe(429);
+      expect(await status(marks.ada, address)).toBe(200);
+    }
+    // And who sits down at that browser has no more tries than anybody.
+    const guesses = Array.from({ length: 8 }, () => status(marks.ada, '198.51.100.11', 'wrong'));
+    expect((await Promise.all(guesses)).filter((it) => it === 401)).toHaveLength(5);
   });
 
   it('the right password starts the place anew', async () => {

@@ -149,7 +149,7 @@ describe('a change of keys', () => {
     await ago('aged.example', 'created_at', 370 * 24);
     const due = (await dueRotations(service.database)).join('\n');
     expect(due).toContain('identity rotate aged.example');
-    expect(due).toContain('DNS shows the next DKIM records of slip.example');
+    expect(due).toContain('DNS shows the next DKIM records of “slip.example”');
     expect(due).not.toContain(`The keys of ${operator}`);
   });
 

@@ -11,6 +11,8 @@ import { until } from '../support/until.ts';
 import { startWatched, type WatchedProcess } from '../support/watched-process.ts';
 import { fromTemplate } from '../templates/support.ts';
 
+const manyNames = Array.from({ length: 900 }, (_, n) => `v${n}`);
+
 /** A subject, or variables, that once took seconds or the process. */
 const ATTACKS: Record<string, { subject?: string; variables?: Record<string, unknown> }> = {
   'copies by sort': { subject: "{{ (['A'*900000]*100000)|sort|length }}" },
@@ -32,6 +34,10 @@ const ATTACKS: Record<string, { subject?: string; variables?: Record<string, unk
   },
   'control characters in the text': { variables: { name: '\u000b'.repeat(90_000) } },
   'spaces in the text': { variables: { name: `<pre>${' '.repeat(30_000)}` } },
+  'a subject that reads many variables': {
+    subject: `{{ '${'a '.repeat(100_000)}'|length }}${manyNames.map((name) => `{{ ${name} }}`).join('')}`,
+    variables: Object.fromEntries(manyNames.map((name) => [name, 1])),
+  },
   'very many values': { variables: { name: 'x', list: new Array(400_000).fill(1) } },
   'nested too deep': { variables: { name: 'x', deep: nested(3000) } },
   'a name that is a prototype': { variables: JSON.parse('{"name":"x","__proto__":{"a":1}}') },

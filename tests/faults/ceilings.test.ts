@@ -189,6 +189,14 @@ describe('refused, or made small', () => {
       () => Array.from({ length: 100 }, () => mail({ text: 'x'.repeat(240_000) })),
     ],
     [
+      '90 × 250 KB of a subject that may read a variable',
+      '/v1/send/batch',
+      () => {
+        const subject = `{{ '${'a '.repeat(125_000)}'|length }}`;
+        return Array.from({ length: 90 }, (_, n) => welcome({ v: n }, { subject }));
+      },
+    ],
+    [
       '100 × 400 variables',
       '/v1/send/batch',
       () => {

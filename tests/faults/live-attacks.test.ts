@@ -3,10 +3,11 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { head, openLine } from '../http/sockets.ts';
+import { rpc } from '../mcp/support.ts';
 import { logIn, openSmtp } from '../submission/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/process.ts';
-import { mail, makeAccount, type TestAccount } from '../support/service.ts';
+import { mail, makeAccount, request, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startWatched, type WatchedProcess } from '../support/watched-process.ts';
 import { fromTemplate } from '../templates/support.ts';
@@ -115,6 +116,40 @@ describe('JSON', () => {
     60_000,
   );
 });
+
+describe('HTML for which Resend’s door writes a text', () => {
+  it.each(['<li>a ', '<br>', '<table><tr><td>a'])(
+    '256 KB of %s',
+    async (piece) => {
+      const html = piece.repeat(Math.floor((256 * 1024) / piece.length));
+      const one = { from: 'hello@example.com', to: 'ada@example.net', subject: 'x', html };
+      await expectUnmoved(async () => {
+        for (const [path, body] of [
+          ['/emails', one],
+          ['/emails/batch', new Array(5).fill(one)],
+        ] as const) {
+          expect([200, 422, 429]).toContain(await post(attacker, path, body));
+        }
+      });
+    },
+    90_000,
+  );
+});
+
+it('a tool call of 20 MB that is refused, in words about what it said', async () => {
+  const html = `<p>${'word '.repeat(4 * 1024 * 1024)}</p>`;
+  const args = mail({ html, to: ['not an address'], variables: { a: 1 } });
+  const call = rpc('modern', 'tools/call', { name: 'send_email', arguments: args });
+  const body = JSON.stringify(call.body);
+  await expectUnmoved(async () => {
+    const { status } = await request(`${service.url}/mcp`, {
+      method: 'POST',
+      headers: { ...call.headers, 'x-api-key': attacker.key },
+      body,
+    });
+    expect(status).toBe(200);
+  });
+}, 90_000);
 
 it('four connections of refused renders', async () => {
   const refused = welcome({ subject: "{{ ('a'*900000)|upper|length }}{{ 1/0 }}" });

@@ -144,7 +144,7 @@ describe('an operator', () => {
     [['disable', 'nonsense'], 'not a message id'],
     [['disable', 'msg_01M7HPT4FG4PMXVJD4EMG60KQ8'], 'There is no message'],
     [['disable', '--host', 'https://a.example/'], 'not a host name'],
-    [['disable', '--host', 'a.example', '--url', 'https://a.example/'], '--url goes with'],
+    [['disable', '--host', 'a.example', '--url', 'https://a.example/'], 'Use --url with'],
     [['enable', 'msg_01M7HPT4FG4PMXVJD4EMG60KQ8'], 'Nothing like that'],
   ])('is told what is wrong with %j', async (args, said) => {
     expect(await link(...args)).toMatchObject({ code: 1, stderr: expect.stringContaining(said) });

@@ -58,7 +58,7 @@ it('approves exactly what was seen, and says who did', async () => {
   await expect(run('approve', id)).rejects.toThrow(/required option '--sha256/);
   expect((await read(id)).held).toBeDefined();
   const done = await run('approve', id, '--sha256', (await hashOf(id)).toUpperCase());
-  expect(done).toEqual({ code: 0, stdout: `${id} is approved and goes out.\n`, stderr: '' });
+  expect(done).toEqual({ code: 0, stdout: `${id} is approved and will be sent.\n`, stderr: '' });
   await until(async () => (await read(id)).status === 'delivered');
   expect((await read(id)).approval).toMatchObject({ state: 'approved', by: 'a command' });
   const [audit] = await service.database.query(
@@ -83,7 +83,7 @@ it('declines for good; what lapsed or is not there is told', async () => {
     [readUuid('msg_', old)],
   );
   const lapsed = await run('approve', old, '--sha256', oldHash);
-  expect([lapsed.code, lapsed.stderr]).toEqual([1, expect.stringContaining('lapsed unapproved')]);
+  expect([lapsed.code, lapsed.stderr]).toEqual([1, expect.stringContaining('expired')]);
   expect((await run('show', 'msg_0000000000000000000000000A')).code).toBe(1);
   const sent = (await service.send(account.key, mail())).body.id;
   expect((await run('show', sent)).stderr).toMatch(/No email .* is waiting/);

@@ -91,7 +91,7 @@ describe('lint', () => {
       email(html('<img src="https://x.example/a.png">'.repeat(500))),
     );
     expect(others).toEqual([]);
-    expect(finding!.message).toBe('500 images without alt text: https://x.example/a.png …');
+    expect(finding!.message).toBe('500 images without alt text: “https://x.example/a.png” …');
   });
 
   it.each<[string, (size: number) => string]>([

@@ -103,10 +103,10 @@ it('assembled in a thread is the same as assembled here', () => {
     tracking: {
       key: Buffer.alloc(32, 1),
       url: 'https://t.example',
-      mail: { accountId: 1, messageId: Buffer.alloc(16, 7), place: 0 },
+      email: { accountId: 1, messageId: Buffer.alloc(16, 7), place: 0 },
       wanted: { opens: true, clicks: true },
     },
-    mail: {
+    email: {
       messageId: '<a@example.com>',
       date: new Date(0),
       from: mailbox('Ada <ada@example.com>'),

@@ -1,5 +1,9 @@
 // The second tool set: only keys with the scope admin see it and may call it, each for its own account.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Scope } from '../../src/accounts/scopes.ts';
+import { catalogFolder } from '../../src/templates/catalog.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { callTool, post, rpc } from './support.ts';
 
@@ -44,6 +48,21 @@ describe('who sees it', () => {
       status: 403,
       detail: expect.stringContaining('scope'),
     });
+  });
+  it('whoever may change templates is told their blocks and macros', async () => {
+    const told = async (scopes: Scope[]) => {
+      const { key } = await service.account({ scopes });
+      const sent = rpc('modern', 'server/discover');
+      return (await post(`${service.url}/mcp`, key, sent)).body.result.instructions as string;
+    };
+    const macros = readFileSync(join(catalogFolder, 'macros.html'), 'utf8');
+    const names = [...macros.matchAll(/\{%- macro (\w+)/g)].map(([, name]) => `${name}(`);
+    for (const scopes of [['templates:write'], ['admin']] as Scope[][]) {
+      const words = await told(scopes);
+      expect(names.filter((name) => !words.includes(name))).toEqual([]);
+      expect(words).toMatch(/blocks \(header, content, footer, help;/);
+    }
+    expect(await told(['email:send'])).not.toMatch(/macros\.html|Managing/);
   });
   it('the scope admin alone may not send', async () => {
     const { key } = await service.account({ scopes: ['admin'] });

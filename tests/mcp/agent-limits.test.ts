@@ -236,6 +236,23 @@ it('mail of a sandbox-only key never reaches the relay that is configured', asyn
       return statuses.every((status) => status === 'delivered');
     }, 60_000);
     expect(relayed).toEqual(['real@example.net']);
+    // Whoever reads what became of them is told beside each status.
+    const said = async (tool: string, wanted: object) =>
+      (await callTool(service, key, tool, { ...wanted })).content;
+    const played = { sm_mail_id: accepted[0]!, status: 'delivered' };
+    for (const tool of ['wait_for_event', 'explain_delivery', 'get_email_status']) {
+      const about = tool === 'wait_for_event' ? played : { sm_mail_id: accepted[0]! };
+      expect([tool, await said(tool, about)]).toMatchObject([tool, { sandbox: true }]);
+      const gone = await said(tool, {
+        ...about,
+        sm_mail_id: real.body.id,
+        ...(tool === 'wait_for_event' && { status: 'sent' }),
+      });
+      expect([tool, gone.sandbox]).toEqual([tool, undefined]);
+    }
+    const { messages } = await said('search_messages', { limit: 100 });
+    const captured = messages.filter((it: { sandbox?: true }) => it.sandbox);
+    expect(captured.length).toBe(messages.length - 1);
     const [inbox] = await service.database.query<{ count: string }>(
       'SELECT count(DISTINCT message_id) FROM sandbox_mails',
     );

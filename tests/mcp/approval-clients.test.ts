@@ -100,6 +100,7 @@ describe.each(Object.keys(CLIENTS))('%s', (name) => {
       subject: `Held for ${name}`,
       text: 'Hello!',
       recipients: ['ada@example.net'],
+      findings: [],
     });
     const shown = await person.api.approvals.get({ sm_mail_id: id });
     expect(shown).toMatchObject({ state: 'waiting', sha256: held.sha256, text: 'Hello!' });
@@ -185,6 +186,8 @@ describe.each(Object.keys(OPENERS))('a client that opens pages: %s', (name) => {
     });
     const answer = await client.call('send_email', mail({ subject: `Declined by ${name}` }));
     expect(answer).toMatchObject({ approval: { state: 'declined' } });
+    const why = await client.call('explain_delivery', { sm_mail_id: answer.id });
+    expect(why.explanation).toBe('A person declined it: nobody receives it.');
     await client.close();
   });
 
@@ -296,10 +299,16 @@ describe('what a client answers', () => {
 });
 
 it('a repeat of a held send says again that nothing has left', async () => {
-  const wanted = mail({ subject: 'Repeated' });
+  const wanted = mail({ subject: 'Repeated', html: '<a href="">{{ name }}</a>' });
   const first = await callTool(service, agent, 'send_email', wanted);
+  expect(first.content.held.findings.map(({ rule }: { rule: string }) => rule)).toEqual([
+    ...['broken-link', 'unresolved-variable'],
+  ]);
   const again = await callTool(service, agent, 'send_email', wanted);
   expect(again.content).toMatchObject({ id: first.content.id, duplicate_of_recent: true });
+  const search = async () =>
+    (await callTool(service, agent, 'search_messages', { subject: 'Repeated' })).content.messages;
+  expect(await search()).toMatchObject([{ id: first.content.id, held: true }]);
   const { expires_at: _, ...held } = first.content.held;
   expect(again.content.held).toMatchObject(held);
 });
@@ -316,4 +325,25 @@ it('the App’s view of an email is for its sender alone', async () => {
   for (const wrong of ['sandmartin://held-emails/', `${uri}x`, 'ui://sandmartin/other']) {
     expect((await read(agent, wrong)).error.code).toBe(-32602);
   }
+});
+
+it('what another key sent is compared with nothing that its sender may read', async () => {
+  const coded = (code: string) => ({
+    ...{ from_email: 'hello@example.com', to: ['ada@example.net'] },
+    ...{ template: 'one-time-code', variables: { code } },
+  });
+  const other = (await service.send(account.key, coded('731946'))).body.id;
+  await until(
+    async () =>
+      (await service.get(account.key, `/v1/messages/${other}`)).body.status === 'delivered',
+  );
+  const { content } = await callTool(service, agent, 'send_email', coded('222222'));
+  const uri = `sandmartin://held-emails/${content.id}`;
+  const sent = rpc('legacy', 'resources/read', { uri });
+  const { body } = await post(`${service.url}/mcp`, agent, sent);
+  expect(body.result.contents[0].text).toContain('222222');
+  expect(body.result.contents[0].text).not.toContain('731946');
+  // Whoever decides sees the difference.
+  const shown = await person.api.approvals.get({ sm_mail_id: content.id });
+  expect(shown.compared_with!.removed.join()).toContain('731946');
 });

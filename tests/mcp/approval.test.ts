@@ -212,7 +212,7 @@ describe('a held email', () => {
     }
     const late = await call(person, 'POST', `/v1/approvals/${first}/approve`, { sha256 });
     expect(late.status).toBe(409);
-    expect(late.body.detail).toMatch(/lapsed/);
+    expect(late.body.detail).toMatch(/expired/);
     expect(await status(first!)).toMatchObject({ approval: { state: 'expired', by: null } });
     await lapseApprovals(one.database);
     expect(await status(second!)).toMatchObject({

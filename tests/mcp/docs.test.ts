@@ -38,6 +38,25 @@ describe('configuration', () => {
   });
 });
 
+it('server.json is what the registry of MCP takes: an https address whose variables are described', () => {
+  const read = (file: string) =>
+    JSON.parse(readFileSync(join(import.meta.dirname, '../..', file), 'utf8'));
+  const { name, description, version, remotes } = read('server.json');
+  expect(name).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+  expect(description.length).toBeLessThanOrEqual(100);
+  expect(version).toBe(read('package.json').version);
+  const described = (template: string, variables: object = {}) => {
+    const named = [...template.matchAll(/\{(\w+)\}/g)].map(([, one]) => one);
+    expect(Object.keys(variables)).toEqual(named);
+  };
+  for (const { url, variables, headers } of remotes) {
+    // What comes from outside must have a scheme that is not filled in.
+    expect(url).toMatch(/^https:\/\/\S+$/);
+    described(url, variables);
+    for (const header of headers) described(header.value, header.variables);
+  }
+});
+
 it('the program sends a mail', async () => {
   const [program] = blocks('js');
   // Beside the other tests, where Node finds the client.

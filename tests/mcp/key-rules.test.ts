@@ -5,7 +5,8 @@ import { createKey } from '../../src/accounts/keys.ts';
 import { strangeLink } from '../../src/accounts/link-hosts.ts';
 import { ALL_SCOPES, type Scope } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
-import { atOnce } from '../../src/in-turns.ts';
+import { readUuid, showUuid } from '../../src/ids.ts';
+import { atOnce } from '../../src/process/in-turns.ts';
 import { PERMISSIVE, postBatch } from '../sending/batch-support.ts';
 import { hand, logIn } from '../submission/client.ts';
 import {
@@ -48,19 +49,51 @@ const everyRecipient = async (): Promise<string> =>
 
 /** One email by each door that takes emails; the statuses. */
 async function byEveryDoor(key: string, email: Fields): Promise<number[]> {
-  const tool = await callTool(service, key, 'send_email', email);
-  return [
-    (await service.send(key, email)).status,
-    (await postBatch(service, key, [email])).status,
-    (await postBatch(service, key, [email], PERMISSIVE)).status,
-    tool.isError ? tool.content.status : 202,
-  ];
+  const { to, ...others } = email;
+  const byTool = async (name: string, wanted: Fields) => {
+    const { isError, content } = await callTool(service, key, name, wanted);
+    return { status: isError ? content.status : 202 };
+  };
+  const answers = await Promise.all([
+    service.send(key, email),
+    postBatch(service, key, [email]),
+    postBatch(service, key, [email], PERMISSIVE),
+    byResend(key, email),
+    byTool('send_email', email),
+    byTool('send_batch', { ...others, recipients: [{ to }] }),
+  ]);
+  return answers.map(({ status }) => status);
 }
 
-async function refusedEverywhere(key: string, tries: readonly Fields[]): Promise<void> {
+/** The same in the fields of Resend's API, which says 422 where we say 400. */
+async function byResend(key: string, email: Fields): Promise<{ status: number }> {
+  const { from_email: from, template, variables, attachments, tags, ...same } = email;
+  const { status } = await request(`${service.url}/emails`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{
+        from,
+        ...same,
+        tags: (tags as string[] | undefined)?.map((name) => ({ name, value: name })),
+      },
+      template: template && { id: template, variables },
+      attachments: (attachments as Fields[] | undefined)?.map(({ content_base64, ...file }) => ({
+        ...{ ...file, content: content_base64 },
+      })),
+    }),
+  });
+  return { status: status === 422 ? 400 : status };
+}
+
+async function refusedEverywhere(
+  key: string,
+  tries: readonly Fields[],
+  email: Fields = mail(),
+): Promise<void> {
   expect(new Set(tries.map((it) => JSON.stringify(it))).size).toBeGreaterThanOrEqual(LEAST_TRIES);
   for (const attempt of tries) {
-    const statuses = await byEveryDoor(key, { ...mail(), ...attempt });
+    const statuses = await byEveryDoor(key, { ...email, ...attempt });
     const through = statuses.filter((status) => status !== 400 && status !== 403);
     expect([attempt, through]).toEqual([attempt, []]);
   }
@@ -87,6 +120,109 @@ const ODD_NAMES = [
     'https://evil.com',
   ],
 ];
+
+const HEADERS = [
+  ...[
+    'Disposition-Notification-To',
+    'Return-Receipt-To',
+    'X-Confirm-Reading-To',
+    'List-Unsubscribe',
+    'List-Help',
+    'List-Post',
+  ],
+  ...[
+    'Comments',
+    'Keywords',
+    'Errors-To',
+    'Importance',
+    'X-Priority',
+    'Priority',
+    'Organization',
+    'X-Mailer',
+    'Reply-By',
+    'Supersedes',
+  ],
+  ...[
+    'Auto-Submitted',
+    'Precedence',
+    'X-Face',
+    'Face',
+    'Archived-At',
+    'Expires',
+    'Sensitivity',
+    'X-Report-Abuse',
+    'Feedback-Id',
+  ],
+  ...[
+    'X-Anything',
+    'Thread-Topic',
+    'X-Note',
+    'X-Spam-Flag',
+    'List-Archive',
+    'List-Id',
+    'List-Owner',
+    'Original-Recipient',
+  ],
+  ...[
+    'X-Envelope-To',
+    'Bounces-To',
+    'X-Loop',
+    'Approved',
+    'Encrypted',
+    'Language',
+    'X-Auto-Response-Suppress',
+    'Jabber-ID',
+  ],
+];
+
+it('templates_only: no header, sender, name, answer or word of its own', async () => {
+  const { key } = await keyWith({ templatesOnly: true });
+  const good = {
+    ...{ from_email: 'no-reply@example.com', to: ['ada@example.net'], template: 'welcome' },
+    variables: { action_url: 'https://example.com/start', name: 'Ada' },
+  };
+  expect(new Set(await byEveryDoor(key, good))).not.toContain(403);
+  const bare = { template: undefined, variables: undefined };
+  await refusedEverywhere(
+    key,
+    [
+      ...HEADERS.map((name) => ({ headers: { [name]: 'evil@evil.example' } })),
+      ...['ceo', 'support', 'billing', 'security', 'admin'].map((who) => ({
+        from_email: `${who}@example.com`,
+      })),
+      { from_email: 'The CEO <no-reply@example.com>' },
+      { from_email: '"no-reply@example.com" <ceo@example.com>' },
+      ...['evil@evil.example', 'a@sub.example.com', 'x@example.com.evil.example'].map(
+        (reply_to) => ({ reply_to }),
+      ),
+      ...['subject', 'text', 'html'].map((field) => ({ [field]: 'psst' })),
+      { ...bare, subject: 'psst', text: 'psst' },
+      { ...bare, html: '<p>psst</p>', subject: 'psst' },
+      { template: '', subject: 'psst', text: 'psst' },
+      file('a.txt', 'text/plain', 'psst'),
+    ],
+    good,
+  );
+}, 240_000);
+
+it('allowed_recipients', async () => {
+  const { key } = await keyWith({ allowedRecipients: ['friends.example'] });
+  const to = ['ok@friends.example'];
+  expect(new Set(await byEveryDoor(key, mail({ to })))).not.toContain(403);
+  const others = [
+    ...['a%evil.com', 'evil.com!a', 'a%b.c%evil.com', '%', '!', 'a!b!c', 'evil.com!a%b', 'x%y'].map(
+      (local) => `${local}@friends.example`,
+    ),
+    ...['a@friends.example.evil.com', 'a@sub.friends.example', 'a@evil.com'],
+    ...['friends.example@evil.com', 'a@friends.example.', 'a@ friends.example'],
+    ...['"a@friends.example" <b@evil.com>', 'friends.example <b@evil.com>', 'a@[192.0.2.1]'],
+    ...['"x y"@evil.com', 'a@friends-example.com', 'a@fríends.example'],
+  ];
+  await refusedEverywhere(key, [
+    ...others.map((address) => ({ to: [address] })),
+    ...others.map((address, n) => ({ to, [n % 2 ? 'cc' : 'bcc']: [address] })),
+  ]);
+}, 240_000);
 
 it('senders', async () => {
   const { key } = await keyWith({ senders: ['Acme <hello@example.com>'] });
@@ -239,6 +375,57 @@ it('daily_cap', async () => {
   expect(await count()).toBe(before);
 }, 240_000);
 
+it('approval', async () => {
+  const { id, key } = await keyWith({ approval: 'always' }, [...ALL_SCOPES, 'approvals:write']);
+  const post = async (path: string, body: unknown = {}, method = 'POST') =>
+    (
+      await request(`${service.url}${path}`, {
+        method,
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    ).status;
+  for (const email of [
+    ...[{}, { cc: ['a@example.net'] }, { bcc: ['a@example.net'] }, { to: ['own@example.com'] }],
+    ...[{ to: ['hello@example.com'] }, { headers: { 'X-Approved': 'yes', 'X-Held': 'no' } }],
+    ...[
+      { tags: ['approved'] },
+      { from_email: 'no-reply@example.com' },
+      { reply_to: 'a@b.example' },
+    ],
+  ]) {
+    await byEveryDoor(key, mail({ ...email, subject: `Please ${JSON.stringify(email)}` }));
+  }
+  const client = await logIn(service.service.smtpPort!, key);
+  await hand(
+    client,
+    'From: hello@example.com\r\nTo: ada@example.net\r\nSubject: x\r\n\r\nHello\r\n',
+  );
+  client.socket.destroy();
+  await post('/v1/templates/welcome/test-send', { to: 'agent@example.net' });
+  const held = async () =>
+    await service.database.query<{ uuid: string; sha256: string; waits: boolean; leaves: number }>(
+      `SELECT m.id AS uuid, encode(a.sha256, 'hex') AS sha256, a.state = 'waiting' AS waits,
+              (SELECT count(*)::int FROM due_messages WHERE message_id = m.id)
+              + (SELECT count(*)::int FROM events WHERE message_id = m.id) AS leaves
+       FROM messages m LEFT JOIN approvals a ON a.account_id = m.account_id AND a.message_id = m.id
+       WHERE m.account_id = $1 AND m.key_id = $2`,
+      [account.id, readUuid('key_', id)],
+    );
+  const first = await held();
+  expect(first.length).toBeGreaterThanOrEqual(LEAST_TRIES);
+  for (const { uuid, sha256 } of first) {
+    const message = showUuid('msg_', uuid);
+    await post(`/v1/approvals/${message}/approve`, { sha256 });
+    await post(`/v1/messages/${message}`, { scheduled_at: 'now' }, 'PATCH');
+    await post(`/v1/messages/${message}/resolve`, { as: 'again' });
+    await post(`/v1/messages/${message}/send-again`);
+  }
+  const all = await held();
+  expect(all.length).toBeGreaterThan(first.length);
+  expect(all.filter(({ waits, leaves }) => !waits || leaves > 0)).toEqual([]);
+}, 240_000);
+
 it('own_messages', async () => {
   const probe = 'not-for-others';
   const { key } = await keyWith({ ownMessages: true }, ALL_SCOPES);
@@ -339,7 +526,7 @@ it('link_hosts: names and headers count too', async () => {
       { headers: { 'List-Help': `<${name}>` } },
     ]) {
       const statuses = await byEveryDoor(key, mail(attempt));
-      expect([attempt, statuses]).toEqual([attempt, [403, 403, 403, 403]]);
+      expect([attempt, [...new Set(statuses)]]).toEqual([attempt, [403]]);
     }
   }
 }, 120_000);
@@ -465,7 +652,7 @@ it('link_hosts: what a browser reads as a link, and what a template puts togethe
     put({ text: '{{ name }}/evil.example', variables: { ...variables, name: 'https:/' } }),
   ]) {
     const statuses = await byEveryDoor(key, mail(attempt));
-    expect([attempt, statuses]).toEqual([attempt, [403, 403, 403, 403]]);
+    expect([attempt, [...new Set(statuses)]]).toEqual([attempt, [403]]);
   }
 }, 120_000);
 

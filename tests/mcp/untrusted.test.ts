@@ -1,10 +1,14 @@
 // Text that strangers wrote reaches an agent bounded, on one line, and named as what it is.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { type NewEvent, recordEvents } from '../../src/events/record.ts';
 import { readUuid, uuidToBytes } from '../../src/ids.ts';
+import { fence } from '../../src/mcp/fence.ts';
+import { listedFields } from '../../src/mcp/tool.ts';
+import { TOOLS } from '../../src/mcp/tools.ts';
 import { bound } from '../../src/mcp/untrusted.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { callTool } from './support.ts';
+import { callTool, INJECTIONS } from './support.ts';
 
 let service: TestService;
 let account: TestAccount;
@@ -105,3 +109,68 @@ describe('bound', () => {
     ['zero-width and direction marks', 'a\u200bb\u202ec\u2028d', 'a b c d'],
   ])('%s', (_name, text, expected) => expect(bound(text)).toBe(expected));
 });
+
+/** A value as the schema has it, in which every text that may be any is this one. */
+function filled(schema: Fields, text: string, root: Fields = schema): unknown {
+  const { $ref, anyOf, allOf, type, enum: values, const: one, properties, items } = schema;
+  if ($ref !== undefined) {
+    const named = (root.$defs as Fields)[String($ref).split('/').at(-1)!] as Fields;
+    return filled(named, text, root);
+  }
+  if (values !== undefined) return (values as unknown[])[0];
+  if (one !== undefined) return one;
+  const ways = (anyOf ?? allOf) as Fields[] | undefined;
+  if (ways !== undefined) return filled(ways.find((it) => it.type !== 'null')!, text, root);
+  const [kind] = [type].flat();
+  if (kind === 'string') return text;
+  if (kind === 'array') return [filled((items as Fields | undefined) ?? {}, text, root)];
+  if (kind === 'boolean') return true;
+  if (kind === 'number' || kind === 'integer') return 1;
+  const fields = Object.entries((properties as Record<string, Fields> | undefined) ?? {});
+  const known = fields.map(([name, inside]) => [name, filled(inside, text, root)]);
+  // Whatever else it may hold, under whatever name.
+  const more = kind === undefined || schema.additionalProperties ? [['anything', text]] : [];
+  return Object.fromEntries([...known, ...more]);
+}
+
+const MARKED = /^⟪(\w{10})⟫[^⟪⟫]*⟪\/\1⟫$/;
+
+/** Sentences of our own. They may quote others, and what they quote is marked (agents.test.ts). */
+const OUR_SENTENCES =
+  /\.(note|next|explanation|hint|warnings?|paused|rules|scopes|message|detail)$/;
+/** Made by us, of letters that say nothing. */
+const OUR_NAMES = /\.(approval_url|secret|verification_mail|plays|new_events|errors\.code)$/;
+
+/** A list that we wrote. */
+const ALL_OURS = 'list_simulator_addresses';
+
+describe('every tool, also one that is added later', () => {
+  it.each(
+    TOOLS.map((tool) => [tool.operation.name, tool] as const).filter(([it]) => it !== ALL_OURS),
+  )(
+    '%s marks each field of its answer, with each of 40 texts',
+    (_name, { operation: { output }, show, ours }) => {
+      const schema = z.toJSONSchema(output, { reused: 'inline', unrepresentable: 'any' }) as Fields;
+      const listed = listedFields(output);
+      const bare = new Set<string>();
+      const walk = (value: unknown, path: string): void => {
+        // Each of the texts has a number, and no word of a closed list has.
+        if (typeof value === 'string' && /\d/.test(value) && !MARKED.test(value)) bare.add(path);
+        if (typeof value !== 'object' || value === null) return;
+        for (const [name, inside] of Object.entries(value)) {
+          if (name !== 'untrusted') walk(inside, Array.isArray(value) ? path : `${path}.${name}`);
+        }
+      };
+      expect(INJECTIONS.length).toBeGreaterThanOrEqual(40);
+      for (const text of INJECTIONS) {
+        const answer = show(filled(schema, text) as Fields) as Fields;
+        walk(fence(answer, { ours, listed }).content, '');
+      }
+      expect(
+        [...bare].filter((path) => !OUR_SENTENCES.test(path) && !OUR_NAMES.test(path)),
+      ).toEqual([]);
+    },
+  );
+});
+
+type Fields = Record<string, unknown>;

@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import { describe, expect, it } from 'vitest';
-import { atOnce } from '../../src/in-turns.ts';
 import { contentsOf } from '../../src/mime/contents.ts';
 import { bytesIn, textIn } from '../../src/mime/decoding.ts';
 import { parameterText, readFields } from '../../src/mime/fields.ts';
 import { type Entity, readTree } from '../../src/mime/tree.ts';
+import { atOnce } from '../../src/process/in-turns.ts';
 import { expectLinear } from '../support/growth.ts';
 
 const lines = (...text: string[]) => `${text.join('\r\n')}\r\n`;

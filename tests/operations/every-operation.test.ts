@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { TOOLS } from '../../src/mcp/tools.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
+import { itemsOf } from '../../src/operations/lists.ts';
 import { changes } from '../../src/operations/perform.ts';
+import { callTool, isMarked } from '../mcp/support.ts';
 import { howToAdd, readSamples } from './samples.ts';
 import {
   type Answered,
@@ -63,14 +65,35 @@ describe.each(OPERATIONS.map((operation) => ({ name: operation.name, operation }
       expectFault(refused, 'no_such_field');
     });
 
+    if (itemsOf(operation.output) !== undefined && operation.rest.method === 'GET')
+      it('is read page by page', async () => {
+        const input = await good();
+        const seen: string[] = [];
+        let next: string | null | undefined;
+        for (let pages = 0; pages < 4 && next !== null; pages++) {
+          const { status, body } = await rest({
+            ...input,
+            limit: 1,
+            ...(next && { cursor: next }),
+          });
+          expect({ status, body }).toMatchObject({ status: 200, body: { has_more: !!body.next } });
+          expect(body.data.length).toBeLessThanOrEqual(1);
+          seen.push(...body.data.map((item: unknown) => JSON.stringify(item)));
+          next = body.next;
+        }
+        expect(new Set(seen).size).toBe(seen.length);
+      });
+
     const withUnknown = async () => ({ ...(await good()), no_such_field: 'x' });
 
     if (tool !== undefined)
       it('MCP answers what its tool says', async () => {
         expect(isOperators(operation), 'no key has operators’ scopes').toBe(false);
-        const { status, body } = await viaTool(world.service, operation, await good(), world.ada);
-        expect({ status, body }).toMatchObject({ status: 200 });
-        expectShape(z.fromJSONSchema(tool!.listed.outputSchema as never), body);
+        const key = world.ada.key!;
+        const told = await callTool(world.service, key, name, await good());
+        expect(told).toMatchObject({ isError: false });
+        expectShape(z.fromJSONSchema(tool!.listed.outputSchema as never), told.content);
+        expect(isMarked(told.fenced, world.ada.mark), JSON.stringify(told.fenced)).toBe(true);
       });
 
     it('is only for paying accounts with a key', async () => {
@@ -87,6 +110,8 @@ describe.each(OPERATIONS.map((operation) => ({ name: operation.name, operation }
         const { status, body } = await rest(input, lesser);
         expect({ status, body }).toMatchObject({ status: 403, body: { code: 'forbidden' } });
         expect(body.detail).toContain(scope);
+        // No key has it, so that nobody is to look for one.
+        if (isOperators(operation)) expect(body.detail).toMatch(/^Only operators/);
         if (tool === undefined || FOR_SENDERS_TOO.has(operation.name)) return;
         const told = await viaTool(world.service, operation, input, lesser);
         expect(told).toMatchObject({ status: 403, body: { detail: body.detail } });

@@ -236,6 +236,7 @@ const others: [string, string, string, unknown, string[], number?][] = [
   ],
   ['a cursor of messages', 'GET', '/v1/messages?cursor=x', undefined, ['cursor']],
   ['a cursor of keys', 'GET', '/v1/keys?cursor=x', undefined, ['cursor']],
+  ['a cursor of streams', 'GET', '/v1/streams?cursor=x', undefined, ['cursor']],
   ['a cursor of the audit', 'GET', '/v1/audit?cursor=x', undefined, ['cursor']],
   ['a cursor of the sandbox', 'GET', '/v1/sandbox/messages?cursor=x', undefined, ['cursor']],
 ];

@@ -79,7 +79,7 @@ it('add refuses a relay that does not work, one that is there, and wrong words',
   const nowhere = ['--url', 'smtp://127.0.0.1:1'];
   const refused = await relay('add', 'us', ...nowhere);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain('was tried and does not work');
+  expect(refused.stderr).toContain('was tested and does not work');
   expect(refused.stderr).toContain('Nothing was saved');
   expect((await relay('add', 'eu', '--url', second.url)).stderr).toContain('already');
   expect((await relay('add', 'default', '--url', second.url)).code).toBe(1);

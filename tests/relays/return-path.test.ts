@@ -3,17 +3,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/accounts/domains.ts';
 import { registerDoctor } from '../../src/cli/doctor.ts';
+import { registerIdentity } from '../../src/cli/identity.ts';
 import { openSecret } from '../../src/secrets.ts';
 import { createRelay } from '../../src/smtp/relay.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { runInProcess } from '../support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
 import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { type SmtpSink, startSink, type TakenMail } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
-import { addRelay, changeRelays, haveRelays } from './support.ts';
+import { addRelay, changeRelays, haveRelays, removeRelay } from './support.ts';
 
 let dns: TestDns;
+let test: TestDatabase;
 let service: TestService;
 let account: TestAccount;
 let one: SmtpSink;
@@ -35,17 +38,28 @@ beforeAll(async () => {
   dns = await startDns();
   one = await startSink({ onMail: (taken) => pass('one', taken) });
   two = await startSink({ onMail: (taken) => pass('two', taken) });
-  service = await startTestService({
-    ...{ RELAY_URL: one.url, DNS_SERVERS: dns.address, BOUNCE_DOMAIN: 'bounces.test' },
-  });
+  test = await createTestDatabase();
+  service = await startWith(one.url);
   account = await service.account({ identities: [] });
 }, 60_000);
 afterAll(async () => {
   await service.stop();
+  await test.drop();
   await one.stop();
   await two.stop();
   await dns.close();
 });
+
+const settings = (relayUrl: string | undefined) => ({
+  ...{ DNS_SERVERS: dns.address, BOUNCE_DOMAIN: 'bounces.test' },
+  ...(relayUrl === undefined ? {} : { RELAY_URL: relayUrl }),
+});
+const startWith = (relayUrl: string | undefined) =>
+  startTestService(settings(relayUrl), { on: test });
+async function restartWith(relayUrl: string | undefined): Promise<void> {
+  await service.stop();
+  service = await startWith(relayUrl);
+}
 
 async function add(domain: string): Promise<void> {
   const { vault } = await openSecret(service.database, undefined);
@@ -140,7 +154,7 @@ it('doctor sends a probe through each relay, and asks for the SPF record that al
   const doctor = async () => {
     const { stdout } = await runInProcess(registerDoctor, ['doctor', '--json'], {
       ...{ DATABASE_URL: service.databaseUrl, PORT: '1', FEEDBACK_PORT: '1' },
-      ...{ RELAY_URL: one.url, DNS_SERVERS: dns.address, BOUNCE_DOMAIN: 'bounces.test' },
+      ...settings(one.url),
     });
     const findings: { check: string; ok: boolean; detail: string }[] = JSON.parse(stdout);
     return (check: string) => findings.find((it) => it.check === check)!;
@@ -165,4 +179,55 @@ it('nobody makes up a probe', async () => {
     expect(recipients[0]).toMatchObject({ result: 'refused', code: 550 });
   }
   await relay.close();
+});
+
+describe('RELAY_URL that a restart changes', () => {
+  const ownPath = 'sm-bounces.moved.example';
+  const isInUse = async (): Promise<boolean> => {
+    const [row] = await test.database.query<{ seen: boolean }>(
+      `SELECT return_path_seen AS seen FROM domains WHERE domain = 'moved.example'`,
+    );
+    return row!.seen;
+  };
+  beforeAll(async () => {
+    await removeRelay(service, 'two');
+    leads.one = true;
+    await restartWith(undefined);
+    await add('moved.example');
+    await check('moved.example');
+    // In the sandbox reports always find the way.
+    expect(await isInUse()).toBe(true);
+  }, 60_000);
+
+  it('from the sandbox to a relay: proved anew, without anybody asking', async () => {
+    leads.one = false;
+    await restartWith(one.url);
+    expect(await returnPathOf('moved.example')).toBe('bounces.test');
+    leads.one = true;
+    await check('moved.example');
+    await until(async () => (await returnPathOf('moved.example')) === ownPath);
+    // The same address with another login is the same way.
+    await restartWith(one.url.replace('smtp://', 'smtp://user:secret@'));
+    expect(await isInUse()).toBe(true);
+    await restartWith(two.url);
+    expect(await returnPathOf('moved.example')).toBe('bounces.test');
+    leads.two = true;
+    await restartWith(one.url);
+    await until(async () => (await returnPathOf('moved.example')) === ownPath);
+  }, 60_000);
+
+  it('a command that knows another, or none, proves nothing', async () => {
+    leads.one = false;
+    await restartWith(two.url);
+    leads.two = false;
+    await test.database.query(
+      `UPDATE domains SET return_path_seen = false, return_path_proved_at = NULL`,
+    );
+    for (const relayUrl of [undefined, one.url]) {
+      await runInProcess(registerIdentity, ['identity', 'check', 'moved.example'], {
+        ...{ DATABASE_URL: service.databaseUrl, ...settings(relayUrl) },
+      });
+      expect(await isInUse()).toBe(false);
+    }
+  }, 60_000);
 });

@@ -1,7 +1,7 @@
 // A captured mail is read in time that grows with it: what a sender wrote into it does not hold up who looks.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { atOnce } from '../../src/in-turns.ts';
+import { atOnce } from '../../src/process/in-turns.ts';
 import { findIn, readCaptured } from '../../src/sandbox/captured-mail.ts';
 import { pixelImage } from '../../src/tracking/pixel.ts';
 import { expectLinearFor } from '../support/growth.ts';

@@ -73,7 +73,7 @@ it('bytes count, too', async () => {
 
 it('sizes are written as people write them', () => {
   const read = (text: string) => readConfig({ QUEUE_LIMIT_BYTES: text }).queueLimit.bytes;
-  expect(readConfig({}).queueLimit).toEqual({ mails: 1_000_000, bytes: 10 * 1024 ** 3 });
+  expect(readConfig({}).queueLimit).toEqual({ emails: 1_000_000, bytes: 10 * 1024 ** 3 });
   expect(read('500 MB')).toBe(500 * 1024 ** 2);
   expect(read('2gb')).toBe(2 * 1024 ** 3);
   expect(read('1000')).toBe(1000);

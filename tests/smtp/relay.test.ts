@@ -599,7 +599,7 @@ describe('connections', () => {
       await takeMail(peer);
       await peer.expect(/^QUIT$/);
     });
-    const relay = relayTo(target, { maxMailsPerConnection: 2 });
+    const relay = relayTo(target, { maxEmailsPerConnection: 2 });
     for (let i = 0; i < 4; i++)
       expect(results(await relay.hand(envelope(), MAIL))).toEqual(['accepted']);
     expect(target.connections()).toBe(2);

@@ -41,6 +41,7 @@ const LONG = [
   'store/usable',
   'faults/embedded-kill',
   'mcp/approval-clients',
+  'mcp/key-rules',
   'jinja/sweep',
   'jinja/search',
   'catalog/html',

@@ -2,7 +2,7 @@
 // what was built.
 import { readFileSync } from 'node:fs';
 import { Problem } from '../../dist/errors.js';
-import { openThreadClock } from '../../dist/thread-clock.js';
+import { openThreadClock } from '../../dist/process/thread-clock.js';
 import { serveJobs } from '../../dist/threads/serve.js';
 
 const seen = [];

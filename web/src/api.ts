@@ -128,7 +128,12 @@ export function createQueryClient(): QueryClient {
           count < 2 &&
           !(fault instanceof SandmartinError && fault.status >= 400 && fault.status < 500),
         throwOnError: false,
+        // Without a line a page says so; otherwise it would look as if it were loading for ever.
+        networkMode: 'always',
+        refetchOnReconnect: true,
       },
+      // Nor is a change put off until the line is back: whoever made it would think it was done.
+      mutations: { networkMode: 'always' },
     },
   });
   queries = client;

@@ -1,31 +1,40 @@
-// Server-sent events as a hook: the newest state a stream told, and whether it is connected.
-import { useEffect, useRef, useState } from 'react';
+// Server-sent events as a hook: every state that a stream tells.
+import { useEffect, useRef } from 'react';
 import { accountShown } from './api.ts';
 
-/**
- * `event` is the name of the events; a null `url` listens to nothing. EventSource reconnects by
- * itself.
- */
+const REOPENED_AFTER_MS = 4000;
+
+/** `event` is the name of the events; a null `url` listens to nothing. */
 export function useLive<State>(
   url: string | null,
   event: string,
   onState: (state: State) => void,
-): { connected: boolean } {
-  const [connected, setConnected] = useState(false);
+): void {
   const newest = useRef(onState);
   newest.current = onState;
   useEffect(() => {
     if (url === null) return;
     // A stream cannot set a header: it says here which account it is about.
     const account = accountShown();
-    const source = new EventSource(account === undefined ? url : `${url}?account=${account}`);
-    source.onopen = () => setConnected(true);
-    source.onerror = () => setConnected(false);
-    source.addEventListener(event, (told) => {
-      setConnected(true);
-      newest.current(JSON.parse((told as MessageEvent<string>).data) as State);
-    });
-    return () => source.close();
+    const address = account === undefined ? url : `${url}?account=${account}`;
+    let source: EventSource;
+    let reopening: ReturnType<typeof setTimeout> | undefined;
+    const open = () => {
+      source = new EventSource(address);
+      source.addEventListener(event, (told) =>
+        newest.current(JSON.parse((told as MessageEvent<string>).data) as State),
+      );
+      // A line that was cut the browser takes up again, but not one that was refused: while the
+      // service starts, or until somebody has signed in again.
+      source.onerror = () => {
+        if (source.readyState !== EventSource.CLOSED) return;
+        reopening = setTimeout(open, REOPENED_AFTER_MS);
+      };
+    };
+    open();
+    return () => {
+      clearTimeout(reopening);
+      source.close();
+    };
   }, [url, event]);
-  return { connected };
 }

@@ -115,15 +115,18 @@ type Row<Name extends ListName> = Output<Name> extends Page<infer Item> ? Item :
 export function useRows<Name extends ListName>(
   name: Name,
   input: Input<Name>,
-  { watched = false } = {},
+  { watched = false, enabled = true } = {},
 ) {
   const pages = useInfiniteQuery({
     ...rowsOf(name, input),
+    enabled,
     select: useForesight<InfiniteData<Output<Name>, string | undefined>>(name),
     // Another search replaces the rows when it has found some; until then they stay.
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       watched && state.data?.pages.length === 1 ? WATCH_EVERY_MS : false,
+    // Every page is a call: whoever scrolled through hundreds need not have them all again.
+    refetchOnWindowFocus: ({ state }) => state.data?.pages.length === 1,
   });
   const rows = (pages.data?.pages ?? []).flatMap((page) => (page as Page<Row<Name>>).data);
   return { ...pages, rows };

@@ -9,6 +9,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import { type Category, categories } from '../../src/templates/categories.ts';
 import { readAhead, rowsAhead } from './operations.ts';
 import { NotFound, PageFault } from './parts/fault.tsx';
 import { sessionQuery } from './session.ts';
@@ -87,6 +88,10 @@ const newPassword = createRoute({
 const tabSearch = (search: Record<string, unknown>): { tab?: string } =>
   typeof search.tab === 'string' ? { tab: search.tab } : {};
 
+/** What a list is searched for as well. */
+const textSearch = ({ q }: Record<string, unknown>): { q?: string } =>
+  q === undefined || q === '' ? {} : { q: String(q) };
+
 const dimensions = ['template', 'tag', 'stream', 'domain', 'relay'] as const;
 
 const overview = createRoute({
@@ -134,7 +139,12 @@ const messages = createRoute({
 const message = createRoute({
   getParentRoute: () => inside,
   path: '/messages/$id',
-  validateSearch: tabSearch,
+  // The last two are about its recipients.
+  validateSearch: (search): { tab?: string; state?: string; q?: string } => ({
+    ...tabSearch(search),
+    ...(typeof search.state === 'string' && { state: search.state }),
+    ...textSearch(search),
+  }),
   loader: ({ context: { queries }, params }) =>
     readAhead(queries, 'messages.details', { sm_mail_id: params.id }),
   component: lazyRouteComponent(() => import('./pages/messages/message.tsx'), 'MessagePage'),
@@ -155,9 +165,15 @@ const approval = createRoute({
   component: lazyRouteComponent(() => import('./pages/approvals/approval.tsx'), 'ApprovalPage'),
 });
 
+export type TemplatesShown = 'all' | 'own' | Category;
+
 const templates = createRoute({
   getParentRoute: () => inside,
   path: '/templates',
+  validateSearch: (search): { q?: string; show?: TemplatesShown } => {
+    const show = (['own', ...categories] as const).find((it) => it === search.show);
+    return { ...textSearch(search), ...(show && { show }) };
+  },
   loader: ({ context: { queries } }) => {
     readAhead(queries, 'templates.list', {});
     readAhead(queries, 'templates.listOwn', {});
@@ -177,6 +193,7 @@ const template = createRoute({
 const templateEditor = createRoute({
   getParentRoute: () => inside,
   path: '/templates/$slug/edit',
+  validateSearch: tabSearch,
   loader: ({ context: { queries }, params }) =>
     readAhead(queries, 'templates.getVersion', { slug: params.slug, version: 'newest' }),
   component: lazyRouteComponent(() => import('./pages/templates/editor.tsx'), 'EditorPage'),
@@ -221,6 +238,10 @@ const webhook = createRoute({
 const connect = createRoute({
   getParentRoute: () => inside,
   path: '/connect',
+  validateSearch: (search): { agent?: string; program?: string } => ({
+    ...(typeof search.agent === 'string' && { agent: search.agent }),
+    ...(typeof search.program === 'string' && { program: search.program }),
+  }),
   loader: ({ context: { queries } }) => readAhead(queries, 'usage.get', {}),
   component: lazyRouteComponent(() => import('./pages/connect/connect.tsx'), 'ConnectPage'),
 });
@@ -228,12 +249,14 @@ const connect = createRoute({
 const reference = createRoute({
   getParentRoute: () => inside,
   path: '/connect/reference',
+  validateSearch: textSearch,
   component: lazyRouteComponent(() => import('./pages/connect/reference.tsx'), 'ReferencePage'),
 });
 
 const keys = createRoute({
   getParentRoute: () => inside,
   path: '/keys',
+  validateSearch: ({ revoked }): { revoked?: true } => (revoked === true ? { revoked } : {}),
   loader: ({ context: { queries } }) => rowsAhead(queries, 'keys.list', {}),
   component: lazyRouteComponent(() => import('./pages/keys/keys.tsx'), 'KeysPage'),
 });
@@ -241,7 +264,10 @@ const keys = createRoute({
 const audit = createRoute({
   getParentRoute: () => inside,
   path: '/audit',
-  loader: ({ context: { queries } }) => rowsAhead(queries, 'audit.list', { target: '', limit: 50 }),
+  validateSearch: textSearch,
+  loaderDeps: ({ search: { q = '' } }) => ({ q }),
+  loader: ({ context: { queries }, deps: { q } }) =>
+    rowsAhead(queries, 'audit.list', { target: q, limit: 50 }),
   component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
 });
 
@@ -255,7 +281,10 @@ const streams = createRoute({
 const suppressions = createRoute({
   getParentRoute: () => inside,
   path: '/suppressions',
-  loader: ({ context: { queries } }) => rowsAhead(queries, 'suppressions.list', { search: '' }),
+  validateSearch: textSearch,
+  loaderDeps: ({ search: { q = '' } }) => ({ q }),
+  loader: ({ context: { queries }, deps: { q } }) =>
+    rowsAhead(queries, 'suppressions.list', { search: q }),
   component: lazyRouteComponent(
     () => import('./pages/suppressions/suppressions.tsx'),
     'SuppressionsPage',

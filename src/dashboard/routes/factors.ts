@@ -33,6 +33,7 @@ import type { DashboardDeps } from '../deps.ts';
 import { toMe } from '../me.ts';
 import type { Call, Works } from '../route.ts';
 import { passkeyAnswer } from './passkey-answer.ts';
+import { tryOf } from './sign-in-try.ts';
 
 type Names =
   | 'listSessions'
@@ -71,10 +72,7 @@ export const factorRoutes: Works<Names> = {
     ]),
     async run(deps, { session, body, request }) {
       const { user } = session;
-      const attempt = {
-        email: user.email,
-        client: deps.requesterOf(request.raw).ipAddress,
-      };
+      const attempt = { ...tryOf(deps, { request }), email: user.email };
       await countTry(deps.database, attempt);
       const right =
         'password' in body
@@ -116,7 +114,7 @@ export const factorRoutes: Works<Names> = {
     async run(deps, call) {
       requireFresh(call.session);
       const { user, id: sessionId } = call.session;
-      const attempt = { email: user.email, client: deps.requesterOf(call.request.raw).ipAddress };
+      const attempt = { ...tryOf(deps, call), email: user.email };
       await countTry(deps.database, attempt);
       const codes = await deps.database.transaction(async (client) => {
         await confirmApp(deps, client, user.id, call.body.code.replaceAll(/\s/g, ''));
@@ -244,7 +242,7 @@ function requireFresh({ fresh }: Session): void {
   if (fresh) return;
   throw new Problem(
     'forbidden',
-    'Confirm who you are first, with your password or a passkey. It is good for ten minutes.',
+    'First confirm who you are, with your password or a passkey. That is valid for ten minutes.',
   );
 }
 

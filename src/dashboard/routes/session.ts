@@ -8,6 +8,7 @@ import { makeChallenge, makeTicket, readTicket } from '../../people/challenges.t
 import { factorsOf, hasFactor, recoveryCodeWasUsed } from '../../people/factors.ts';
 import { addFirstOwner } from '../../people/first-owner.ts';
 import { acceptInvitation, findInvitation } from '../../people/invitations.ts';
+import { makeMark } from '../../people/known-browser.ts';
 import { SIGN_IN, takePasskey } from '../../people/passkeys.ts';
 import { findReset, resetPassword } from '../../people/password-reset.ts';
 import { takeRecoveryCode } from '../../people/recovery-codes.ts';
@@ -29,7 +30,6 @@ import {
   forgiveCode,
   forgivePasskey,
   forgiveTry,
-  type SignInTry,
 } from '../../people/sign-in-throttle.ts';
 import { checkCredentials, findUser, noUsersYet, setPassword } from '../../people/users.ts';
 import { relyingParty } from '../../people/webauthn.ts';
@@ -39,6 +39,7 @@ import type { Call, Works } from '../route.ts';
 import { dropCookie, setCookie } from '../session-cookie.ts';
 import type { Entered, Me } from '../views/session.ts';
 import { passkeyAnswer } from './passkey-answer.ts';
+import { tryOf } from './sign-in-try.ts';
 
 const password = z.string().max(1000);
 const email = z.string().max(320);
@@ -73,7 +74,7 @@ export const sessionRoutes: Works<Names> = {
   signIn: {
     body: z.strictObject({ email, password }),
     async run(deps, call) {
-      const attempt = tryOf(deps, call, call.body.email);
+      const attempt = { ...tryOf(deps, call), email: call.body.email };
       await countTry(deps.database, attempt);
       const user = await checkCredentials(deps.database, call.body.email, call.body.password);
       if (user === undefined) {
@@ -91,7 +92,7 @@ export const sessionRoutes: Works<Names> = {
     body: z.strictObject({ ticket: z.string().max(300), code: z.string().max(100) }),
     async run(deps, call) {
       const { userId, email, accountId } = await readTicket(deps, call.body.ticket);
-      const attempt = tryOf(deps, call, email);
+      const attempt = { ...tryOf(deps, call), email: email };
       await countCode(deps.database, attempt);
       if (!(await isCode(deps, userId, call.body.code))) {
         throw new Problem(
@@ -115,12 +116,12 @@ export const sessionRoutes: Works<Names> = {
     body: z.strictObject({ answer: passkeyAnswer, accountId: z.number().int().optional() }),
     async run(deps, call) {
       const { answer, accountId } = call.body;
-      const { ipAddress } = deps.requesterOf(call.request.raw);
-      await countPasskey(deps.database, ipAddress);
+      const attempt = tryOf(deps, call);
+      await countPasskey(deps.database, attempt);
       const { userId } = await deps.database.transaction((client) =>
         takePasskey(deps, client, relyingParty(deps.baseUrl()), { purpose: SIGN_IN, answer }),
       );
-      await forgivePasskey(deps.database, ipAddress);
+      await forgivePasskey(deps.database, attempt);
       const own = await membershipsOf(deps.database, userId);
       const wished = own.find(({ id }) => id === accountId)?.id;
       return await begin(deps, call, userId, { accountId: wished, secondFactor: true });
@@ -153,7 +154,7 @@ export const sessionRoutes: Works<Names> = {
   changePassword: {
     body: z.strictObject({ current: password, password }),
     async run(deps, { session, body, reply, request }) {
-      const attempt = tryOf(deps, { request }, session.user.email);
+      const attempt = { ...tryOf(deps, { request }), email: session.user.email };
       await countTry(deps.database, attempt);
       const user = await checkCredentials(deps.database, session.user.email, body.current);
       if (user === undefined) {
@@ -198,7 +199,7 @@ export const sessionRoutes: Works<Names> = {
     body: z.strictObject({ token, password, name: z.string().max(200).optional() }),
     async run(deps, call) {
       const { email } = await findInvitation(deps.database, call.body.token);
-      const attempt = tryOf(deps, call, email);
+      const attempt = { ...tryOf(deps, call), email: email };
       await countTry(deps.database, attempt);
       const { user, accountId } = await acceptInvitation(deps, call.body);
       await forgiveTry(deps.database, attempt);
@@ -209,7 +210,7 @@ export const sessionRoutes: Works<Names> = {
   askForReset: {
     body: z.strictObject({ email }),
     async run(deps, { body, request }) {
-      await countReset(deps.database, tryOf(deps, { request }, body.email));
+      await countReset(deps.database, { ...tryOf(deps, { request }), email: body.email });
       // Not waited for: how long the answer takes must not tell whether there was somebody to write
       // to.
       void emailResetLink(deps, body.email);
@@ -234,12 +235,6 @@ export const sessionRoutes: Works<Names> = {
     },
   },
 };
-
-const tryOf = (
-  deps: DashboardDeps,
-  { request }: Pick<Call<'signIn'>, 'request'>,
-  email: string,
-): SignInTry => ({ email, client: deps.requesterOf(request.raw).ipAddress });
 
 type SigningIn = Pick<Call<'signIn'>, 'session' | 'reply' | 'request'>;
 
@@ -282,6 +277,7 @@ async function begin(
   const place = { device: deviceOf(userAgent), ipAddress };
   const opened = await openSession(deps.database, deps.clock, userId, { ...wish, ...place });
   setCookie(reply, deps.baseUrl(), opened.token);
+  setCookie(reply, deps.baseUrl(), makeMark(deps, userId), 'sm_browser');
   deps.noteOpenedAt(request.headers.origin);
   return await meBehind(deps, opened.token);
 }

@@ -181,11 +181,14 @@ export function readEvent<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
-  throw notDocumented(title, error.issues[0]?.path.join('.') || 'the whole of it');
+  throw notDocumented(title, error.issues[0]?.path.join('.') || 'the whole body');
 }
 
 export const notDocumented = (title: string, path: string): Problem =>
-  new Problem('invalid', `This is no event that ${title} documents: ${path} is missing or wrong.`);
+  new Problem(
+    'invalid',
+    `This is not an event that ${title} documents: ${path} is missing or wrong.`,
+  );
 
 const CLOCK_SKEW_MS = 10 * 60_000;
 

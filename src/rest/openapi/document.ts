@@ -1,9 +1,10 @@
 // OpenAPI 3.1, made from the operations and the event kinds. Served at /openapi.json; the committed
 // copy is checked fresh, and redocly, spectral, openapi-typescript and orval read it in
 // tests/openapi.
-import { atOnce } from '../../in-turns.ts';
+
 import { OPERATIONS } from '../../operations/all.ts';
 import type { Operation } from '../../operations/operation.ts';
+import { atOnce } from '../../process/in-turns.ts';
 import { describeOperation } from './operations.ts';
 import { RESPONSES } from './responses.ts';
 import { PROBLEM, Schemas } from './schemas.ts';
@@ -30,7 +31,7 @@ export function* describing(baseUrl = 'http://127.0.0.1:3000'): Generator<void, 
       title: 'Sandmartin',
       version: '1',
       description:
-        'Transactional email that you run yourself: one call queues an email, one call tells its whole story. All bodies are JSON. Answers may gain fields at any time; ignore those that you do not know.',
+        'Transactional email you run yourself: one call queues an email, one call tells its whole story. All bodies are JSON. Answers may gain fields at any time; ignore those you do not know.',
       contact: { name: 'Whoever runs this service', url: baseUrl },
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -62,20 +63,20 @@ const TAGS: Record<string, string> = {
   domains: 'Domains to send from, with the DNS records that prove and sign for them.',
   addresses: 'Single addresses to send from, proved by a link.',
   streams: 'The kinds of email that the account sends, each of which recipients can leave.',
-  suppressions: 'Addresses that the account must no longer write to.',
-  recipients: 'What the account holds about one person, given out or erased.',
-  webhooks: 'Where events are posted to, and what is posted there.',
+  suppressions: 'Addresses that the account can no longer send to.',
+  recipients: 'What the account holds about one person, to export or erase.',
+  webhooks: 'Where events are posted, and what was posted there.',
   approvals: 'Emails that wait for a person’s approval.',
   keys: 'API keys and the rules they carry.',
-  team: 'The people of the account, and who is invited.',
+  team: 'The people in the account, and who is invited.',
   account: 'The account itself: plan, quota and switches.',
   sandbox: 'What the sandbox captured instead of delivering it.',
-  usage: 'Today’s quota, figures over time, and what needs an action.',
+  usage: 'Today’s quota, figures over time, and what needs attention.',
   statistics: 'What happened to the emails, over time.',
   audit: 'Who changed what.',
   accounts: 'All accounts, for operators of the service.',
   service: 'The state of the service, for its operators.',
-  relays: 'Where email is handed to: addresses, weights, rules and limits. For operators.',
+  relays: 'Where emails are handed over: addresses, weights, rules and limits. For operators.',
   feedback: 'Email to postmaster, abuse and the feedback listener, for operators.',
   quarantine: 'Emails that were set aside, for operators of the service.',
 };

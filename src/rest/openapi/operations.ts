@@ -106,7 +106,7 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'For 24 hours, the same key with the same body answers as the first call did; nothing is sent twice.',
+    'For 24 hours, a call with the same key and body gets the same answer as the first; nothing is sent twice.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 

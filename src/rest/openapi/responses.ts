@@ -21,7 +21,7 @@ const REFUSALS: Record<number, Described> = {
       'The key lacks the scope, a rule of the key or the account forbids it, or `from_email` is not a verified identity of the account.',
   },
   404: { name: 'NotFound', description: 'Not found among what this account can see.' },
-  409: { name: 'Conflict', description: 'It conflicts with what is there; `detail` says why.' },
+  409: { name: 'Conflict', description: 'It conflicts with the current state; `detail` says why.' },
   412: { name: 'Stale', description: 'Someone else has changed it since; `detail` says what.' },
   429: {
     name: 'OverLimit',
@@ -31,7 +31,7 @@ const REFUSALS: Record<number, Described> = {
   500: {
     name: 'InternalFault',
     description:
-      'A fault in the service. It was logged. It is not certain whether the call was done: a send with an `Idempotency-Key` can be tried again safely.',
+      'A fault in the service. It was logged. The call may or may not have taken effect: a send with an `Idempotency-Key` can be retried safely.',
   },
   502: {
     name: 'RelayDown',
@@ -42,7 +42,7 @@ const REFUSALS: Record<number, Described> = {
   503: {
     name: 'Unavailable',
     description:
-      'The service cannot do it right now, because its database cannot be reached or too much is waiting. Try again after `retry-after` seconds.',
+      'The service cannot do this right now, because its database cannot be reached or too much is waiting. Try again after `retry-after` seconds.',
     waits: true,
   },
 };

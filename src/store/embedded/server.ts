@@ -33,7 +33,7 @@ const standardSettings = {
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   log_checkpoints: 'off',
-  log_error_verbosity: 'terse', // no DETAIL lines: they quote rows, that is, mails
+  log_error_verbosity: 'terse', // no DETAIL lines: they quote rows, that is, emails
 };
 
 const logLimitBytes = 5_000_000;

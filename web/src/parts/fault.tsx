@@ -1,11 +1,15 @@
 // What a page shows when it could not be loaded, and when there is no such page.
 import { Button, Center, Stack, Text, Title } from '@mantine/core';
-import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { SandmartinError } from '../../../src/client/calls.ts';
 import { RetryIcon } from './icons.tsx';
 
+/** The service says that there is no such thing, or no longer. */
+export const isAbsent = (fault: unknown): boolean =>
+  fault instanceof SandmartinError && fault.status === 404;
+
 export function Fault({ fault, retry }: { fault: unknown; retry?: () => unknown }) {
-  const absent = fault instanceof SandmartinError && fault.status === 404;
+  const absent = isAbsent(fault);
   return (
     <Center py={64} px="md">
       <Stack align="center" gap="xs" maw={460} ta="center" role="alert">
@@ -28,8 +32,10 @@ export function Fault({ fault, retry }: { fault: unknown; retry?: () => unknown 
   );
 }
 
-export function PageFault({ error, reset }: ErrorComponentProps) {
-  return <Fault fault={error} retry={reset} />;
+/** Everything that the page stands on is asked for again, who is signed in above all. */
+export function PageFault({ error }: ErrorComponentProps) {
+  const router = useRouter();
+  return <Fault fault={error} retry={() => router.invalidate()} />;
 }
 
 export function NotFound() {

@@ -1,12 +1,12 @@
 // The frame of a list, the same on every page: what it is searched by, what stands there while it
 // loads, when it cannot be loaded and when it holds nothing, its rows, and the way to more of them.
 // Before it: what useRows or useRead answered. Each page adds its words and one line per row.
-import { Alert, Button, Group, Paper, Table, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { type ReactNode, useState } from 'react';
+import { Alert, Button, Group, Paper, Table, Text, TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { Fault } from './fault.tsx';
 import { SearchIcon } from './icons.tsx';
 import { Empty, type EmptyProps, LoadingRows, TableBox } from './page.tsx';
+import { useTyped } from './typed.ts';
 
 /** What the frame has to know of a question that was asked. */
 interface Asked {
@@ -17,6 +17,7 @@ interface Asked {
   /** Of what is read page by page. */
   hasNextPage?: boolean;
   isFetchingNextPage?: boolean;
+  isFetchNextPageError?: boolean;
   fetchNextPage?: () => unknown;
 }
 
@@ -42,21 +43,24 @@ export function List<Row>(props: ListProps<Row>) {
   }
   return (
     <>
-      {failed && <Stale {...failed} />}
+      {failed && !failed.isFetchNextPageError && <Stale {...failed} />}
       {/* A page without hits may be followed by one that has some. */}
       {rows.length === 0 && !more && empty && <Empty {...empty} />}
       {(rows.length > 0 || (more && endless)) && children(rows)}
-      {more && !endless && <ShowMore {...more} />}
+      {more && (!endless || more.isFetchNextPageError) && <ShowMore {...more} />}
     </>
   );
 }
+
+const sayFault = (fault: unknown): string =>
+  fault instanceof Error ? fault.message : String(fault);
 
 /** What is shown was read a while ago, and could not be read again. */
 function Stale({ error, refetch }: Asked) {
   return (
     <Alert color="yellow" mb="md" role="alert" title="This is not up to date">
       <Group justify="space-between" gap="xs">
-        {error instanceof Error ? error.message : String(error)}
+        {sayFault(error)}
         <Button size="compact-sm" variant="default" onClick={() => refetch()}>
           Try again
         </Button>
@@ -65,35 +69,35 @@ function Stale({ error, refetch }: Asked) {
   );
 }
 
-function ShowMore({ isFetchingNextPage, fetchNextPage }: Asked) {
+function ShowMore({ error, isFetchingNextPage, isFetchNextPageError, fetchNextPage }: Asked) {
   return (
     <Group mt="md">
+      {isFetchNextPageError && (
+        <Text size="sm" role="alert">
+          {sayFault(error)}
+        </Text>
+      )}
       <Button
         variant="default"
         loading={isFetchingNextPage === true}
         onClick={() => void fetchNextPage?.()}
       >
-        Show more
+        {isFetchNextPageError ? 'Try again' : 'Show more'}
       </Button>
     </Group>
   );
 }
 
-/** What somebody is writing, and what is searched for: the same once they pause. */
-export function useSearchText() {
-  const [text, setText] = useState('');
-  const [search] = useDebouncedValue(text.trim(), 300);
-  return { text, setText, search };
-}
-
 interface SearchBoxProps {
   label: string;
   placeholder?: string;
-  text: string;
-  onText: (text: string) => void;
+  /** Of `useSearchText`. */
+  search: string;
+  onSearch: (text: string) => void;
 }
 
-export function SearchBox({ label, placeholder = label, text, onText }: SearchBoxProps) {
+export function SearchBox({ label, placeholder = label, search, onSearch }: SearchBoxProps) {
+  const typed = useTyped(search, onSearch);
   return (
     <TextInput
       className="search-box"
@@ -101,8 +105,7 @@ export function SearchBox({ label, placeholder = label, text, onText }: SearchBo
       aria-label={label}
       placeholder={placeholder}
       leftSection={<SearchIcon size={16} />}
-      value={text}
-      onChange={(event) => onText(event.currentTarget.value)}
+      {...typed}
     />
   );
 }
@@ -121,7 +124,7 @@ interface RowTableProps {
 export function RowTable({ label, columns, actions = false, children }: RowTableProps) {
   return (
     <TableBox label={label}>
-      <Table>
+      <Table className="row-table">
         <Table.Thead>
           <Table.Tr>
             {columns.map((column) =>

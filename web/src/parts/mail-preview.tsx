@@ -8,6 +8,7 @@ import { type ReactNode, useState } from 'react';
 import { CodeBlock } from './copy.tsx';
 import { DesktopIcon, ImageIcon, MoonIcon, PhoneIcon, SunIcon, TextIcon } from './icons.tsx';
 import { MailFrame } from './mail-frame.tsx';
+import { LOADING } from './page.tsx';
 import { Tooltip } from './tooltip.tsx';
 
 export interface ShownMail {
@@ -71,9 +72,9 @@ export function MailPreview({ mail, title, fault, minHeight = 480, plain = false
       {!plain && mail?.subject !== undefined && (
         <InboxRow mail={mail} words={(mail.html ?? null) === null ? (mail.text ?? '') : words} />
       )}
-      {view === 'text' ? (
-        <CodeBlock code={mail?.text ?? ''} label="Text of the email" />
-      ) : (
+      {view === 'text' && <CodeBlock code={mail?.text ?? ''} label="Text of the email" />}
+      {/* Where there is none and will be none, nothing looks as if it were loading. */}
+      {view !== 'text' && (mail !== undefined || fault === undefined) && (
         <Paper
           html={mail?.html ?? undefined}
           {...{ title, dark, images, minHeight, plain }}
@@ -106,7 +107,7 @@ function Paper({ html, title, dark, images, minHeight, width, plain, onWords }: 
     <Box className="mail-stage" data-dark={dark || undefined} data-plain={plain || undefined}>
       <div ref={ref}>
         {html === undefined ? (
-          <Skeleton height={minHeight} aria-label="Loading the preview" />
+          <Skeleton height={minHeight} {...LOADING} />
         ) : (
           <div className="mail-paper" style={{ width: width * scale, height: full * scale }}>
             <div className="mail-scaled" style={{ width, transform: `scale(${scale})` }}>

@@ -3,7 +3,7 @@
 import { Box, Center, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
-interface PageProps {
+export interface PageProps {
   title: string;
   /** One sentence on what this page is for. */
   lead?: ReactNode;
@@ -24,7 +24,7 @@ export function Page({ title, lead, back, actions, wide, children }: PageProps) 
       <Box className="page-head">
         <Box miw={0}>
           {back && <Box mb={6}>{back}</Box>}
-          <Title order={1} className="page-title">
+          <Title order={1} className="page-title" tabIndex={-1}>
             {title}
           </Title>
           {lead && (
@@ -90,10 +90,13 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
   );
 }
 
+/** For what stands in the place of what is not there yet. */
+export const LOADING = { role: 'progressbar', 'aria-label': 'Loading', 'aria-busy': true } as const;
+
 /** Rows of the height that the list will have, so that nothing jumps. */
 export function LoadingRows({ rows = 6, height = 20 }: { rows?: number; height?: number }) {
   return (
-    <Paper p="md" aria-busy="true" aria-label="Loading">
+    <Paper p="md" {...LOADING}>
       <Stack gap={28}>
         {Array.from({ length: rows }, (_, row) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike

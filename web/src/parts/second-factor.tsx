@@ -59,7 +59,7 @@ export function SecondFactor({ need, enter, startAgain }: SecondFactorProps) {
       )}
       <ActionForm
         action={give}
-        act="Go on"
+        act="Continue"
         onSend={(field) =>
           give.mutate({ body: { ticket: need.ticket, code: field('code').trim() } })
         }

@@ -1,7 +1,7 @@
 // Times as people say them ("3 minutes ago"), with the exact one on hover and in the markup. They
 // stay true while one looks.
 import { Text, type TextProps } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useSyncExternalStore } from 'react';
 import { Tooltip } from './tooltip.tsx';
 
 const steps: [limitSeconds: number, divisor: number, unit: Intl.RelativeTimeFormatUnit][] = [
@@ -56,12 +56,12 @@ export function sayDuration(ms: number): string {
 }
 
 export function Time({ at, ...text }: { at: string } & TextProps) {
-  const now = useNow();
   const date = asDate(at);
+  const said = useSyncExternalStore(watchClock, () => sayRelative(date, new Date()));
   return (
     <Tooltip label={`${exact.format(date)} · ${date.toISOString()}`}>
       <Text component="time" dateTime={date.toISOString()} inherit span {...text}>
-        {sayRelative(date, now)}
+        {said}
       </Text>
     </Tooltip>
   );
@@ -77,11 +77,19 @@ export function localInput(iso: string | undefined): string {
 export const readLocalInput = (local: string): string =>
   local === '' ? '' : new Date(local).toISOString();
 
-function useNow(): Date {
-  const [now, setNow] = useState(() => new Date());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(new Date()), 10_000);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
+const watchers = new Set<() => void>();
+let clock: ReturnType<typeof setInterval> | undefined;
+
+/** One clock for all times of a page, of which a long list has thousands. */
+function watchClock(watcher: () => void): () => void {
+  watchers.add(watcher);
+  clock ??= setInterval(() => {
+    for (const one of watchers) one();
+  }, 10_000);
+  return () => {
+    watchers.delete(watcher);
+    if (watchers.size > 0) return;
+    clearInterval(clock);
+    clock = undefined;
+  };
 }

@@ -118,7 +118,7 @@ export function UserMenu() {
   );
 }
 
-const schemes = { light: 'Light', dark: 'Dark', auto: 'Same as the system' } as const;
+const schemes = { light: 'Light', dark: 'Dark', auto: 'System' } as const;
 
 function Schemes() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();

@@ -51,7 +51,7 @@ export function OtherAccountDialog({ opened }: { opened: boolean }) {
           data-autofocus
           onClick={() => goOn.mutate({ body: { accountId: account.id } }, { onError: tellFault })}
         >
-          Go on in {account.name}
+          Continue in {account.name}
         </Button>
       </Group>
     </Dialog>

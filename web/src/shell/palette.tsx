@@ -1,12 +1,13 @@
-// ⌘K: one box that leads everywhere. Pages of the navigation, the account's templates, a few
-// actions, and whatever else was typed as a search in messages. A combobox (ARIA 1.2): focus stays in
-// the box, arrows move the active option. Loaded when it is first opened.
+// ⌘K: one box that leads everywhere. Pages of the navigation, a few actions, whatever of the account
+// has a name, and what else was typed as a search in messages, suppressions and the reference. A
+// combobox (ARIA 1.2): focus stays in the box, arrows move the active option. Loaded when it is
+// first opened.
 import { TextInput } from '@mantine/core';
 import { type NavigateOptions, useNavigate, useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { call } from '../api.ts';
 import { useEnter } from '../enter.ts';
-import { useRead } from '../operations.ts';
+import { useRead, useRows } from '../operations.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { SearchIcon } from '../parts/icons.tsx';
 import { tellFault } from '../parts/results.ts';
@@ -77,7 +78,7 @@ export function Palette({ opened, onClose }: { opened: boolean; onClose: () => v
         variant="unstyled"
         size="md"
         px="md"
-        placeholder="Go to a page, a template, or search messages"
+        placeholder="Find anything, or search messages"
         leftSection={<SearchIcon size={18} />}
         role="combobox"
         aria-label="Go to"
@@ -138,6 +139,7 @@ function useChoices(typed: string, opened: boolean): Choice[] {
   const may = useMay('developer');
   const entries = useEntries();
   const templates = useRead('templates.list', {}, { enabled: opened && !!account && !locked });
+  const things = useThings(opened && text !== '' && !!account && !locked);
   const pages = [...entries, ...MORE_PAGES].map(
     ({ to, label }): Choice => ({ label, kind: 'Page', ...leads({ to }) }),
   );
@@ -172,7 +174,10 @@ function useChoices(typed: string, opened: boolean): Choice[] {
       ...leads({ to: '/templates/$slug', params: { slug } }),
     }),
   );
-  const found = ranked([...pages, ...actions, ...others, ...named], text);
+  const held = things.map(
+    ({ label, kind, to }): Choice => ({ label, kind, ...leads(to as NavigateOptions) }),
+  );
+  const found = ranked([...pages, ...actions, ...others, ...named, ...held], text);
   if (text === '' || account === null) return found.slice(0, MOST);
   const isId = /^msg_[0-9A-Z]{26}$/i.test(text);
   const search: Choice = isId
@@ -186,7 +191,69 @@ function useChoices(typed: string, opened: boolean): Choice[] {
         kind: 'Search',
         ...leads({ to: '/messages', search: { q: queryOf(text) } }),
       };
-  return isId ? [search, ...found].slice(0, MOST) : [...found.slice(0, MOST - 1), search];
+  if (isId) return [search, ...found].slice(0, MOST);
+  const elsewhere: Choice = text.includes('@')
+    ? {
+        label: `Search suppressions for “${text}”`,
+        kind: 'Search',
+        ...leads({ to: '/suppressions', search: { q: text } }),
+      }
+    : {
+        label: `Search the API reference for “${text}”`,
+        kind: 'Search',
+        ...leads({ to: '/connect/reference', search: { q: text } }),
+      };
+  return [...found.slice(0, MOST - 2), search, elsewhere];
+}
+
+interface Thing {
+  label: string;
+  kind: string;
+  to: object;
+}
+
+/** What the account has that somebody gave a name. */
+function useThings(enabled: boolean): Thing[] {
+  const own = useRead('templates.listOwn', {}, { enabled }).data?.data ?? [];
+  const endpoints = useRead('webhooks.list', {}, { enabled }).data?.data ?? [];
+  const { rows: keys } = useRows('keys.list', {}, { enabled });
+  const { rows: domains } = useRows('domains.list', {}, { enabled });
+  const { rows: addresses } = useRows('addresses.list', {}, { enabled });
+  const { rows: streams } = useRows('streams.list', {}, { enabled });
+  const people = useRead('team.list', {}, { enabled }).data?.data ?? [];
+  return [
+    ...own
+      .filter(({ state }) => state !== 'published')
+      .map(({ slug, name, state }) => ({
+        label: `${name} (${slug}, ${state})`,
+        kind: 'Template',
+        to: { to: '/templates/$slug', params: { slug } },
+      })),
+    ...endpoints.map(({ id, url }) => ({
+      label: url,
+      kind: 'Webhook',
+      to: { to: '/webhooks/$id', params: { id } },
+    })),
+    ...keys
+      .filter(({ revoked_at }) => revoked_at === null)
+      .map(({ name, prefix }) => ({
+        label: name ? `${name} (${prefix}…)` : `${prefix}…`,
+        kind: 'API key',
+        to: { to: '/keys' },
+      })),
+    ...domains.map(({ domain }) => ({ label: domain, kind: 'Sender', to: { to: '/senders' } })),
+    ...addresses.map(({ address }) => ({ label: address, kind: 'Sender', to: { to: '/senders' } })),
+    ...streams.map(({ name, title }) => ({
+      label: title === name ? name : `${title} (${name})`,
+      kind: 'Stream',
+      to: { to: '/streams' },
+    })),
+    ...people.map(({ name, email }) => ({
+      label: name ? `${name} (${email})` : email,
+      kind: 'Person',
+      to: { to: '/team' },
+    })),
+  ];
 }
 
 /** An address is a recipient; what has a field already says so itself. */

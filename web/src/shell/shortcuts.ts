@@ -2,17 +2,19 @@
 // palette.tsx answers ⌘K. None works while somebody types, and none takes a key of the browser's.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { focusOn } from '../parts/focus-back.ts';
+import { ROW, ROWS } from '../parts/row.ts';
 
 export const SHORTCUTS: { keys: string[]; what: string }[] = [
-  { keys: ['⌘ K', 'Ctrl K'], what: 'Find a page, a template or an action' },
+  { keys: ['⌘ K', 'Ctrl K'], what: 'Find a page, an action or anything with a name' },
   { keys: ['/'], what: 'Search on this page, otherwise in messages' },
   { keys: ['j', 'k'], what: 'The next and the previous row of a list' },
   { keys: ['Enter'], what: 'Open the row' },
   { keys: ['?'], what: 'This list' },
 ];
 
-/** Rows that lead somewhere, in the order they are shown. */
-const ROWS = '#main .row-link, #main tbody tr a[href]:first-of-type';
+/** What a row of a table leads to. */
+const OPENS = 'a[href], [aria-haspopup], [aria-expanded]';
 const SEARCH = '#main [data-page-search], #main input[type=search]';
 
 export function useShortcuts(openSheet: () => void): void {
@@ -26,6 +28,7 @@ export function useShortcuts(openSheet: () => void): void {
         j: () => step(1),
         k: () => step(-1),
         '?': openSheet,
+        Enter: wayIn(event.target),
       }[event.key];
       if (act === undefined) return;
       event.preventDefault();
@@ -51,7 +54,15 @@ function toSearch(elsewhere: () => void): void {
 /** Focus itself is the mark, so that Enter, screen readers and the mouse agree on it. */
 function step(by: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>(ROWS)];
-  const at = rows.indexOf(document.activeElement as HTMLElement);
-  const next = at === -1 ? (by > 0 ? 0 : rows.length - 1) : at + by;
-  rows[next]?.focus();
+  const at = rows.indexOf(document.activeElement?.closest<HTMLElement>(ROW) as HTMLElement);
+  const next = rows[at === -1 ? (by > 0 ? 0 : rows.length - 1) : at + by];
+  if (next) focusOn(next);
+}
+
+/** Links and buttons know what Enter is; a row that is neither opens what stands in it. */
+function wayIn(at: EventTarget | null): (() => void) | undefined {
+  if (!(at instanceof HTMLElement) || !at.matches(ROWS) || at.matches('a, button'))
+    return undefined;
+  const way = at.querySelector<HTMLElement>(OPENS);
+  return way ? () => way.click() : undefined;
 }

@@ -57,7 +57,7 @@ export function SignInAgainDialog({ opened }: { opened: boolean }) {
       )}
       <Group mt="md">
         <Button variant="subtle" color="gray" size="compact-sm" onClick={leave}>
-          Leave this page and sign in as someone else
+          Sign in as someone else
         </Button>
       </Group>
     </Dialog>

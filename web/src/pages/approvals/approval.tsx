@@ -1,15 +1,15 @@
 // One email that waits for approval: as its reader would see it, with its headers and what differs
 // from the last of its template. What is decided is exactly what is shown: the decision carries its
 // SHA-256.
-import { Alert, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
 import type { HeldEmail, HeldEmailInFull } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
-import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, SendIcon } from '../../parts/icons.tsx';
 import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Fact, Page, Section } from '../../parts/page.tsx';
+import { PageOf } from '../../parts/page-of.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { saySize } from '../../parts/size.ts';
 import { Time } from '../../parts/time.tsx';
@@ -17,29 +17,23 @@ import { useMay } from '../../session.ts';
 import { HeaderTable } from '../messages/content.tsx';
 import { REASONS } from './approvals.tsx';
 
+const back = (
+  <Link to="/approvals" className="back-link">
+    <BackIcon size={14} /> Waiting for approval
+  </Link>
+);
+
 export function ApprovalPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const held = useRead('approvals.get', { sm_mail_id: id }, { watched: true });
-  const back = (
-    <Link to="/approvals" className="back-link">
-      <BackIcon size={14} /> Waiting for approval
-    </Link>
+  return (
+    <PageOf asked={held} title="Approval" back={back}>
+      {(data) => <Held held={data} />}
+    </PageOf>
   );
-  if (held.isError && !held.data) {
-    return (
-      <Page title="Approval" back={back}>
-        <Fault fault={held.error} retry={held.refetch} />
-      </Page>
-    );
-  }
-  const { data } = held;
-  if (!data) {
-    return (
-      <Page title="Approval" back={back}>
-        <Skeleton height={520} />
-      </Page>
-    );
-  }
+}
+
+function Held({ held: data }: { held: HeldEmailInFull }) {
   return (
     <Page
       title={data.subject || '(no subject)'}

@@ -3,22 +3,19 @@ import { Group, Table, Text } from '@mantine/core';
 import type { AuditEntry } from '../../../../src/client/operations.ts';
 import { useRows } from '../../operations.ts';
 import { HistoryIcon } from '../../parts/icons.tsx';
-import { List, RowTable, SearchBox, useSearchText } from '../../parts/list.tsx';
+import { List, RowTable, SearchBox } from '../../parts/list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { useSearchText } from '../../parts/typed.ts';
 
 export function AuditPage() {
-  const { text, setText, search } = useSearchText();
+  const asked = useSearchText();
+  const { search } = asked;
   const changes = useRows('audit.list', { target: search, limit: 50 });
   return (
     <Page title="Audit" lead="Every change to this account: who made it, and the value before.">
-      <SearchBox
-        label="What was changed"
-        placeholder="A slug, an address or an id"
-        text={text}
-        onText={setText}
-      />
+      <SearchBox label="What was changed" placeholder="A slug, an address or an id" {...asked} />
       <List asked={changes} rows={changes.rows} empty={search ? noHit : noChange}>
         {(rows) => (
           <RowTable label="Changes" columns={['When', 'Who', 'What', 'Before and after']}>
@@ -82,7 +79,7 @@ function AuditLine({
 }
 
 function sayWho({ kind, name, id }: AuditEntry['actor']): string {
-  if (kind === 'command') return 'An operator, by command';
+  if (kind === 'command') return 'An operator, on the command line';
   return name ?? (kind === 'key' ? `Key ${id}` : 'Someone who has left');
 }
 
@@ -110,5 +107,8 @@ function Changes({ before, after }: { before: Fields; after: Fields }) {
 function say(value: unknown): string {
   if (value === undefined || value === null) return 'none';
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(say).join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (typeof value !== 'object') return String(value);
+  // Rules of a key and the like: what is not set says nothing.
+  const set = Object.entries(value).filter(([, one]) => one !== null && one !== false);
+  return set.map(([name, one]) => `${name.replaceAll('_', ' ')} ${say(one)}`).join(', ') || 'none';
 }

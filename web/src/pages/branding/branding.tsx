@@ -7,7 +7,6 @@ import {
   Paper,
   Select,
   SimpleGrid,
-  Skeleton,
   Slider,
   Stack,
   Text,
@@ -21,9 +20,9 @@ import { SandmartinError } from '../../../../src/client/calls.ts';
 import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
 import { useDraftKeeper, useLeaveGuard } from '../../kept-draft.ts';
 import { api, useRead } from '../../operations.ts';
-import { Fault } from '../../parts/fault.tsx';
 import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Page } from '../../parts/page.tsx';
+import { PageOf } from '../../parts/page-of.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
 import { ColorField } from './color-field.tsx';
@@ -34,22 +33,11 @@ import { SaveBrandingDialog } from './save-dialog.tsx';
 
 export function BrandingPage() {
   const branding = useRead('branding.get', {});
-  // What could not be read again stays: somebody is working on it.
-  if (branding.isError && !branding.data) {
-    return (
-      <Page title="Branding">
-        <Fault fault={branding.error} retry={branding.refetch} />
-      </Page>
-    );
-  }
-  if (!branding.data) {
-    return (
-      <Page title="Branding" wide>
-        <Skeleton height={640} />
-      </Page>
-    );
-  }
-  return <BrandingForm view={branding.data} key={branding.data.version} />;
+  return (
+    <PageOf asked={branding} title="Branding" height={640} wide>
+      {(view) => <BrandingForm view={view} />}
+    </PageOf>
+  );
 }
 
 const fields: {
@@ -235,6 +223,14 @@ function useBrandingDraft(view: BrandingView) {
     form: begun?.draft.from ?? inForce,
   });
   const [restored, setRestored] = useState(begun?.at);
+  const begin = () => {
+    setForm(inForce);
+    setBase({ version: view.version, form: inForce });
+    setRestored(undefined);
+  };
+  // Saved, here or elsewhere: it is taken over where nobody is in the middle of something else.
+  const isUntouched = sayForm(form) === sayForm(base.form);
+  if (view.version > base.version && (isUntouched || isSame(form))) begin();
   const changed = !isSame(form);
   useEffect(() => {
     if (changed) keeper.keep({ form, from: base.form }, base.version);
@@ -256,11 +252,7 @@ function useBrandingDraft(view: BrandingView) {
       setForm((before) => ({ ...before, logo_url }));
       setBase(({ form }) => ({ version, form: { ...form, logo_url } }));
     },
-    discard: () => {
-      setForm(inForce);
-      setBase({ version: view.version, form: inForce });
-      setRestored(undefined);
-    },
+    discard: begin,
   };
 }
 
@@ -292,7 +284,7 @@ function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
   return (
     <SimpleGrid cols={{ base: 1, lg: 2, xl: 3 }} spacing="lg">
       {slugs.map((slug, place) => {
-        const html = previews.find((preview) => preview.slug === slug)?.mail?.html;
+        const found = previews.find((preview) => preview.slug === slug);
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: three places, whatever stands in them
           <div key={place}>
@@ -309,7 +301,8 @@ function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
             />
             <MailPreview
               plain
-              mail={html === undefined ? undefined : { html }}
+              mail={found?.mail ?? undefined}
+              fault={found?.mail === null ? 'It cannot be shown with its sample.' : undefined}
               title={`${slug} in your branding`}
             />
           </div>

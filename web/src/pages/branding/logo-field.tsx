@@ -23,7 +23,7 @@ interface LogoFieldProps {
 export function LogoField(props: LogoFieldProps) {
   const { url, onUploaded, onUrl, inline, onInline, fault, disabled } = props;
   const upload = useChange('branding.setLogo', {
-    changes: ['templates.render', 'templates.renderSeveral', 'branding.preview'],
+    changes: ['branding.get', 'templates.render', 'templates.renderSeveral', 'branding.preview'],
     onDone: (branding) => {
       onUploaded(branding);
       tellDone('Uploaded. New emails show this logo.');

@@ -141,11 +141,21 @@ function BeforeAndAfter({ form, slugs }: { form: Form; slugs: string[] }) {
         cols={2}
         className="rehearsal-mails"
         role="region"
-        aria-label="Now and then"
+        aria-label="Before and after"
         tabIndex={0}
       >
-        <MailPreview plain mail={mailOf(now)} title="The email as it is" />
-        <MailPreview plain mail={mailOf(then)} title="The email as it would be" />
+        <MailPreview
+          plain
+          mail={mailOf(now)}
+          fault={now.error?.message}
+          title="The email as it is"
+        />
+        <MailPreview
+          plain
+          mail={mailOf(then)}
+          fault={then.error?.message}
+          title="The email as it would be"
+        />
       </SimpleGrid>
     </div>
   );

@@ -1,10 +1,11 @@
 // Connect: what to paste so that a program or an agent can send, with this account's address and
 // sender already in it.
 import { Alert, Tabs, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRead } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { PageOf } from '../../parts/page-of.tsx';
 import { SmtpSettings } from '../../parts/smtp-settings.tsx';
 import { useMe } from '../../session.ts';
 import { AGENTS, type Here, PROGRAMS, type Snippet } from './snippets.ts';
@@ -12,9 +13,17 @@ import { AGENTS, type Here, PROGRAMS, type Snippet } from './snippets.ts';
 const KEY = 'SANDMARTIN_API_KEY';
 
 export function ConnectPage() {
-  const { service } = useMe();
   const usage = useRead('usage.get', {});
-  const sender = usage.data?.sender ?? null;
+  // Not before the sender is known: a call with another one is refused.
+  return (
+    <PageOf asked={usage} title="Connect">
+      {({ sender }) => <Ways sender={sender} />}
+    </PageOf>
+  );
+}
+
+function Ways({ sender }: { sender: string | null }) {
+  const { service } = useMe();
   const here: Here = {
     baseUrl: service.baseUrl,
     mcpUrl: service.mcpUrl,
@@ -34,7 +43,7 @@ export function ConnectPage() {
         </>
       }
     >
-      {usage.isSuccess && sender === null && (
+      {sender === null && (
         <Alert color="yellow" variant="light" mb="lg">
           There is no verified sender yet, so hello@example.com is used as a placeholder.{' '}
           <Link to="/senders" className="plain-link">
@@ -46,10 +55,10 @@ export function ConnectPage() {
         title="Agents"
         lead="Give an agent a key with rules: a person approves what it sends, or it sends templates only."
       >
-        <Snippets snippets={AGENTS} here={here} />
+        <Snippets kind="agent" snippets={AGENTS} here={here} />
       </Section>
       <Section title="Programs" lead="The same email from each.">
-        <Snippets snippets={PROGRAMS} here={here} />
+        <Snippets kind="program" snippets={PROGRAMS} here={here} />
       </Section>
       <Section
         title="By SMTP"
@@ -81,10 +90,32 @@ export function ConnectPage() {
   );
 }
 
-function Snippets({ snippets, here }: { snippets: Snippet[]; here: Here }) {
+interface SnippetsProps {
+  kind: 'agent' | 'program';
+  snippets: Snippet[];
+  here: Here;
+}
+
+function Snippets({ kind, snippets, here }: SnippetsProps) {
+  const { [kind]: named } = useSearch({ from: '/inside/connect' });
+  const navigate = useNavigate({ from: '/connect' });
+  const shown = Math.max(
+    0,
+    snippets.findIndex(({ name }) => name === named),
+  );
   return (
     // By number: a name with a space cannot be part of an id.
-    <Tabs defaultValue="0" keepMounted={false}>
+    <Tabs
+      value={String(shown)}
+      onChange={(at) =>
+        void navigate({
+          search: (before) => ({ ...before, [kind]: snippets[Number(at)]?.name }),
+          replace: true,
+          resetScroll: false,
+        })
+      }
+      keepMounted={false}
+    >
       <Tabs.List mb="md">
         {snippets.map(({ name }, at) => (
           <Tabs.Tab key={name} value={String(at)}>

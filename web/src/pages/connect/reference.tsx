@@ -3,17 +3,17 @@
 import { Accordion, Badge, Code, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon } from '../../parts/icons.tsx';
 import { SearchBox } from '../../parts/list.tsx';
 import { LoadingRows, Page, Section, TableBox } from '../../parts/page.tsx';
+import { useSearchText } from '../../parts/typed.ts';
 import { type Field, fieldsOf, type OpenApi, type Operation, operationsOf } from './openapi.ts';
 
 export function ReferencePage() {
-  const [search, setSearch] = useState('');
+  const asked = useSearchText();
   const document = useQuery({ queryKey: ['openapi'], queryFn: readDocument });
-  const groups = document.data ? operationsOf(document.data, search) : [];
+  const groups = document.data ? operationsOf(document.data, asked.search) : [];
   return (
     <Page
       title="API reference"
@@ -24,7 +24,7 @@ export function ReferencePage() {
         </Link>
       }
     >
-      <SearchBox label="Search operations" text={search} onText={setSearch} />
+      <SearchBox label="Search operations" {...asked} />
       {document.isError && <Fault fault={document.error} retry={document.refetch} />}
       {document.isPending && <LoadingRows rows={10} />}
       {groups.map(({ tag, operations }) => (

@@ -26,14 +26,27 @@ export const AGENTS: Snippet[] = [
   },
   {
     name: 'Claude Desktop',
-    where: 'In claude_desktop_config.json',
-    code: ({ mcpUrl, key }) =>
+    where:
+      'In Settings, Connectors, Add custom connector. Claude connects from the internet, so the address must be public and begin with https',
+    code: ({ mcpUrl }) =>
+      `URL: ${mcpUrl}\nRequest header: Authorization\nIts value: Bearer <API_KEY>`,
+  },
+  {
+    name: 'Claude Desktop, local',
+    where: 'In claude_desktop_config.json, for a service that only your own computer can reach',
+    code: ({ mcpUrl }) =>
       json({
         mcpServers: {
           sandmartin: {
             command: 'npx',
-            args: ['-y', 'mcp-remote', mcpUrl, '--header', `Authorization:Bearer \${${key}}`],
-            env: { [key]: '<API_KEY>' },
+            args: [
+              ...['-y', 'mcp-remote', mcpUrl],
+              ...(mcpUrl.startsWith('http:') ? ['--allow-http'] : []),
+              // No blank in an argument: on Windows it would be broken there.
+              // biome-ignore lint/suspicious/noTemplateCurlyInString: mcp-remote fills it in
+              ...['--header', 'Authorization:${AUTHORIZATION}'],
+            ],
+            env: { AUTHORIZATION: 'Bearer <API_KEY>' },
           },
         },
       }),

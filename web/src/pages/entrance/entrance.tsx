@@ -2,6 +2,7 @@
 import {
   Alert,
   Box,
+  Button,
   Center,
   Paper,
   PasswordInput,
@@ -13,6 +14,7 @@ import {
   Title,
 } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { SandmartinError } from '../../../../src/client/calls.ts';
 import { Mark } from '../../parts/mark.tsx';
 
 interface EntranceProps {
@@ -53,6 +55,23 @@ export function Entrance({ title, lead, fault, children }: EntranceProps) {
         </Paper>
       </Box>
     </Center>
+  );
+}
+
+interface AfterFaultProps {
+  asked: { error: Error | null; isFetching: boolean; refetch: () => unknown };
+  /** What helps where the link is of no use. */
+  children: ReactNode;
+}
+
+/** A link that could not be read now may be a good one: it is tried again. */
+export function AfterFault({ asked: { error, isFetching, refetch }, children }: AfterFaultProps) {
+  const isRefused = error instanceof SandmartinError && error.status >= 400 && error.status < 500;
+  if (isRefused) return children;
+  return (
+    <Button fullWidth loading={isFetching} onClick={() => refetch()}>
+      Try again
+    </Button>
   );
 }
 

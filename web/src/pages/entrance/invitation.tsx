@@ -6,7 +6,7 @@ import { useAction, useApi } from '../../api.ts';
 import { useEnter } from '../../enter.ts';
 import { Form } from '../../parts/form.tsx';
 import { SecondFactor, useEntered } from '../../parts/second-factor.tsx';
-import { Entrance, NameField, NewPasswordField, tokenOfLink } from './entrance.tsx';
+import { AfterFault, Entrance, NameField, NewPasswordField, tokenOfLink } from './entrance.tsx';
 
 export function InvitationPage() {
   const [token] = useState(tokenOfLink);
@@ -28,7 +28,9 @@ export function InvitationPage() {
   if (invitation.isError) {
     return (
       <Entrance title="Invitation" fault={invitation.error}>
-        <Text size="sm">Ask the person who invited you for a new link.</Text>
+        <AfterFault asked={invitation}>
+          <Text size="sm">Ask the person who invited you for a new link.</Text>
+        </AfterFault>
       </Entrance>
     );
   }

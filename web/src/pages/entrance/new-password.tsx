@@ -6,7 +6,7 @@ import { useAction, useApi } from '../../api.ts';
 import { useEnter } from '../../enter.ts';
 import { Form } from '../../parts/form.tsx';
 import { SecondFactor, useEntered } from '../../parts/second-factor.tsx';
-import { Entrance, NewPasswordField, tokenOfLink } from './entrance.tsx';
+import { AfterFault, Entrance, NewPasswordField, tokenOfLink } from './entrance.tsx';
 
 const TITLE = 'Choose a new password';
 
@@ -30,11 +30,13 @@ export function NewPasswordPage() {
   if (reset.isError) {
     return (
       <Entrance title={TITLE} fault={reset.error}>
-        <Text size="sm">
-          <Link to="/forgot-password" className="plain-link">
-            Ask for a new link
-          </Link>
-        </Text>
+        <AfterFault asked={reset}>
+          <Text size="sm">
+            <Link to="/forgot-password" className="plain-link">
+              Ask for a new link
+            </Link>
+          </Text>
+        </AfterFault>
       </Entrance>
     );
   }

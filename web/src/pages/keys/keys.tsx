@@ -1,7 +1,7 @@
 // API keys: make one (shown once), see what each may do and when it was last used, revoke.
 import { ActionIcon, Badge, Button, Group, Switch, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useState } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ApiKey } from '../../../../src/client/operations.ts';
 import { useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
@@ -20,7 +20,8 @@ export function KeysPage() {
   const may = useMay('developer');
   const keys = useRows('keys.list', {}, { watched: true });
   const [opened, { open, close }] = useDisclosure();
-  const [withRevoked, setWithRevoked] = useState(false);
+  const { revoked: withRevoked = false } = useSearch({ from: '/inside/keys' });
+  const navigate = useNavigate({ from: '/keys' });
   const shown = keys.rows.filter((key) => withRevoked || key.revoked_at === null);
   const create = may && (
     <Button leftSection={<PlusIcon size={16} />} onClick={open}>
@@ -61,7 +62,12 @@ export function KeysPage() {
           mt="md"
           label="Show revoked keys"
           checked={withRevoked}
-          onChange={(event) => setWithRevoked(event.currentTarget.checked)}
+          onChange={(event) =>
+            void navigate({
+              search: event.currentTarget.checked ? { revoked: true } : {},
+              replace: true,
+            })
+          }
         />
       )}
       <Section

@@ -4,14 +4,19 @@ import type { MessageContent } from '../../../../src/client/operations.ts';
 import { api, useRead } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { bytesOf, download } from '../../parts/download.ts';
-import { Fault } from '../../parts/fault.tsx';
+import { Fault, isAbsent } from '../../parts/fault.tsx';
 import { ClipIcon, DownloadIcon } from '../../parts/icons.tsx';
 import { Empty, TableBox } from '../../parts/page.tsx';
 import { tellFault } from '../../parts/results.ts';
 import { saySize } from '../../parts/size.ts';
 
-/** Why there is nothing to show. */
-export function NoContent({ sealed }: { sealed: boolean }) {
+interface NoContentProps {
+  sealed: boolean;
+  asked: { error: unknown; refetch: () => unknown };
+}
+
+/** Why there is nothing to show, or not yet. */
+export function NoContent({ sealed, asked: { error, refetch } }: NoContentProps) {
   if (sealed) {
     return (
       <Empty title="For its recipient only">
@@ -20,6 +25,9 @@ export function NoContent({ sealed }: { sealed: boolean }) {
       </Empty>
     );
   }
+  if (error === null) return <Skeleton height={420} />;
+  // What the service could not say now is not gone.
+  if (!isAbsent(error)) return <Fault fault={error} retry={refetch} />;
   return (
     <Empty title="The content was deleted">
       It is older than the service keeps content (CONTENT_RETENTION_DAYS). The timeline is kept.

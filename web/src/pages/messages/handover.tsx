@@ -9,8 +9,8 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type {
   DeliveryAttempt,
   MessageDetails,
@@ -20,19 +20,28 @@ import type {
 import { useChange, useRead } from '../../operations.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { SearchIcon, WebhooksIcon } from '../../parts/icons.tsx';
-import { Empty, Fact, TableBox } from '../../parts/page.tsx';
+import { List } from '../../parts/list.tsx';
+import { Empty, Fact, LoadingRows, TableBox } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital, State, Status, statuses, type Tone } from '../../parts/status.tsx';
 import { sayMoment, Time } from '../../parts/time.tsx';
+import { useTyped } from '../../parts/typed.ts';
 import { useMay } from '../../session.ts';
 
 const FEW = 8;
 
 export function Recipients({ states }: { states: RecipientState[] }) {
-  const [status, setStatus] = useState<string>('');
-  const [part, setPart] = useState('');
+  const { state: status = '', q: part = '' } = useSearch({ from: '/inside/messages/$id' });
+  const navigate = useNavigate({ from: '/messages/$id' });
+  const show = (change: { state?: string | undefined; q?: string | undefined }) =>
+    void navigate({
+      search: (before) => ({ ...before, ...change }),
+      replace: true,
+      resetScroll: false,
+    });
+  const typed = useTyped(part, (text) => show({ q: text || undefined }));
   const found = states.filter(
-    (it) => (status === '' || it.status === status) && it.address.includes(part.trim()),
+    (it) => (status === '' || it.status === status) && it.address.includes(part),
   );
   const counts = statuses
     .map((value) => ({ value, count: states.filter((it) => it.status === value).length }))
@@ -46,14 +55,13 @@ export function Recipients({ states }: { states: RecipientState[] }) {
             aria-label="Part of an address"
             placeholder="Part of an address"
             leftSection={<SearchIcon size={15} />}
-            value={part}
-            onChange={(event) => setPart(event.currentTarget.value)}
+            {...typed}
           />
           <SegmentedControl
             size="xs"
             aria-label="State"
             value={status}
-            onChange={setStatus}
+            onChange={(state) => show({ state: state || undefined })}
             data={[
               { value: '', label: `All ${states.length}` },
               ...counts.map(({ value, count }) => ({ value, label: `${count} ${value}` })),
@@ -62,11 +70,10 @@ export function Recipients({ states }: { states: RecipientState[] }) {
         </Group>
       )}
       <TableBox label="Recipients">
-        <Table>
+        <Table className="lines">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Address</Table.Th>
-              <Table.Th>As</Table.Th>
               <Table.Th>State</Table.Th>
               <Table.Th>Since</Table.Th>
             </Table.Tr>
@@ -75,14 +82,13 @@ export function Recipients({ states }: { states: RecipientState[] }) {
             {found.map(({ address, kind, status, at, response }) => (
               <Table.Tr key={`${kind} ${address}`}>
                 <Table.Td>
-                  {address}
+                  {kind === 'to' ? address : `${address} (${kind})`}
                   {response && (
                     <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
                       {response}
                     </Text>
                   )}
                 </Table.Td>
-                <Table.Td data-label="As">{capital(kind)}</Table.Td>
                 <Table.Td data-label="State">
                   <Status status={status} />
                 </Table.Td>
@@ -148,8 +154,8 @@ export function RelayPanel({ message }: { message: MessageDetails }) {
     <Stack>
       <Paper p="lg">
         <Stack gap="md">
-          {relays.length > 0 && <Fact label="Taken by">{relays.join(', ')}</Fact>}
-          <Fact label="Id at the relay">
+          {relays.length > 0 && <Fact label="Accepted by">{relays.join(', ')}</Fact>}
+          <Fact label="Relay id">
             {relay_message_id ? (
               <CopyLine value={relay_message_id} label="Copy the relay's id" />
             ) : (
@@ -209,8 +215,8 @@ function Unknown({ id, recipients }: { id: string; recipients: string[] }) {
   return (
     <>
       <Text size="sm">
-        Nobody knows whether the relay has it for {recipients.join(', ')}: the line was cut after
-        the mail.
+        It is not known whether the relay has it for {recipients.join(', ')}: the connection was
+        lost after the email was handed over.
       </Text>
       {may && (
         <Group gap="xs" mt="xs">
@@ -274,47 +280,55 @@ export function toneOfDelivery({
   return state === 'delivered' ? 'good' : 'bad';
 }
 
-export function Deliveries({ deliveries }: { deliveries: WebhookDelivery[] }) {
+const NONE_CALLED = {
+  icon: <WebhooksIcon />,
+  title: 'No webhook was called',
+  children: (
+    <>
+      Endpoints receive a message's events as they happen.{' '}
+      <Link to="/webhooks" className="plain-link">
+        Webhooks
+      </Link>
+    </>
+  ),
+};
+
+export function Deliveries({ asked }: { asked: UseQueryResult<{ data: WebhookDelivery[] }> }) {
+  const deliveries = asked.data?.data ?? [];
   const endpoints = useRead('webhooks.list', {}, { enabled: deliveries.length > 0 });
   const urlOf = (id: string) => endpoints.data?.data.find((it) => it.id === id)?.url;
-  if (deliveries.length === 0) {
-    return (
-      <Empty icon={<WebhooksIcon />} title="No webhook was called">
-        Endpoints receive a message's events as they happen.{' '}
-        <Link to="/webhooks" className="plain-link">
-          Webhooks
-        </Link>
-      </Empty>
-    );
-  }
   return (
-    <Paper style={{ overflow: 'hidden' }}>
-      {deliveries.map((row) => (
-        <div key={row.id} className="delivery-line">
-          <State tone={toneOfDelivery(row)}>{capital(row.state)}</State>
-          <Text size="sm" fw={500}>
-            {row.event_type}
-          </Text>
-          <Link
-            to="/webhooks/$id"
-            params={{ id: row.endpoint_id }}
-            search={{ delivery: row.id }}
-            className="plain-link cut"
-          >
-            {urlOf(row.endpoint_id) ?? 'Endpoint'}
-          </Link>
-          <Group gap="xs" justify="flex-end" wrap="nowrap">
-            <Text size="xs" c="dimmed">
-              {row.status ?? row.error ?? ''}
-            </Text>
-            <Text size="xs" c="dimmed">
-              <Time at={row.attempted_at ?? row.created_at} />
-            </Text>
-            <ResendDelivery row={row} />
-          </Group>
-        </div>
-      ))}
-    </Paper>
+    <List asked={asked} rows={deliveries} empty={NONE_CALLED} loading={<LoadingRows rows={3} />}>
+      {(rows) => (
+        <Paper style={{ overflow: 'hidden' }}>
+          {rows.map((row) => (
+            <div key={row.id} className="delivery-line">
+              <State tone={toneOfDelivery(row)}>{capital(row.state)}</State>
+              <Text size="sm" fw={500}>
+                {row.event_type}
+              </Text>
+              <Link
+                to="/webhooks/$id"
+                params={{ id: row.endpoint_id }}
+                search={{ delivery: row.id }}
+                className="plain-link cut"
+              >
+                {urlOf(row.endpoint_id) ?? 'Endpoint'}
+              </Link>
+              <Group gap="xs" justify="flex-end" wrap="nowrap">
+                <Text size="xs" c="dimmed">
+                  {row.status ?? row.error ?? ''}
+                </Text>
+                <Text size="xs" c="dimmed">
+                  <Time at={row.attempted_at ?? row.created_at} />
+                </Text>
+                <ResendDelivery row={row} />
+              </Group>
+            </div>
+          ))}
+        </Paper>
+      )}
+    </List>
   );
 }
 

@@ -1,17 +1,6 @@
 // One message: its live story, who got it, what it looked like and what was said about it.
-import {
-  Badge,
-  Button,
-  Grid,
-  Group,
-  Paper,
-  Skeleton,
-  Stack,
-  Tabs,
-  Text,
-  Title,
-} from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { Badge, Button, Grid, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
+import { type UseQueryResult, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useRef } from 'react';
 import type { MessageContent, MessageDetails } from '../../../../src/client/operations.ts';
@@ -20,10 +9,10 @@ import { useLive } from '../../live.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';
-import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, RetryIcon } from '../../parts/icons.tsx';
 import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Fact, Page } from '../../parts/page.tsx';
+import { PageOf } from '../../parts/page-of.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { MessageState, statuses, toneOfStatus } from '../../parts/status.tsx';
 import { sayMoment, Time } from '../../parts/time.tsx';
@@ -43,7 +32,6 @@ export function MessagePage() {
   const { id } = useParams({ from: '/inside/messages/$id' });
   const which = { sm_mail_id: id };
   const message = useRead('messages.details', which);
-  const content = useContent(message.data);
   const queries = useQueryClient();
   const told = useRef('');
   useLive<MessageDetails>(
@@ -65,56 +53,52 @@ export function MessagePage() {
       told.current = state;
     },
   );
-  if (message.isError && !message.data) {
-    return (
-      <Page title="Message" back={back}>
-        <Fault fault={message.error} retry={message.refetch} />
-      </Page>
-    );
-  }
-  const { data } = message;
-  if (!data) {
-    return (
-      <Page title="Message" back={back}>
-        <Skeleton height={520} />
-      </Page>
-    );
-  }
+  return (
+    <PageOf asked={message} title="Message" back={back}>
+      {(data) => <OneMessage message={data} />}
+    </PageOf>
+  );
+}
+
+function OneMessage({ message }: { message: MessageDetails }) {
+  const content = useRead(
+    'messages.content',
+    { sm_mail_id: message.id },
+    { enabled: !message.sealed },
+  );
   return (
     <Page
-      title={data.subject || '(no subject)'}
+      title={message.subject || '(no subject)'}
       back={back}
       actions={
         <>
-          <Recall message={data} />
-          {content && <SendAgain message={data} />}
+          <Recall message={message} />
+          {content.data && <SendAgain message={message} />}
         </>
       }
     >
-      <Envelope message={data} content={content} />
+      <Envelope message={message} content={content.data} />
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 4 }}>
-          <Side message={data} />
+          <Side message={message} />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 8 }}>
-          <Panels message={data} content={content} />
+          <Panels message={message} content={content} />
         </Grid.Col>
       </Grid>
     </Page>
   );
 }
 
-/** Undefined: not there yet; null: there is none to show. */
-function useContent(message: MessageDetails | undefined): MessageContent | null | undefined {
-  const open = message !== undefined && !message.sealed;
-  const content = useRead('messages.content', { sm_mail_id: message?.id ?? '' }, { enabled: open });
-  return message?.sealed ? null : (content.data ?? (content.isError ? null : undefined));
-}
-
 const MOST_NAMED = 4;
 
+interface EnvelopeProps {
+  message: MessageDetails;
+  content: MessageContent | undefined;
+}
+
 /** Who wrote to whom and when, as the reader of a letter would ask. */
-function Envelope({ message, content }: PanelsProps) {
+function Envelope({ message, content }: EnvelopeProps) {
   const writtenTo = content
     ? [
         ...content.to,
@@ -276,17 +260,16 @@ function CameThrough({ message: { door, key } }: { message: MessageDetails }) {
 
 interface PanelsProps {
   message: MessageDetails;
-  content: MessageContent | null | undefined;
+  content: UseQueryResult<MessageContent>;
 }
 
-function Panels({ message, content }: PanelsProps) {
+function Panels({ message, content: asked }: PanelsProps) {
+  const content = asked.data;
   const attachments = content?.attachments.length ?? 0;
   const { tab = 'mail' } = useSearch({ from: '/inside/messages/$id' });
   const navigate = useNavigate({ from: '/messages/$id' });
   const webhooks = useRead('messages.listWebhooks', { sm_mail_id: message.id });
-  const deliveries = webhooks.data?.data ?? [];
-  const missing =
-    content === null ? <NoContent sealed={message.sealed} /> : <Skeleton height={420} />;
+  const missing = <NoContent sealed={message.sealed} asked={asked} />;
   return (
     <Tabs
       value={tab}
@@ -302,7 +285,9 @@ function Panels({ message, content }: PanelsProps) {
         {!message.sealed && <Tabs.Tab value="source">Source</Tabs.Tab>}
         {attachments > 0 && <Tabs.Tab value="attachments">Attachments ({attachments})</Tabs.Tab>}
         <Tabs.Tab value="relay">Relay</Tabs.Tab>
-        <Tabs.Tab value="webhooks">Webhooks ({deliveries.length})</Tabs.Tab>
+        <Tabs.Tab value="webhooks">
+          Webhooks{webhooks.data && ` (${webhooks.data.data.length})`}
+        </Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="mail">
         {content ? (
@@ -328,7 +313,7 @@ function Panels({ message, content }: PanelsProps) {
         <RelayPanel message={message} />
       </Tabs.Panel>
       <Tabs.Panel value="webhooks">
-        <Deliveries deliveries={deliveries} />
+        <Deliveries asked={webhooks} />
       </Tabs.Panel>
     </Tabs>
   );

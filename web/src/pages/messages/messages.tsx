@@ -23,9 +23,7 @@ export function MessagesPage() {
       <SearchBox
         text={q}
         faults={query.faults}
-        onText={(text) =>
-          void navigate({ search: text.trim() === '' ? {} : { q: text.trim() }, replace: true })
-        }
+        onText={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
       />
       <MessageList filter={query.filter} />
     </Page>
@@ -82,13 +80,15 @@ type Messages = ReturnType<typeof useRows<'messages.list'>>;
  * Reads on by itself as long as it is in sight: a page can hold no hits and still have a next one.
  */
 function EndOfMessages({ messages }: { messages: Messages }) {
-  const { rows, data, hasNextPage, isFetching, fetchNextPage } = messages;
+  const { rows, data, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = messages;
   const { ref, entry } = useIntersection({ rootMargin: '600px' });
-  const near = entry?.isIntersecting === true;
+  // What could not be read is asked for again by a button, not by itself for ever.
+  const goesOn = entry?.isIntersecting === true && hasNextPage && !isFetchNextPageError;
   useEffect(() => {
-    if (near && hasNextPage && !isFetching) void fetchNextPage();
-  }, [near, hasNextPage, isFetching, fetchNextPage]);
+    if (goesOn && !isFetching) void fetchNextPage();
+  }, [goesOn, isFetching, fetchNextPage]);
   const next = data?.pages.at(-1)?.next;
+  if (isFetchNextPageError) return <div ref={ref} />;
   return (
     <Center ref={ref} p="md" mih={56}>
       {hasNextPage ? (

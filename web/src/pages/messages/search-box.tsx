@@ -1,12 +1,13 @@
 // The box above the messages, with what is asked most at hand and searches that were given a name.
 import { ActionIcon, Button, Group, Popover, Select, Table, Text, TextInput } from '@mantine/core';
-import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
-import { useEffect, useRef, useState } from 'react';
+import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import { ChevronDownIcon, InfoIcon, SearchIcon, TrashIcon } from '../../parts/icons.tsx';
 import { Menu, MenuDivider, MenuItem, MenuLabel } from '../../parts/menu.tsx';
 import { capital, statuses } from '../../parts/status.tsx';
+import { useTyped } from '../../parts/typed.ts';
 import { useMe } from '../../session.ts';
 import { FIELDS, type Field, fieldIn, withField } from './query.ts';
 
@@ -31,17 +32,8 @@ const states = [
 ];
 
 export function SearchBox({ text, faults, onText }: BoxProps) {
-  const [typed, setTyped] = useState(text);
-  const asked = useRef(text);
-  const find = useDebouncedCallback((wanted: string) => {
-    asked.current = wanted.trim();
-    onText(wanted);
-  }, 300);
-  // What the box itself asked for comes back while somebody types on.
-  useEffect(() => {
-    if (text !== asked.current) setTyped(text);
-    asked.current = text;
-  }, [text]);
+  const box = useTyped(text, onText);
+  const typed = box.value;
   const set = (field: Field) => (value: string | null) =>
     onText(withField(typed, field, value ?? ''));
   const period = fieldIn(typed, 'after');
@@ -57,17 +49,8 @@ export function SearchBox({ text, faults, onText }: BoxProps) {
           placeholder="to:ada@example.net subject:invoice status:bounced after:7d"
           leftSection={<SearchIcon size={16} />}
           rightSection={<Help />}
-          value={typed}
           error={faults.length > 0 ? faults.join(' ') : undefined}
-          onChange={(event) => {
-            setTyped(event.currentTarget.value);
-            find(event.currentTarget.value);
-          }}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter') find.flush();
-          }}
-          // Later it would call whoever opened a message back to the list.
-          onBlur={() => find.flush()}
+          {...box}
         />
         <Select
           aria-label="Status"

@@ -42,7 +42,7 @@ function RelayForm({ relay, onClose }: { relay: Relay | null; onClose: () => voi
     changes: ['relays.list' as const],
     onDone: ({ name }: Relay) => {
       onClose();
-      tellDone(`${name} is saved. It is used within seconds.`);
+      tellDone(`${name} is saved. It will be used within seconds.`);
     },
   };
   const add = useChange('relays.add', done);

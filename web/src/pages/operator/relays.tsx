@@ -74,7 +74,7 @@ function RelayLine({ relay, onEdit }: { relay: Relay; onEdit: () => void }) {
       <Table.Td data-label="State">
         <State tone={tone}>{word}</State>
         {relay.detail && (
-          <Text size="xs" c="dimmed">
+          <Text size="xs" c="dimmed" miw={160} className="anywhere">
             {relay.detail}
           </Text>
         )}

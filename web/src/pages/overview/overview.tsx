@@ -19,7 +19,7 @@ import type { Alert as ActionNeeded, Analytics, Usage } from '../../../../src/cl
 import { readOf, useRead } from '../../operations.ts';
 import { Fault } from '../../parts/fault.tsx';
 import { ChevronIcon, WarningIcon } from '../../parts/icons.tsx';
-import { Page, Section } from '../../parts/page.tsx';
+import { LOADING, Page, Section } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Bars } from './bars.tsx';
 import { Breakdown, type By } from './breakdown.tsx';
@@ -207,7 +207,7 @@ function Figure({ label, value, note }: { label: string; value?: string; note?: 
 }
 
 function QuotaBar({ quota }: { quota: Usage | undefined }) {
-  if (quota === undefined) return <Skeleton height={82} aria-label="Loading today's quota" />;
+  if (quota === undefined) return <Skeleton height={82} {...LOADING} />;
   const used = quota.limit === 0 ? 1 : quota.used / quota.limit;
   return (
     <Paper p="lg">

@@ -204,7 +204,7 @@ function NewPasskeyDialog({ opened, onClose, onDone }: DialogProps) {
   });
   return (
     <Dialog opened={opened} onClose={onClose} title="Add a passkey">
-      <ActionForm action={add} act="Go on" onSend={(field) => add.mutate(field('name').trim())}>
+      <ActionForm action={add} act="Continue" onSend={(field) => add.mutate(field('name').trim())}>
         <TextInput
           label="Name"
           description="So you recognise it, such as “Work laptop”"

@@ -21,8 +21,8 @@ export function ProfilePage() {
           mb="xl"
           title="One more thing before you continue"
         >
-          {account?.name} asks everybody for a second factor. Add a passkey or an authenticator app
-          below, and everything is open again.
+          {account?.name} requires a second factor. Add a passkey or an authenticator app below to
+          continue.
         </Alert>
       )}
       <Factors />

@@ -43,7 +43,7 @@ export function ProofProvider({ children }: { children: ReactNode }) {
           <Text size="sm">This changes how you sign in, so confirm that it is you.</Text>
           <ActionForm
             action={prove}
-            act="Go on"
+            act="Continue"
             onSend={(field) => prove.mutate(async () => ({ password: field('password') }))}
           >
             <OwnPassword email={user.email} />

@@ -1,12 +1,12 @@
 // One captured mail: as seen, its headers, and the bytes as they went over the wire.
-import { Group, Paper, Skeleton, Stack, Tabs, Text } from '@mantine/core';
+import { Group, Paper, Stack, Tabs, Text } from '@mantine/core';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useRead } from '../../operations.ts';
+import { type Output, useRead } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { Fault } from '../../parts/fault.tsx';
 import { BackIcon } from '../../parts/icons.tsx';
 import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Fact, Page } from '../../parts/page.tsx';
+import { PageOf } from '../../parts/page-of.tsx';
 import { saySize } from '../../parts/size.ts';
 import { Time } from '../../parts/time.tsx';
 import { HeaderTable } from '../messages/content.tsx';
@@ -19,24 +19,17 @@ const back = (
 
 export function SandboxMailPage() {
   const { id } = useParams({ from: '/inside/sandbox/$id' });
+  const mail = useRead('sandbox.get', { id });
+  return (
+    <PageOf asked={mail} title="Captured email" back={back}>
+      {(data) => <Captured mail={data} />}
+    </PageOf>
+  );
+}
+
+function Captured({ mail: data }: { mail: Output<'sandbox.get'> }) {
   const { tab = 'mail' } = useSearch({ from: '/inside/sandbox/$id' });
   const navigate = useNavigate({ from: '/sandbox/$id' });
-  const mail = useRead('sandbox.get', { id });
-  if (mail.isError && !mail.data) {
-    return (
-      <Page title="Captured email" back={back}>
-        <Fault fault={mail.error} retry={mail.refetch} />
-      </Page>
-    );
-  }
-  const { data } = mail;
-  if (!data) {
-    return (
-      <Page title="Captured email" back={back}>
-        <Skeleton height={560} />
-      </Page>
-    );
-  }
   return (
     <Page title={data.subject || '(no subject)'} back={back}>
       <Stack>

@@ -66,7 +66,7 @@ export function DnsHelp({ domain, dns, records, checking }: DnsHelpProps) {
                 The DNS of {dns.zone} is served by {dns.name_servers[0]}.{' '}
               </>
             )}
-            Names leave out {dns.zone}, which forms add by themselves.
+            Names leave out {dns.zone}, which the form adds.
           </Text>
         )}
         {checking && (

@@ -56,10 +56,12 @@ export function DomainCard({ domain }: { domain: Domain }) {
     onDone: () => tellDone(`${domain.domain} was removed.`),
   });
   return (
-    <Paper p="lg">
+    <Paper p="lg" className="row-card">
       <Group justify="space-between">
-        <Group gap="md">
-          <Text fw={600}>{domain.domain}</Text>
+        <Group gap="md" miw={0}>
+          <Text fw={600} className="anywhere">
+            {domain.domain}
+          </Text>
           <State tone={domain.verified ? 'good' : 'warn'}>
             {domain.verified ? 'Verified' : 'Not verified'}
           </State>

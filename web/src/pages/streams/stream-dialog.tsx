@@ -78,7 +78,7 @@ function StreamForm({ stream, onClose }: { stream: Stream | null; onClose: () =>
       <TextInput
         name="title"
         label="Title"
-        description="What recipients call it, on their preference page"
+        description="Its name on the recipients' preference page"
         defaultValue={stream?.title ?? ''}
         maxLength={100}
       />

@@ -77,6 +77,7 @@ function StreamLine({ row, onEdit }: { row: Stream; onEdit: () => void }) {
             <Tooltip label={archived ? 'Use again' : 'Change'}>
               <ActionIcon
                 aria-label={`${archived ? 'Use' : 'Change'} ${row.title}${archived ? ' again' : ''}`}
+                aria-haspopup="dialog"
                 onClick={onEdit}
               >
                 <EditIcon size={16} />

@@ -9,17 +9,19 @@ import { useConfirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { DownloadIcon, PlusIcon, SuppressionsIcon, TrashIcon } from '../../parts/icons.tsx';
-import { List, RowTable, SearchBox, useSearchText } from '../../parts/list.tsx';
+import { List, RowTable, SearchBox } from '../../parts/list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Tooltip } from '../../parts/tooltip.tsx';
+import { useSearchText } from '../../parts/typed.ts';
 import { useMay } from '../../session.ts';
 
 export function SuppressionsPage() {
   const may = useMay('developer');
-  const { text, setText, search } = useSearchText();
+  const asked = useSearchText();
+  const { search } = asked;
   const suppressions = useRows('suppressions.list', { search });
   const [opened, { open, close }] = useDisclosure();
   return (
@@ -37,7 +39,7 @@ export function SuppressionsPage() {
         </>
       }
     >
-      <SearchBox label="Search by address" text={text} onText={setText} />
+      <SearchBox label="Search by address" {...asked} />
       <List asked={suppressions} rows={suppressions.rows} empty={search ? noHit : nobody}>
         {(rows) => (
           <RowTable
@@ -132,8 +134,11 @@ function AddSuppressions({ opened, onClose }: { opened: boolean; onClose: () => 
     changes: ['suppressions.list'],
     onDone: ({ added, present }) => {
       onClose();
-      const already = present === 0 ? '' : ` ${present} ${present === 1 ? 'was' : 'were'} there.`;
-      tellDone(`${added === 1 ? 'One address gets' : `${added} addresses get`} no more.${already}`);
+      const already =
+        present === 0 ? '' : ` ${present} ${present === 1 ? 'was' : 'were'} already suppressed.`;
+      tellDone(
+        `${added === 1 ? 'One address gets' : `${added} addresses get`} no more email.${already}`,
+      );
     },
   });
   return (

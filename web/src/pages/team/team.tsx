@@ -19,7 +19,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { CrossIcon, PlusIcon } from '../../parts/icons.tsx';
 import { List, RowTable } from '../../parts/list.tsx';
-import { LoadingRows, Page, Section, TableBox } from '../../parts/page.tsx';
+import { LoadingRows, Page, Section } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -72,15 +72,11 @@ export function TeamPage() {
         <List asked={invited} rows={invited.data?.data ?? []} loading={null}>
           {(invitations) => (
             <Section title="Invited">
-              <TableBox label="Invitations">
-                <Table>
-                  <Table.Tbody>
-                    {invitations.map((invitation) => (
-                      <InvitationLine key={invitation.id} invitation={invitation} />
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </TableBox>
+              <RowTable label="Invitations" columns={['Who', 'Role', 'Invited by', 'Ends']} actions>
+                {invitations.map((invitation) => (
+                  <InvitationLine key={invitation.id} invitation={invitation} />
+                ))}
+              </RowTable>
             </Section>
           )}
         </List>
@@ -178,9 +174,10 @@ function InvitationLine({ invitation }: { invitation: Invitation }) {
   return (
     <Table.Tr>
       <Table.Td fw={500}>{invitation.email}</Table.Td>
-      <Table.Td>{capital(invitation.role)}</Table.Td>
-      <Table.Td c="dimmed">
-        by {invitation.invited_by}, ends <Time at={invitation.expires_at} />
+      <Table.Td data-label="Role">{capital(invitation.role)}</Table.Td>
+      <Table.Td data-label="Invited by">{invitation.invited_by}</Table.Td>
+      <Table.Td data-label="Ends">
+        <Time at={invitation.expires_at} />
       </Table.Td>
       <Table.Td className="to-the-right">
         {owner && (

@@ -3,7 +3,7 @@
 import { Alert, Button, Group, Skeleton, Switch, Tabs, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef, useState } from 'react';
 import type { Fault as SourceFault } from '../../../../src/client/calls.ts';
 import type { TemplateVersion } from '../../../../src/client/operations.ts';
@@ -14,6 +14,7 @@ import { BackIcon, SendIcon } from '../../parts/icons.tsx';
 import { later, OnceOpened } from '../../parts/later.tsx';
 import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Page } from '../../parts/page.tsx';
+import { PageOf } from '../../parts/page-of.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
 import { sourceOf } from './draft.ts';
@@ -38,25 +39,22 @@ export function EditorPage() {
       <BackIcon size={15} /> {template.data?.name ?? slug}
     </Link>
   );
-  // What could not be read again stays: somebody is working on it.
-  const isUnread = template.isError && !template.data;
-  if (isUnread || template.data?.version === null) {
-    const untouchable = 'System templates cannot be changed. Clone this one, then edit the copy.';
-    return (
-      <Page title="Edit" back={back}>
-        <Fault fault={template.error ?? new Error(untouchable)} />
-      </Page>
-    );
-  }
-  if (!template.data) {
-    return (
-      <Page title="Edit" back={back} wide>
-        <Skeleton height={620} />
-      </Page>
-    );
-  }
-  return <Editor key={slug} template={template.data} back={back} />;
+  return (
+    <PageOf asked={template} title="Edit" back={back} height={620} wide>
+      {(data) =>
+        data.version === null ? (
+          <Page title="Edit" back={back}>
+            <Fault fault={UNTOUCHABLE} />
+          </Page>
+        ) : (
+          <Editor key={slug} template={data} back={back} />
+        )
+      }
+    </PageOf>
+  );
 }
+
+const UNTOUCHABLE = 'System templates cannot be changed. Clone this one, then edit the copy.';
 
 function Editor({ template, back }: { template: TemplateVersion; back: React.ReactNode }) {
   const { slug } = template;
@@ -64,7 +62,14 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
   const work = useWork(template);
   const { draft, dirty, change } = work;
   const [values, setValues] = useState<Values>(draft.sample);
-  const [tab, setTab] = useState<string | null>('html');
+  const { tab = 'html' } = useSearch({ from: '/inside/templates/$slug/edit' });
+  const navigate = useNavigate({ from: '/templates/$slug/edit' });
+  const setTab = (next: string | null) =>
+    void navigate({
+      search: next && next !== 'html' ? { tab: next } : {},
+      replace: true,
+      ignoreBlocker: true,
+    });
   const [locale, setLocale] = useState<string>();
   const [testing, test] = useDisclosure();
   const handle = useRef<EditorHandle>(null);
@@ -91,7 +96,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
 
   const show = (fault: SourceFault) => {
     const part = partOf(fault);
-    setTab(part === 'html' || part === 'text' ? part : tab);
+    if (part === 'html' || part === 'text') setTab(part);
     // The editor of another tab is there only after the next paint.
     setTimeout(() => handle.current?.go(fault), 50);
   };
@@ -143,7 +148,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
           />
           <TextInput
             label="Preheader"
-            description="The line that inboxes show after the subject"
+            description="The line inboxes show after the subject"
             mb="md"
             value={draft.preheader}
             error={faultOf(faults, 'preheader')}

@@ -1,4 +1,4 @@
-// What receivers and readers would hold against the email, below its preview. Findings advise: a
+// What receivers and readers would object to in the email, below its preview. Findings advise: a
 // template is saved with them.
 import { Alert, List, Text } from '@mantine/core';
 import type { LintFinding } from '../../../../src/client/operations.ts';

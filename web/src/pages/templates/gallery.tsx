@@ -2,7 +2,7 @@
 import { Badge, Box, Button, Chip, Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
 import { useDisclosure, useIntersection } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { OwnTemplate, TemplatePreview } from '../../../../src/client/operations.ts';
 import { type Category, categories } from '../../../../src/templates/categories.ts';
@@ -10,23 +10,30 @@ import { api, type Output, useRead } from '../../operations.ts';
 import { PlusIcon, TemplatesIcon } from '../../parts/icons.tsx';
 import { List, SearchBox } from '../../parts/list.tsx';
 import { MailFrame } from '../../parts/mail-frame.tsx';
-import { Page } from '../../parts/page.tsx';
+import { LOADING, Page } from '../../parts/page.tsx';
 import { capital } from '../../parts/status.tsx';
+import { useSearchText } from '../../parts/typed.ts';
+import type { TemplatesShown as Shown } from '../../router.tsx';
 import { useMay } from '../../session.ts';
 import { NewTemplateDialog } from './new-template.tsx';
 
-type Shown = 'all' | 'own' | Category;
 type Row = Pick<OwnTemplate, 'slug' | 'name' | 'category' | 'description' | 'state'>;
 
 export function TemplatesPage() {
   const may = useMay('developer');
   const offered = useRead('templates.list', {});
   const own = useRead('templates.listOwn', {});
-  const [shown, setShown] = useState<Shown>('all');
-  const [search, setSearch] = useState('');
+  const { show: shown = 'all' } = useSearch({ from: '/inside/templates' });
+  const navigate = useNavigate({ from: '/templates' });
+  const setShown = (show: Shown) =>
+    void navigate({
+      search: ({ q }) => ({ ...(q && { q }), ...(show !== 'all' && { show }) }),
+      replace: true,
+    });
+  const asked = useSearchText();
   const [creating, dialog] = useDisclosure();
   const all = offered.data && own.data ? rowsOf(offered.data, own.data) : [];
-  const hits = all.filter((row) => fits(row, shown, search));
+  const hits = all.filter((row) => fits(row, shown, asked.search));
   return (
     <Page
       title="Templates"
@@ -40,7 +47,7 @@ export function TemplatesPage() {
       }
     >
       <Group mb="xl" gap="md">
-        <SearchBox label="Search templates" placeholder="Search" text={search} onText={setSearch} />
+        <SearchBox label="Search templates" placeholder="Search" {...asked} />
         <Chip.Group value={shown} onChange={(value) => setShown(value as Shown)}>
           <Group gap={6} role="group" aria-label="Category">
             {(['all', 'own', ...categories] as Shown[]).map((value) => (
@@ -121,7 +128,12 @@ function Card({ row }: { row: Row }) {
   const [seen, setSeen] = useState(false);
   if (!seen && entry?.isIntersecting) setSeen(true);
   return (
-    <Link to="/templates/$slug" params={{ slug: row.slug }} className="template-card" ref={ref}>
+    <Link
+      to="/templates/$slug"
+      params={{ slug: row.slug }}
+      className="row-card template-card"
+      ref={ref}
+    >
       <div className="thumbnail" aria-hidden="true">
         {seen ? <Thumbnail slug={row.slug} /> : <Skeleton height="100%" radius={0} />}
       </div>
@@ -184,7 +196,7 @@ function askForWaiting(): void {
 
 function LoadingCards() {
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg" aria-busy="true" aria-label="Loading">
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg" {...LOADING}>
       {['a', 'b', 'c', 'd', 'e', 'f'].map((card) => (
         <Skeleton key={card} height={292} radius="lg" />
       ))}

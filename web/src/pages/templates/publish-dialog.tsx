@@ -225,7 +225,7 @@ function BesideEachOther({ request, version }: BesideProps) {
       spacing="sm"
       className="rehearsal-mails"
       role="region"
-      aria-label="Now and then"
+      aria-label="Before and after"
       tabIndex={0}
     >
       <div>

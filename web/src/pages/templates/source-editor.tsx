@@ -1,7 +1,7 @@
 // The editor for a template's source, with markers where it is wrong. A chunk of its own:
 // CodeMirror is large.
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { bracketMatching, foldGutter, indentOnInput } from '@codemirror/language';
+import { bracketMatching, indentOnInput } from '@codemirror/language';
 import type { Diagnostic } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state';
 import {
@@ -53,7 +53,6 @@ export function SourceEditor(props: SourceEditorProps) {
         extensions: [
           lineNumbers(),
           marks.of(NONE_YET),
-          foldGutter(),
           history(),
           drawSelection(),
           indentOnInput(),

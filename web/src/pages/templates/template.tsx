@@ -25,6 +25,7 @@ import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, CopyIcon, EditIcon, SendIcon } from '../../parts/icons.tsx';
 import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Fact, Page, TableBox } from '../../parts/page.tsx';
+import { PageOf } from '../../parts/page-of.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { capital } from '../../parts/status.tsx';
 import { useMay, useMe } from '../../session.ts';
@@ -49,24 +50,8 @@ export function TemplatePage() {
   const template = useRead('templates.getVersion', { slug, version: 'current' });
   const [locale, setLocale] = useState<string>();
   const preview = useRead('templates.render', { slug, locale });
-  if (template.isError && !template.data) {
-    return (
-      <Page title="Template" back={back}>
-        <Fault fault={template.error} retry={template.refetch} />
-      </Page>
-    );
-  }
-  const { data } = template;
-  const mail = preview.data;
   const faults = faultsOf(preview.error);
-  if (!data) {
-    return (
-      <Page title={slug} back={back}>
-        <Skeleton height={560} />
-      </Page>
-    );
-  }
-  return (
+  const shown = (data: TemplateVersion) => (
     <Page
       title={data.name}
       lead={data.description}
@@ -93,7 +78,9 @@ export function TemplatePage() {
             </Tabs.List>
             <Tabs.Panel value="mail">
               <LanguageSelect messages={data.messages} value={locale} onChange={setLocale} />
-              <MailPreview mail={mail} title={`Preview of ${slug}`} minHeight={560} />
+              {(preview.data || !preview.isError) && (
+                <MailPreview mail={preview.data} title={`Preview of ${slug}`} minHeight={560} />
+              )}
             </Tabs.Panel>
             <Tabs.Panel value="variables">
               <VariableTable template={data} />
@@ -108,6 +95,11 @@ export function TemplatePage() {
         </Grid.Col>
       </Grid>
     </Page>
+  );
+  return (
+    <PageOf asked={template} title={slug} back={back}>
+      {shown}
+    </PageOf>
   );
 }
 

@@ -129,6 +129,7 @@ const filterOf = (filter: Filter): Pick<Input<'webhooks.listDeliveries'>, 'state
 };
 
 function sayOutcome(row: WebhookDelivery): string {
+  if (row.attempts === 0) return 'Not tried yet';
   const tries = row.attempts === 1 ? '1 attempt' : `${row.attempts} attempts`;
   const outcome = row.status !== null ? `answered ${row.status}` : row.error;
   return [outcome, tries].filter(Boolean).join(' · ');

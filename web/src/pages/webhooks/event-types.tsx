@@ -1,23 +1,11 @@
 // Which events an endpoint is told of: all (also those to come), or a choice.
 import { Chip, Group, Stack, Switch } from '@mantine/core';
-import type { WebhookDelivery } from '../../../../src/client/operations.ts';
+import { EVENT_TYPES } from '../../../../src/client/operations.ts';
 
-export type HookType = WebhookDelivery['event_type'];
-
-/** A new one does not compile until it stands here. */
-const order: Record<HookType, number> = {
-  delivery: 1,
-  bounce: 2,
-  open: 3,
-  click: 4,
-  complaint: 5,
-  subscription: 6,
-};
-
-export const hookTypes = Object.keys(order) as HookType[];
+export type HookType = (typeof EVENT_TYPES)[number];
 
 /** What an endpoint gets that names none. */
-const aboutMessages = hookTypes.filter((type) => type !== 'subscription');
+const aboutMessages = EVENT_TYPES.filter((type) => type !== 'subscription');
 
 interface EventTypesProps {
   /** Empty: all about messages. */
@@ -36,7 +24,7 @@ export function EventTypes({ value, onChange }: EventTypesProps) {
       {value.length > 0 && (
         <Chip.Group multiple value={value} onChange={(chosen) => onChange(chosen as HookType[])}>
           <Group gap={6} role="group" aria-label="Events">
-            {hookTypes.map((type) => (
+            {EVENT_TYPES.map((type) => (
               <Chip key={type} value={type} size="xs">
                 {type}
               </Chip>

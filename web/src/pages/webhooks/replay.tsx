@@ -87,7 +87,7 @@ export function ReplayDialog({ endpointId, opened, onClose }: ReplayProps) {
         {count.data && (
           <Alert color={count.data.count > 0 ? 'martin' : 'gray'} role="status">
             {count.data.count === 1 ? 'One event' : `${count.data.count} events`} would be posted.
-            They keep their ids, so a receiver can tell repeats.
+            Events keep their ids, so a receiver can recognise repeats.
           </Alert>
         )}
         <Group justify="flex-end">

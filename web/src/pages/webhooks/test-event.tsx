@@ -1,10 +1,11 @@
 // Posts an example event now and shows what came back.
 import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { EVENT_TYPES } from '../../../../src/client/operations.ts';
 import { useChange } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { type HookType, hookTypes } from './event-types.tsx';
+import type { HookType } from './event-types.tsx';
 
 interface TestProps {
   endpointId: string;
@@ -22,7 +23,7 @@ export function TestEvent({ endpointId, opened, onClose }: TestProps) {
         <Group align="flex-end">
           <Select
             label="Event"
-            data={hookTypes}
+            data={EVENT_TYPES}
             value={eventType}
             onChange={(value) => setEventType((value ?? 'delivery') as HookType)}
             data-autofocus

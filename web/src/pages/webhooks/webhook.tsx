@@ -1,5 +1,5 @@
 // One endpoint: its state, secret, test event, delivery log and replay.
-import { Alert, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,10 +8,10 @@ import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Secret } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, DotsIcon, SendIcon } from '../../parts/icons.tsx';
 import { Menu, MenuDivider, MenuItem } from '../../parts/menu.tsx';
 import { Fact, Page, Section } from '../../parts/page.tsx';
+import { PageOf } from '../../parts/page-of.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
@@ -32,31 +32,20 @@ export function WebhookPage() {
   const { id } = useParams({ from: '/inside/webhooks/$id' });
   const may = useMay('developer');
   const webhook = useRead('webhooks.get', { id }, { watched: true });
-  const endpoint = webhook.data;
-  if (webhook.isError && !endpoint) {
-    return (
-      <Page title="Webhook" back={back}>
-        <Fault fault={webhook.error} retry={webhook.refetch} />
-      </Page>
-    );
-  }
-  if (!endpoint) {
-    return (
-      <Page title="Webhook" back={back}>
-        <Skeleton height={420} />
-      </Page>
-    );
-  }
   return (
-    <Page title={endpoint.url} back={back} actions={may && <Actions endpoint={endpoint} />}>
-      <Health endpoint={endpoint} />
-      <Section
-        title="Deliveries"
-        lead="What was posted, what the endpoint answered, and what will be retried."
-      >
-        <DeliveryLog endpointId={endpoint.id} />
-      </Section>
-    </Page>
+    <PageOf asked={webhook} title="Webhook" back={back} height={420}>
+      {(endpoint) => (
+        <Page title={endpoint.url} back={back} actions={may && <Actions endpoint={endpoint} />}>
+          <Health endpoint={endpoint} />
+          <Section
+            title="Deliveries"
+            lead="What was posted, what the endpoint answered, and what will be retried."
+          >
+            <DeliveryLog endpointId={endpoint.id} />
+          </Section>
+        </Page>
+      )}
+    </PageOf>
   );
 }
 

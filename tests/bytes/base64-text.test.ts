@@ -1,9 +1,9 @@
 // Base64 of bytes that lie in pieces: however they are cut, the text is that of the whole.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Base64Text } from '../src/base64-text.ts';
-import { freeBytes } from '../src/free-bytes.ts';
-import { longJson } from '../src/http/json-answer.ts';
+import { Base64Text } from '../../src/bytes/base64-text.ts';
+import { freeBytes } from '../../src/bytes/free-bytes.ts';
+import { longJson } from '../../src/http/json-answer.ts';
 
 const cut = fc.array(
   fc.uint8Array({ maxLength: 40 }).map((it) => Buffer.from(it)),

@@ -1,6 +1,6 @@
 // Group commit: what arrives while the last write is in flight is written together in the next one.
-// Used where many small writes meet PostgreSQL: accepting sends, recording what happened to them,
-// opens and clicks.
+// Used where many small statements meet PostgreSQL: accepting sends, recording what happened to
+// them, opens and clicks; and for what every send of an agent asks.
 
 export interface GroupCommit<Item, Result> {
   add(item: Item): Promise<Result>;

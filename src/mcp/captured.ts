@@ -1,0 +1,43 @@
+// Whether anything leaves: beside every status that an agent reads, so that nobody is told of a
+// delivery that the sandbox played.
+import { z } from 'zod';
+import { readUuid } from '../ids.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import { type Operation, operation } from '../operations/operation.ts';
+
+export const sandbox = z
+  .literal(true)
+  .optional()
+  .describe('It is captured, and nobody receives it.');
+
+type CapturedDeps = Pick<OperationDeps, 'database' | 'inSandbox'>;
+
+/** Those of these messages that go to the sandbox: all, or what came through keys for it alone. */
+export async function capturedAmong(
+  { database, inSandbox }: CapturedDeps,
+  accountId: number,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (inSandbox() || ids.length === 0) return new Set(ids);
+  const uuids = new Map(ids.map((id) => [readUuid('msg_', id)!, id]));
+  const rows = await database.query<{ uuid: string }>(
+    `SELECT m.id AS uuid FROM messages m
+     JOIN api_keys k ON k.account_id = m.account_id AND k.id = m.key_id
+     WHERE m.account_id = $1 AND m.id = ANY ($2::uuid[]) AND k.sandbox_only`,
+    [accountId, [...uuids.keys()]],
+  );
+  return new Set(rows.map(({ uuid }) => uuids.get(uuid)!));
+}
+
+/** An operation about one email, whose answer says it too. */
+export const sayingWhetherItLeaves = (of: Operation): Operation =>
+  operation({
+    ...of,
+    output: of.output.extend({ sandbox }),
+    async run(deps, caller, input, via) {
+      const answer = await of.run(deps, caller, input, via);
+      const id = String(input.sm_mail_id);
+      const captured = await capturedAmong(deps, caller.accountId, [id]);
+      return { ...answer, ...(captured.has(id) ? { sandbox: true } : {}) };
+    },
+  });

@@ -1,0 +1,26 @@
+// The frame of a page about one thing: while it is read, and when it could not be. What was read once
+// stays where it could not be read again: somebody may be working on it.
+import { Skeleton } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Fault } from './fault.tsx';
+import { LOADING, Page, type PageProps } from './page.tsx';
+
+interface PageOfProps<Data> extends Omit<PageProps, 'children'> {
+  asked: { data: Data | undefined; isError: boolean; error: unknown; refetch: () => unknown };
+  /** What it will take, so that nothing jumps. */
+  height?: number;
+  children: (data: Data) => ReactNode;
+}
+
+export function PageOf<Data>({ asked, height = 520, children, ...page }: PageOfProps<Data>) {
+  if (asked.data !== undefined) return children(asked.data);
+  return (
+    <Page {...page}>
+      {asked.isError ? (
+        <Fault fault={asked.error} retry={asked.refetch} />
+      ) : (
+        <Skeleton height={height} {...LOADING} />
+      )}
+    </Page>
+  );
+}
