@@ -134,7 +134,7 @@ const HERE: [name: string, says: RegExp][] = [
   ['docs/templates.md: npx sandmartin template clone order-shipped --account 1', /<h1>Mine<\/h1>/],
   [
     'docs/webhooks.md: npx sandmartin webhook add --account 1 --url https://app.example.com/hooks/mail --event delivery --event bounce',
-    /whsec_\w+/,
+    /whsec_[\w+/]+=*/,
   ],
   ['docs/webhooks.md: npx sandmartin webhook replay whd_01KA3M8Q2V7W9X4Y6Z8ABCDEFG', /deliver/],
   ['docs/operations.md: export BACKUP_PASSPHRASE="$(openssl rand -base64 24)"', /backup/],
