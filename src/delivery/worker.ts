@@ -58,6 +58,8 @@ const MADE_IN_A_TURN = 2;
 const IN_HAND_PER_CONNECTION = 16;
 /** Two small records cost the server twice what one costs that has both. */
 const WORTH_ANOTHER_RECORD = 32;
+/** A record of 14 costs it nearly as much as one of 64. A lone email waits for nobody. */
+const RECORDED_TOGETHER = { items: 64, withinMs: 20 };
 /**
  * When told to stop: what has begun gets the first, all of it together the second. Shorter than a
  * process is given (cli/serve.ts).
@@ -109,6 +111,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const recorder = createGroupCommit<Outcome, void>({
     mostInFlight: 2,
     worthAnother: WORTH_ANOTHER_RECORD,
+    company: { ...RECORDED_TOGETHER, moreToCome: (waiting) => inHand.count() > waiting },
     mostItems: 256,
     apart: ({ claimed }) => database.shardOf(claimed.accountId),
     write: async (outcomes) => {
@@ -185,7 +188,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     inHand.add(claim.rows);
     const work = handleClaim(claim).finally(() => claims.delete(work));
     claims.add(work);
-    return true;
+    return claim.leftOut;
   }
 
   async function claimUnder(looker: Looker, lease: Lease, room: Pick<Room, 'most' | 'full'>) {

@@ -20,6 +20,11 @@ export interface GroupOptions<Item, Result> {
    * costs the server the same half millisecond, and those who wait a little longer go together.
    */
   worthAnother?: number;
+  /**
+   * A group smaller than this waits for company, so many milliseconds at most, as long as
+   * `moreToCome` says that there will be some.
+   */
+  company?: { items: number; withinMs: number; moreToCome: (waiting: number) => boolean };
   /** Those for which it answers the same go together, others never: each such group waits alone. */
   apart?: (item: Item) => unknown;
 }
@@ -53,14 +58,27 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
   let waiting: Waiting<Item, Result>[] = [];
   let scheduled = false;
   const inFlight = new Set<Promise<void>>();
+  let patience: NodeJS.Timeout | undefined;
+  let waitedLongEnough = false;
 
   function schedule(): void {
     if (scheduled || !mayStart()) return;
+    if (waitsForCompany()) {
+      patience ??= setTimeout(() => {
+        patience = undefined;
+        waitedLongEnough = true;
+        schedule();
+      }, options.company!.withinMs);
+      return;
+    }
     scheduled = true;
     // What came in during this turn of the event loop goes together.
     setImmediate(() => {
       scheduled = false;
       if (!mayStart()) return;
+      clearTimeout(patience);
+      patience = undefined;
+      waitedLongEnough = false;
       const work = write(takeGroup()).finally(() => {
         inFlight.delete(work);
         schedule();
@@ -73,6 +91,12 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
   function mayStart(): boolean {
     const enough = inFlight.size === 0 ? 1 : (options.worthAnother ?? 1);
     return waiting.length >= enough && inFlight.size < options.mostInFlight;
+  }
+
+  function waitsForCompany(): boolean {
+    const { company } = options;
+    if (company === undefined || waitedLongEnough || waiting.length >= company.items) return false;
+    return company.moreToCome(waiting.length);
   }
 
   function takeGroup(): Waiting<Item, Result>[] {

@@ -29,6 +29,11 @@ export interface Claim {
   atMs: number;
   /** Where the next round goes on. */
   lastLane: number;
+  /**
+   * There may be more that is ready and has room: another round is worth it at once. Otherwise
+   * every lane had its share, and whoever comes now wakes the worker.
+   */
+  leftOut: boolean;
 }
 
 export interface Room {
@@ -70,7 +75,7 @@ export async function claimDue(
      WHERE coalesce($6::timestamptz, 'infinity') > now() AND in_time($6)`,
     [lease.id, after, most, LANES_A_ROUND, full, doneBy, database.home([]) !== null],
   );
-  return claimOf(lease, rows);
+  return claimOf(lease, rows, most);
 }
 
 /**
@@ -95,7 +100,7 @@ export async function claimCaptured(
       ])),
     );
   }
-  return claimOf(lease, rows);
+  return claimOf(lease, rows, most);
 }
 
 /** The time is told it: Citus takes no function of time in RETURNING. */
@@ -111,10 +116,12 @@ const CLAIM_CAPTURED_SQL = `
   RETURNING d.account_id AS "accountId", d.message_id AS uuid, d.class, d.claims, d.attempts, d.remaining,
             d.unknown, d.size, $6::float8 AS "atMs", $4::bigint AS "lastLane"`;
 
-function claimOf(lease: Lease, rows: ClaimedRow[]): Claim | undefined {
+function claimOf(lease: Lease, rows: ClaimedRow[], most: number): Claim | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
+  const lanes = new Set(rows.map(({ accountId }) => accountId));
   return {
+    leftOut: rows.length < most || lanes.size >= LANES_A_ROUND,
     lease,
     atMs: first.atMs,
     lastLane: first.lastLane,
