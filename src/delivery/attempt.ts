@@ -4,9 +4,16 @@
 import type { NewAttempt, TriedRecipient } from '../events/attempts.ts';
 import type { NewEvent } from '../events/record.ts';
 import type { Bounce } from '../feedback/bounces.ts';
-import { returnPath } from '../feedback/return-path.ts';
+import { returnPathOf } from '../feedback/return-path.ts';
 import { idTimeMs, showId } from '../ids.ts';
-import { type Copy, copiesFor, freeCopy, type MakingDeps, makeCopy } from '../mail/making.ts';
+import {
+  type Copy,
+  copiesFor,
+  freeCopy,
+  type MakingDeps,
+  makeCopy,
+  takesThreads,
+} from '../mail/making.ts';
 import type { Sender } from '../mail/senders.ts';
 import { asked, type StoredEmail } from '../mail/stored-email.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
@@ -24,7 +31,7 @@ import { isExpired, nextAttemptDelayMs } from './retry.ts';
 import type { Turns } from './turns.ts';
 
 export interface AttemptDeps extends MakingDeps {
-  /** Who is made next. */
+  /** Whose turn it is with the threads. */
   making: Turns;
   /** To the relays. */
   ways: WayOut;
@@ -185,7 +192,10 @@ interface CopyToHand {
 
 async function handCopy(deps: AttemptDeps, toHand: CopyToHand): Promise<Handed | NotBegun> {
   const { claimed, email, sender, copy, staysWith, mayBegin } = toHand;
-  const made = await deps.making.take(claimed, mayBegin, () => makeCopy(deps, email, sender, copy));
+  const make = () => makeCopy(deps, email, sender, copy);
+  const made = takesThreads(email, sender)
+    ? await deps.making.take(claimed, mayBegin, make)
+    : await make();
   if (made === undefined) return { comesAgainMs: 0 };
   const way = email.head.sandbox ? deps.sandboxWay : deps.ways;
   const handed = await way.hand({
@@ -198,12 +208,7 @@ async function handCopy(deps: AttemptDeps, toHand: CopyToHand): Promise<Handed |
       recipient: copy.recipient,
     },
     envelope: {
-      from: returnPath(
-        deps.returnPathKey,
-        email,
-        copy.place,
-        returnPathDomain(deps, email, sender),
-      ),
+      from: returnPathOf(copy.token, returnPathDomain(deps, email, sender)),
       recipients: [copy.recipient],
       envelopeId: showId('msg_', email.messageId),
       smtputf8: made.smtputf8,

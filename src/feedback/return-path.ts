@@ -34,18 +34,9 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 /** Emails that left with a token of version 1 may still be reported: relays try for five days. */
 const OLD_REPORTS_MS = 7 * 86_400_000;
 
-/** `place`: of the recipient in the message's own list, the same on every attempt. */
-export function returnPath(
-  key: Buffer,
-  mail: EmailReference,
-  place: number,
-  bounceDomain: string,
-): string {
-  return returnPathOf(copyToken(key, mail, place), bounceDomain);
-}
-
 export const returnPathOf = (token: string, domain: string): string => `bounce+${token}@${domain}`;
 
+/** `place`: of the recipient in the message's own list, the same on every attempt. */
 export function copyToken(key: Buffer, mail: EmailReference, place: number): string {
   const signed = Buffer.alloc(MAIL_BYTES + 1);
   signed.writeUIntBE(mail.accountId, 0, ACCOUNT_BYTES);

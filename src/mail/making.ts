@@ -40,6 +40,8 @@ export interface Copy {
   recipient: string;
   /** In the message's own list; tokens name it. */
   place: number;
+  /** In its return path and its header. */
+  token: string;
   /** Where its reader unsubscribes. */
   unsubscribe: string | null;
 }
@@ -61,15 +63,20 @@ export function copiesFor(
 ): Copy[] {
   const ownWay = email.head.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
   const oneClick = email.leavable && !ownWay && hasWorkingLinks(deps, email);
-  return recipients.map((recipient) => ({
-    recipient,
-    place: email.recipients.indexOf(recipient),
-    unsubscribe: oneClick ? unsubscribeUrl(deps.tracker, email, recipient) : null,
-  }));
+  return recipients.map((recipient) => {
+    const place = email.recipients.indexOf(recipient);
+    const token = copyToken(deps.returnPathKey, email, place);
+    const unsubscribe = oneClick ? unsubscribeUrl(deps.tracker, email, recipient) : null;
+    return { recipient, place, token, unsubscribe };
+  });
 }
 
 const hasWorkingLinks = (deps: MakingDeps, email: StoredEmail): boolean =>
   deps.isPublic() || email.head.sandbox === true;
+
+/** Not on the spot: threads sign it, or put it together. */
+export const takesThreads = (email: StoredEmail, { keys }: Sender): boolean =>
+  keys.length > 0 || isLarge(email);
 
 /** Composed and signed. Of a large email nothing is left behind its last copy. */
 export async function makeCopy(
@@ -134,18 +141,18 @@ export function freeCopy(email: StoredEmail, { chunks }: MadeCopy): void {
  * that are signed with a key that nobody has.
  */
 export async function sourceOf(deps: MakingDeps, email: StoredEmail): Promise<Buffer[]> {
-  const shown = { ...deps, returnPathKey: NOBODYS_KEY };
   const tracker = { ...deps.tracker, key: NOBODYS_KEY };
-  const [copy] = copiesFor({ ...deps, tracker }, email, email.recipients);
+  const shown = { ...deps, tracker, returnPathKey: NOBODYS_KEY };
+  const [copy] = copiesFor(shown, email, email.recipients);
   const sender = await deps.senders.of(email.account, email.head.from.domain);
-  return (await makeCopy(shown, email, sender, { ...copy!, isLast: true })).chunks;
+  return (await makeCopy(deps, email, sender, { ...copy!, isLast: true })).chunks;
 }
 
 const NOBODYS_KEY = randomBytes(32);
 
 function orderOf(deps: MakingDeps, email: StoredEmail, sender: Sender, copy: Copy): CopyOrder {
   const { head, html, text } = email;
-  const token = copyToken(deps.returnPathKey, email, copy.place);
+  const { token } = copy;
   const { mime: _, ...shown } = head;
   const id = showId('msg_', email.messageId);
   return {

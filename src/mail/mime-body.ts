@@ -196,41 +196,57 @@ function copyWithCrlf(bytes: Buffer, from: number, out: Buffer, start: number): 
   return { at, to };
 }
 
+/** What quoted-printable does with a byte. */
+const PLAIN = 0;
+const ESCAPED = 1;
+const BLANK = 2;
+const BREAK = 3;
+const KINDS = new Uint8Array(256).fill(ESCAPED);
+KINDS.fill(PLAIN, SPACE + 1, 127);
+KINDS[EQUALS] = ESCAPED;
+KINDS[SPACE] = BLANK;
+KINDS[TAB] = BLANK;
+KINDS[CR] = BREAK;
+KINDS[LF] = BREAK;
+
 function quotedPrintable(bytes: Buffer, { escapes, bareBreaks, blanksAtLineEnd }: Scan): Buffer {
   const length = bytes.length;
   // At most one soft break of three bytes for each 73 bytes of output.
   const most = bytes.length + bareBreaks + 2 * (escapes + blanksAtLineEnd);
   const out = Buffer.allocUnsafe(most + 3 * Math.ceil(most / (QP_LINE - 3)) + 3);
   let to = 0;
-  let column = 0;
+  let lineStart = 0;
   for (let at = 0; at < length; at++) {
     const byte = bytes[at]!;
-    if (byte === LF || byte === CR) {
-      if (byte === CR && bytes[at + 1] === LF) at++;
-      out[to++] = CR;
-      out[to++] = LF;
-      column = 0;
+    const kind = KINDS[byte];
+    // Nearly all bytes: nothing depends on what follows.
+    if (kind === PLAIN && to - lineStart < QP_LINE - 1) {
+      out[to++] = byte;
       continue;
     }
-    const next = bytes[at + 1];
-    const lineEnds = next === undefined || next === LF || next === CR;
-    const plain = (byte > SPACE && byte < 127 && byte !== EQUALS) || (isBlank(byte) && !lineEnds);
-    const width = plain ? 1 : 3;
+    if (kind === BREAK) {
+      if (byte === CR && at + 1 < length && bytes[at + 1] === LF) at++;
+      out[to++] = CR;
+      out[to++] = LF;
+      lineStart = to;
+      continue;
+    }
+    const lineEnds = at + 1 === length || KINDS[bytes[at + 1]!] === BREAK;
+    const asItIs = kind === PLAIN || (kind === BLANK && !lineEnds);
     // The last place of a line belongs to the "=" of a soft break, unless the line ends here
     // anyway.
-    if (column + width > (lineEnds ? QP_LINE : QP_LINE - 1)) {
+    if (to - lineStart + (asItIs ? 1 : 3) > (lineEnds ? QP_LINE : QP_LINE - 1)) {
       out[to++] = EQUALS;
       out[to++] = CR;
       out[to++] = LF;
-      column = 0;
+      lineStart = to;
     }
-    if (plain) out[to++] = byte;
+    if (asItIs) out[to++] = byte;
     else {
       out[to++] = EQUALS;
       out[to++] = HEX[byte >> 4]!;
       out[to++] = HEX[byte & 15]!;
     }
-    column += width;
   }
   return out.subarray(0, to);
 }

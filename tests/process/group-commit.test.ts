@@ -1,0 +1,54 @@
+// Group commit: what goes together, and who waits for whom.
+import { expect, test } from 'vitest';
+import { createGroupCommit } from '../../src/process/group-commit.ts';
+
+function written(company?: { items: number; withinMs: number; moreToCome: () => boolean }) {
+  const groups: number[][] = [];
+  const group = createGroupCommit<number, number>({
+    write: async (items) => {
+      groups.push(items);
+      return items;
+    },
+    ...{ mostItems: 100, mostInFlight: 2 },
+    ...(company && { company }),
+  });
+  return { group, groups };
+}
+
+test('what comes in one turn goes together, and everybody hears of their own', async () => {
+  const { group, groups } = written();
+  expect(await Promise.all([1, 2, 3].map(group.add))).toEqual([1, 2, 3]);
+  expect(groups).toEqual([[1, 2, 3]]);
+});
+
+test('those who expect company wait for it, until there are enough', async () => {
+  const { group, groups } = written({ items: 3, withinMs: 3_600_000, moreToCome: () => true });
+  const added = [group.add(1)];
+  await new Promise(setImmediate);
+  added.push(group.add(2));
+  await new Promise(setImmediate);
+  expect(groups).toEqual([]);
+  added.push(group.add(3));
+  await Promise.all(added);
+  expect(groups).toEqual([[1, 2, 3]]);
+});
+
+test('they do not wait for ever', async () => {
+  const { group, groups } = written({ items: 3, withinMs: 1, moreToCome: () => true });
+  await group.add(1);
+  await group.add(2);
+  expect(groups).toEqual([[1], [2]]);
+});
+
+test('whoever is the last waits for nobody', async () => {
+  const { group, groups } = written({ items: 3, withinMs: 3_600_000, moreToCome: () => false });
+  await group.add(1);
+  expect(groups).toEqual([[1]]);
+});
+
+test('what is there at the end is written', async () => {
+  const { group, groups } = written({ items: 3, withinMs: 1, moreToCome: () => true });
+  void group.add(1);
+  await group.drain();
+  expect(groups).toEqual([[1]]);
+});
