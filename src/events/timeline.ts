@@ -15,13 +15,16 @@ export interface Timeline {
   scheduledAt: Date | null;
   /** Called back before anything of it was handed over. */
   cancelledAt: Date | null;
+  /** A person was asked for it, whatever they said (approvals/). */
+  neededApproval: boolean;
   events: TimelineEvent[];
   /** The relays that took it. */
   relays: string[];
 }
 
 /** Of account $1, message $2. */
-export const READ_TIMELINE = `SELECT m.status, m.scheduled_at AS "scheduledAt", m.cancelled_at AS "cancelledAt", e.kind, to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') AS timestamp,
+export const READ_TIMELINE = `SELECT m.status, m.scheduled_at AS "scheduledAt", m.cancelled_at AS "cancelledAt",
+         EXISTS (SELECT FROM approvals a WHERE a.account_id = $1 AND a.message_id = $2) AS "neededApproval", e.kind, to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') AS timestamp,
          e.recipients, e.detail
   FROM messages m LEFT JOIN events e ON e.account_id = m.account_id AND e.message_id = m.id AND e.message_id = $2
   WHERE m.account_id = $1 AND m.id = $2
@@ -41,10 +44,10 @@ export async function readTimeline(
     messageUuid,
   ]);
   if (rows[0] === undefined) return undefined;
-  const { status, scheduledAt, cancelledAt } = rows[0];
+  const { status, scheduledAt, cancelledAt, neededApproval } = rows[0];
   const events = rows.filter((row): row is EventRow => row.kind !== null);
   return {
-    ...{ status, scheduledAt, cancelledAt },
+    ...{ status, scheduledAt, cancelledAt, neededApproval },
     events: events.map(toEvent),
     relays: [...new Set(events.flatMap(({ detail: { relay } }) => (relay ? [String(relay)] : [])))],
   };

@@ -104,11 +104,11 @@ export const getMessage = operation({
   tool: { brief: 'The status of an email and everything that happened to it.' },
   async run({ database }, { accountId }, { sm_mail_id }) {
     const uuid = messageUuid(sm_mail_id);
-    const [timeline, approval] = await Promise.all([
-      readTimeline(database, accountId, uuid),
-      findApproval(database, accountId, uuid),
-    ]);
+    const timeline = await readTimeline(database, accountId, uuid);
     if (timeline === undefined) throw noMessage(sm_mail_id);
+    const approval = timeline.neededApproval
+      ? await findApproval(database, accountId, uuid)
+      : undefined;
     return {
       sm_mail_id,
       user_id: String(accountId),
