@@ -44,6 +44,9 @@ const EARLY_WAIT_MS = 50;
 const LONGEST_EARLY_WAIT_MS = 500;
 const EARLY_TURNS = 24;
 
+/** A relay has a few connections: what comes over all of them goes together, not in two halves. */
+const WORTH_ANOTHER_RECORD = 32;
+
 /** Reports that arrive together are written together. */
 export function openReportRecorder(deps: {
   database: Database;
@@ -53,6 +56,7 @@ export function openReportRecorder(deps: {
   const group = createGroupCommit<MatchedReport & { mayWait: boolean }, Recorded | 'early'>({
     mostItems: 200,
     mostInFlight: 2,
+    worthAnother: WORTH_ANOTHER_RECORD,
     apart: ({ mail }) => deps.database.shardOf(mail.accountId),
     write: (reports) => recordReports(deps.database, reports, deps.nowMs(), deps.metrics),
   });
