@@ -3,12 +3,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pagesFolder } from '../../src/dashboard/server.ts';
 import { makeUser, openSignedIn } from '../dashboard/dashboard-client.ts';
 import { startDns } from '../support/dns-server.ts';
 import { mail, type TestAccount } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { look, openDashboard, PASSWORD } from './dashboard.ts';
 
 const dns = await startDns();
@@ -267,11 +268,34 @@ describe.skipIf(!dashboard)('Without a mouse', PATIENT, () => {
 });
 
 describe.skipIf(!dashboard)('What a page weighs', PATIENT, () => {
+  /**
+   * Waits until no script or style is under way and none came for half a second. Playwright's `networkidle` is about frames as
+   * well: with the editor's preview, which is made anew, it was waited for in vain.
+   */
+  function watchAssets(page: Page): () => Promise<unknown> {
+    const isAsset = (one: Request) => ['script', 'stylesheet'].includes(one.resourceType());
+    const underWay = new Set<Request>();
+    let changedAtMs = performance.now();
+    const changed = (change: (one: Request) => unknown) => (one: Request) => {
+      if (!isAsset(one)) return;
+      change(one);
+      changedAtMs = performance.now();
+    };
+    const begun = changed((one) => underWay.add(one));
+    const over = changed((one) => underWay.delete(one));
+    page.on('request', begun).on('requestfinished', over).on('requestfailed', over);
+    return async () => {
+      await until(() => underWay.size === 0 && performance.now() - changedAtMs > 500);
+      page.off('request', begun).off('requestfinished', over).off('requestfailed', over);
+    };
+  }
+
   /** Bytes of script and style that a browser fetched, as gzip sends them. */
   async function weightOf(page: Page, path: string, ready = page.locator('h1')): Promise<number> {
+    const allThere = watchAssets(page);
     await page.goto(path);
     await ready.waitFor();
-    await page.waitForLoadState('networkidle');
+    await allThere();
     const names = (await page.evaluate(
       `performance.getEntriesByType('resource').map((it) => new URL(it.name).pathname)`,
     )) as string[];

@@ -121,6 +121,9 @@ describe.skipIf(!dashboard)('A clone', () => {
     const fault = page.getByRole('alert', { name: 'The template has an error' });
     await fault.getByText(/HTML, line \d+, column \d+/).waitFor();
     await page.locator('.cm-lint-marker-error').waitFor();
+    // Away from what was typed, for which a list of completions may be open or about to.
+    await page.keyboard.press('Home');
+    await page.getByRole('listbox', { name: 'Completions' }).waitFor({ state: 'detached' });
     await look(page, 'editor-fault');
     expect(await page.getByRole('button', { name: 'Publish…' }).isDisabled()).toBe(true);
     for (const key of ['End', 'Shift+Home', 'Delete']) await page.keyboard.press(key);

@@ -1,12 +1,19 @@
 // Every template in Chromium, in each layout, at the width of a phone and of a desktop client, light and dark: nothing is wider
-// than the window, and small text is readable. With PICTURES=card or PICTURES=all (all layouts) there are pictures for people to look
+// than the window, and small text is readable. In `npm test` the layouts take turns over widths and colours. With PICTURES=card or PICTURES=all (all layouts) there are pictures for people to look
 // at, in .artifacts/screenshots.
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { announceSkip, closeWindows, openBrowser } from '../support/browser.ts';
-import { fullBranding, layouts, render, templates } from '../support/catalog.ts';
+import {
+  fullBranding,
+  inEveryLayout,
+  inLayouts,
+  layouts,
+  render,
+  templates,
+} from '../support/catalog.ts';
 
 const { PICTURES } = process.env;
 const PATIENT = { timeout: 120_000 };
@@ -39,28 +46,25 @@ describe.skipIf('skipped' in opened)('in a browser', async () => {
     await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
   };
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const width of [375, 700]) {
+  for (const [scheme, colorScheme] of (['light', 'dark'] as const).entries()) {
+    for (const [size, width] of [375, 700].entries()) {
+      const shown = PICTURES === undefined ? inLayouts(2 * scheme + size) : inEveryLayout;
       it(
         `nothing overflows or is hard to read at ${width} px, ${colorScheme}`,
         PATIENT,
         async () => {
           await page.setViewportSize({ width, height: 900 });
           await page.emulateMedia({ colorScheme });
-          for (const template of templates) {
-            for (const branding of layouts) {
-              const what = `${template.slug}-${branding.layout}`;
-              await page.setContent(render(template, branding).html);
-              expect(await overflow(page), what).toEqual([]);
-              // At least 4.5 to 1.
-              expect(await page.evaluate(faintText), what).toEqual([]);
-              const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-              expect(ground).toBe(
-                colorScheme === 'dark' ? 'rgb(16, 18, 22)' : 'rgb(238, 241, 236)',
-              );
-              if (branding.layout === 'card' || PICTURES === 'all') {
-                await picture(`${what}-${width}-${colorScheme}`);
-              }
+          for (const { template, branding } of shown) {
+            const what = `${template.slug}-${branding.layout}`;
+            await page.setContent(render(template, branding).html);
+            expect(await overflow(page), what).toEqual([]);
+            // At least 4.5 to 1.
+            expect(await page.evaluate(faintText), what).toEqual([]);
+            const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+            expect(ground).toBe(colorScheme === 'dark' ? 'rgb(16, 18, 22)' : 'rgb(238, 241, 236)');
+            if (branding.layout === 'card' || PICTURES === 'all') {
+              await picture(`${what}-${width}-${colorScheme}`);
             }
           }
         },

@@ -8,6 +8,7 @@ import { runInProcess } from '../support/command.ts';
 import { mailedInvitation } from '../support/invitation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { codeNext, codeNow, fromBase32 } from './app-codes.ts';
 import { makeAuthenticator } from './authenticator.ts';
 import {
   type DashboardClient,
@@ -32,19 +33,11 @@ type Person = DashboardClient & { userId: string; email: string };
 const signedIn = (wish = {}): Promise<Person> =>
   openSignedIn(service, { accountId: account.id, ...wish });
 
-function fromBase32(text: string): Buffer {
-  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-  const bits = [...text].map((one) => letters.indexOf(one).toString(2).padStart(5, '0')).join('');
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-}
-
 /** With an app; answers its secret and the recovery codes. */
 async function withApp(person: Person): Promise<{ secret: Buffer; codes: string[] }> {
   const started = await person.call('startApp', {});
   const secret = fromBase32(started.secret);
-  // The step before: the one of now is left for signing in.
-  const code = codeOf(secret, stepAt(Date.now()) - 1);
-  const { codes } = await person.call('confirmApp', { body: { code } });
+  const { codes } = await person.call('confirmApp', { body: { code: codeNow(secret) } });
   return { secret, codes: codes! };
 }
 
@@ -99,7 +92,7 @@ describe('codes of an app', () => {
     const { secret } = await withApp(person);
     const { ticket, app, passkey } = await ticketOf(person.email);
     expect([app, passkey]).toEqual([true, false]);
-    const code = codeOf(secret, stepAt(Date.now()));
+    const code = codeNext(secret);
     const [one, other] = await Promise.all(
       [openClient(service.url), openClient(service.url)].map((client) =>
         client.try('signInWithCode', { body: { ticket, code } }),
@@ -110,7 +103,7 @@ describe('codes of an app', () => {
     expect(again.status).toBe(401);
     expect(again.body.detail).toMatch(/already used/);
     // One from before the last one is no better.
-    const before = codeOf(secret, stepAt(Date.now()) - 1);
+    const before = codeNow(secret);
     expect(
       (await openClient(service.url).try('signInWithCode', { body: { ticket, code: before } }))
         .status,
@@ -133,7 +126,7 @@ describe('codes of an app', () => {
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(5).fill(401), ...Array(7).fill(429)]);
     const right = await openClient(service.url).try('signInWithCode', {
-      body: { ticket, code: codeOf(secret, stepAt(Date.now())) },
+      body: { ticket, code: codeNext(secret) },
       headers: from('198.51.100.1'),
     });
     expect(right.status).toBe(200);
@@ -146,7 +139,7 @@ describe('codes of an app', () => {
     const { ticket } = await ticketOf(person.email);
     const withTicket = (text: string) =>
       openClient(service.url).try('signInWithCode', {
-        body: { ticket: text, code: codeOf(secret, stepAt(Date.now())) },
+        body: { ticket: text, code: codeNext(secret) },
       });
     const [, , until, signature] = ticket.split('.');
     for (const forged of [

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
-import { codeOf, stepAt } from '../../src/people/totp.ts';
+import { codeNow, fromBase32 } from '../dashboard/app-codes.ts';
 import {
   type DashboardClient,
   makeUser,
@@ -51,12 +51,6 @@ async function mailed(to: string, mark: string): Promise<string> {
   });
 }
 
-const bits = (text: string): string =>
-  [...text].map((it) => BASE32.indexOf(it).toString(2).padStart(5, '0')).join('');
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-const fromBase32 = (text: string): Buffer =>
-  Buffer.from((bits(text).match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-
 async function issueEverything(): Promise<Record<string, string | Buffer>> {
   const operator = await openSignedIn(service, { operator: true });
   const { secret: key } = await owner.api.keys.create({ name: 'program', scopes: [...ALL_SCOPES] });
@@ -82,7 +76,7 @@ async function issueEverything(): Promise<Record<string, string | Buffer>> {
     approval: await mailed(owner.email, '/approve/'),
   };
   const { secret: app } = await owner.call('startApp', {});
-  const code = codeOf(fromBase32(app), stepAt(Date.now()));
+  const code = codeNow(fromBase32(app));
   const { codes } = await owner.call('confirmApp', { body: { code } });
   return {
     ...{ 'API key': key, 'agent’s key': agent, 'webhook secret': secret },

@@ -77,9 +77,12 @@ async function launchInstalled(executablePath: string): Promise<Browser> {
 
 const screenshots = join(import.meta.dirname, '../../.artifacts/screenshots');
 
-/** For people to look at, in .artifacts/screenshots, when they ask for it: `SCREENSHOTS=1 npx vitest run tests/browser`. */
+/** When people ask for them: `SCREENSHOTS=1 npx vitest run tests/browser`. */
+export const takesScreenshots = process.env.SCREENSHOTS !== undefined;
+
+/** For people to look at, in .artifacts/screenshots. */
 export async function screenshot(page: Page, name: string, fullPage = false): Promise<void> {
-  if (process.env.SCREENSHOTS === undefined) return;
+  if (!takesScreenshots) return;
   await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage });
 }
 

@@ -6,6 +6,7 @@ import { type Branding, defaultBranding } from '../../src/templates/branding-fie
 import { loadCatalog, type SystemTemplate, systemLanguage } from '../../src/templates/catalog.ts';
 import { emailContext, renderEmail } from '../../src/templates/email-template.ts';
 import { LAYOUTS } from '../../src/templates/layouts.ts';
+import { inFull } from './longer.ts';
 
 export const catalogFolder = fileURLToPath(new URL('../../catalog', import.meta.url));
 export const catalog = loadCatalog(catalogFolder);
@@ -31,6 +32,24 @@ export const fullBranding: Branding = {
 
 /** The same in every layout. */
 export const layouts = LAYOUTS.map((layout) => ({ ...fullBranding, layout }));
+
+/** Every template in every layout. */
+export const inEveryLayout = templates.flatMap((template) =>
+  layouts.map((branding) => ({ template, branding })),
+);
+
+/**
+ * Those pairs, for what takes long with each: in `npm test` every template in one layout, another for every `turn`. A layout is
+ * what stands around a template, the same for all of them.
+ */
+export const inLayouts = (turn = 0) =>
+  inFull(
+    inEveryLayout,
+    templates.map((template, at) => ({
+      template,
+      branding: layouts[(at + turn) % layouts.length]!,
+    })),
+  );
 
 export const bareBranding: Branding = defaultBranding;
 
