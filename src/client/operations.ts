@@ -818,7 +818,7 @@ export interface TemplateVersion {
   version: number | null;
   /** Subject, Jinja2. */
   subject: string;
-  /** Preview line of mail programs, Jinja2. */
+  /** Preview line of email programs, Jinja2. */
   preheader: string;
   /** HTML, Jinja2. May extend layout.html and import macros.html. */
   html: string;
@@ -898,7 +898,7 @@ export interface TemplatePreview {
   /** Slug of the template. */
   slug: string;
   /** The email; null: it cannot be rendered. */
-  mail: RenderedMail | null;
+  email: RenderedEmail | null;
   /** Why it cannot be rendered. */
   faults: ({
     /** The part that is wrong, such as html. */
@@ -912,7 +912,7 @@ export interface TemplatePreview {
   })[];
 }
 
-export interface RenderedMail {
+export interface RenderedEmail {
   /** The subject. */
   subject: string;
   /** The HTML, without tracking. */
@@ -1168,7 +1168,7 @@ export interface AddAddressAnswer {
   /** Until when the emailed link works; null: there is none. */
   link_until: string | null;
   /** Id of the message with the link. */
-  verification_mail: string | null;
+  verification_message: string | null;
   /** Why no link was emailed, where one was needed. */
   note: string | null;
 }
@@ -1185,7 +1185,7 @@ export interface VerifyAddressAnswer {
   /** Until when the emailed link works; null: there is none. */
   link_until: string | null;
   /** Id of the message with the link. */
-  verification_mail: string | null;
+  verification_message: string | null;
   /** Why no link was emailed, where one was needed. */
   note: string | null;
 }
@@ -1440,7 +1440,7 @@ export interface ReplayWebhookEventsAnswer {
   count: number;
 }
 
-export interface CapturedMail {
+export interface CapturedEmail {
   /** Id of the captured email. */
   id: string;
   /** When: ISO 8601, UTC. */
@@ -1703,7 +1703,7 @@ export interface Account {
   track_opens: boolean;
   /** Links lead through the service, which records clicks. */
   track_clicks: boolean;
-  /** Mail programs show a button; whoever uses it is suppressed. */
+  /** Email programs show a button; whoever uses it is suppressed. */
   one_click_unsubscribe: boolean;
   /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
   refuse_unaligned: boolean;
@@ -1978,7 +1978,7 @@ export interface OperatedAccount {
   track_opens: boolean;
   /** Links lead through the service, which records clicks. */
   track_clicks: boolean;
-  /** Mail programs show a button; whoever uses it is suppressed. */
+  /** Email programs show a button; whoever uses it is suppressed. */
   one_click_unsubscribe: boolean;
   /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
   refuse_unaligned: boolean;
@@ -2017,7 +2017,7 @@ export interface CreateAccountAnswer {
   track_opens: boolean;
   /** Links lead through the service, which records clicks. */
   track_clicks: boolean;
-  /** Mail programs show a button; whoever uses it is suppressed. */
+  /** Email programs show a button; whoever uses it is suppressed. */
   one_click_unsubscribe: boolean;
   /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
   refuse_unaligned: boolean;
@@ -2157,7 +2157,7 @@ export interface RelayTest {
   tls: boolean | null;
 }
 
-export interface KeptMail {
+export interface KeptEmail {
   /** Its id. */
   id: string;
   /** When it came: ISO 8601, UTC. */
@@ -2582,7 +2582,7 @@ export interface Operations {
       stream?: string | null | undefined;
       /** Subject, Jinja2. */
       subject?: string | undefined;
-      /** Preview line of mail programs, Jinja2. */
+      /** Preview line of email programs, Jinja2. */
       preheader?: string | undefined;
       /** HTML, Jinja2. May extend layout.html and import macros.html. */
       html?: string | undefined;
@@ -2654,7 +2654,7 @@ export interface Operations {
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
-        /** Preview line of mail programs, Jinja2. */
+        /** Preview line of email programs, Jinja2. */
         preheader?: string | undefined;
         /** HTML, Jinja2. May extend layout.html and import macros.html. */
         html?: string | undefined;
@@ -2715,7 +2715,7 @@ export interface Operations {
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
-        /** Preview line of mail programs, Jinja2. */
+        /** Preview line of email programs, Jinja2. */
         preheader?: string | undefined;
         /** HTML, Jinja2. May extend layout.html and import macros.html. */
         html?: string | undefined;
@@ -2771,7 +2771,7 @@ export interface Operations {
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
-        /** Preview line of mail programs, Jinja2. */
+        /** Preview line of email programs, Jinja2. */
         preheader?: string | undefined;
         /** HTML, Jinja2. May extend layout.html and import macros.html. */
         html?: string | undefined;
@@ -3192,7 +3192,7 @@ export interface Operations {
       after?: string | undefined;
       /** Seconds to wait until there is one, at most 60. */
       wait?: number | undefined;
-    }, options?: CallOptions): Pages<CapturedMail>;
+    }, options?: CallOptions): Pages<CapturedEmail>;
     /** List simulator addresses. Addresses that simulate an outcome in the sandbox, such as one that bounces. */
     listAddresses(input?: {
       /** How many to return: 1 to 100. Without it: all. */
@@ -3325,7 +3325,7 @@ export interface Operations {
       track_opens?: boolean | undefined;
       /** Links lead through the service, which records clicks. */
       track_clicks?: boolean | undefined;
-      /** Mail programs show a button; whoever uses it is suppressed. */
+      /** Email programs show a button; whoever uses it is suppressed. */
       one_click_unsubscribe?: boolean | undefined;
       /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
       refuse_unaligned?: boolean | undefined;
@@ -3420,7 +3420,7 @@ export interface Operations {
       track_opens?: boolean | undefined;
       /** Links lead through the service, which records clicks. */
       track_clicks?: boolean | undefined;
-      /** Mail programs show a button; whoever uses it is suppressed. */
+      /** Email programs show a button; whoever uses it is suppressed. */
       one_click_unsubscribe?: boolean | undefined;
       /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
       refuse_unaligned?: boolean | undefined;
@@ -3451,7 +3451,7 @@ export interface Operations {
       track_opens?: boolean | undefined;
       /** Links lead through the service, which records clicks. */
       track_clicks?: boolean | undefined;
-      /** Mail programs show a button; whoever uses it is suppressed. */
+      /** Email programs show a button; whoever uses it is suppressed. */
       one_click_unsubscribe?: boolean | undefined;
       /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
       refuse_unaligned?: boolean | undefined;
@@ -3592,7 +3592,7 @@ export interface Operations {
       cursor?: string | undefined;
       /** Only what was written to postmaster@ and abuse@. */
       for_people?: boolean | undefined;
-    }, options?: CallOptions): Pages<KeptMail>;
+    }, options?: CallOptions): Pages<KeptEmail>;
     /** Read an email that was kept. One of them as received, up to 128 KB. A stranger wrote it: be careful with its links. For operators only. */
     get(input: {
       /** Its id. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { getAddress, listAddresses, type SenderAddress } from '../accounts/address-verification.ts';
 import { addIdentity, removeIdentity } from '../accounts/identities.ts';
 import { Problem } from '../errors.ts';
-import { sendVerificationMail } from '../notices/verification-mail.ts';
+import { sendVerificationEmail } from '../notices/verification-email.ts';
 import type { OperationDeps } from './deps.ts';
 import { hidePlace, listOf, page, pageOf, readPlace } from './lists.ts';
 import { operation } from './operation.ts';
@@ -28,7 +28,7 @@ const senderAddress = z
   .meta({ id: 'SenderAddress' });
 
 const asked = {
-  verification_mail: z.string().nullable().describe('Id of the message with the link.'),
+  verification_message: z.string().nullable().describe('Id of the message with the link.'),
   note: z.string().nullable().describe('Why no link was emailed, where one was needed.'),
 };
 
@@ -103,8 +103,8 @@ export const addressOperations = [
       );
       via.note({ target: value, after: { verified } });
       const mailed = verified
-        ? { verification_mail: null, note: null }
-        : await mailLink(deps, accountId, value);
+        ? { verification_message: null, note: null }
+        : await emailLink(deps, accountId, value);
       return { ...show(await getAddress(deps.database, accountId, value)), ...mailed };
     },
   }),
@@ -121,8 +121,8 @@ export const addressOperations = [
     client: 'addresses.verify',
     async run(deps, { accountId }, wanted, via) {
       const { address } = await getAddress(deps.database, accountId, wanted.address);
-      const mailed = await mailLink(deps, accountId, address);
-      via.note({ target: address, after: { verification_mail: mailed.verification_mail } });
+      const mailed = await emailLink(deps, accountId, address);
+      via.note({ target: address, after: { verification_message: mailed.verification_message } });
       return { ...show(await getAddress(deps.database, accountId, address)), ...mailed };
     },
   }),
@@ -147,16 +147,16 @@ export const addressOperations = [
 ];
 
 /** Where no link can be mailed the address stays, and an operator can vouch for it. */
-async function mailLink(
+async function emailLink(
   deps: OperationDeps,
   accountId: number,
   address: string,
-): Promise<{ verification_mail: string | null; note: string | null }> {
+): Promise<{ verification_message: string | null; note: string | null }> {
   try {
-    const id = await sendVerificationMail(deps, accountId, address);
-    return { verification_mail: id, note: null };
+    const id = await sendVerificationEmail(deps, accountId, address);
+    return { verification_message: id, note: null };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { verification_mail: null, note: error.detail };
+    return { verification_message: null, note: error.detail };
   }
 }

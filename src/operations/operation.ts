@@ -13,10 +13,10 @@ import type { OperationDeps } from './deps.ts';
  * What running it does to the world:
  * - `reads` changes nothing.
  * - `changes` is one transaction, and its audit row is part of it.
- * - `talks` also speaks with others (DNS, a receiver of webhooks, people by mail): no transaction
+ * - `talks` also speaks with others (DNS, a receiver of webhooks, people by email): no transaction
  *   stays open over that,
  *   so the audit row follows at its end.
- * - `sends` queues mail; the message is its own record.
+ * - `sends` queues email; the message is its own record.
  */
 export type Effect = 'reads' | 'changes' | 'talks' | 'sends';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { getAccount } from '../accounts/accounts.ts';
 import { MEMBER_ROLES, scopesOfRole } from '../accounts/scopes.ts';
-import { invite } from '../notices/invitation-mail.ts';
+import { invite } from '../notices/invitation-email.ts';
 import { type Invitation, listInvitations, withdrawInvitation } from '../people/invitations.ts';
 import {
   changeRole,

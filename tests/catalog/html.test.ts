@@ -5,14 +5,14 @@ import { HtmlValidate, StaticConfigLoader } from 'html-validate';
 import { describe, expect, it } from 'vitest';
 import { layouts, render, templates } from '../support/catalog.ts';
 
-const mails = templates.flatMap((template) =>
+const emails = templates.flatMap((template) =>
   layouts.map((branding) => ({
     slug: `${template.slug}, ${branding.layout}`,
     ...render(template, branding),
   })),
 );
 
-/** html-validate rules that mails break on purpose. */
+/** html-validate rules that emails break on purpose. */
 const allowedRules: Record<string, string> = {
   'no-conditional-comment':
     'Outlook on Windows needs a fixed-width table around the fluid one, and its font and DPI settings',
@@ -24,10 +24,10 @@ const allowedRules: Record<string, string> = {
     'role="article" stands on a div because webmails replace <article> by a div without a role',
 };
 
-/** Features that caniemail knows some client not to support, and why a mail stays whole without them there. */
+/** Features that caniemail knows some client not to support, and why an email stays whole without them there. */
 const allowedFeatures: Record<string, string> = {
   '<style> element':
-    'only dark mode and small screens are in it; without it the mail is the light, fluid one',
+    'only dark mode and small screens are in it; without it the email is the light, fluid one',
   '<body> element': 'replaced by a div in webmails; the outer table repeats its background',
   '@media': 'as for <style>',
   'Class selector': 'as for <style>',
@@ -41,7 +41,7 @@ const allowedFeatures: Record<string, string> = {
     'hides the preheader; where it is dropped, max-height hides it, and mso-hide in Word',
   overflow: 'second hold of the hidden preheader',
   'border-radius': 'corners become square',
-  'word-break': 'very long words may widen the mail, none does in the samples',
+  'word-break': 'very long words may widen the email, none does in the samples',
   'white-space': 'an amount may wrap',
   'text-decoration': 'links are told by colour too',
   'height property': 'bars repeat it as an attribute; Yahoo turns it into min-height',
@@ -64,7 +64,7 @@ describe('html-validate', () => {
   );
   const broken = new Set<string>();
 
-  it.each(mails.map(({ slug, html }) => [slug, html]))(
+  it.each(emails.map(({ slug, html }) => [slug, html]))(
     'finds no fault in %s',
     async (_slug, html) => {
       const report = await validator.validateString(html!);
@@ -85,7 +85,7 @@ describe('html-validate', () => {
 describe('caniemail', () => {
   const unsupported = new Map<string, Set<string>>();
 
-  it.each(mails.map(({ slug, html }) => [slug, html]))(
+  it.each(emails.map(({ slug, html }) => [slug, html]))(
     'knows every feature of %s',
     (_slug, html) => {
       const { issues } = caniemail({ clients: ['*'], html: html! });
@@ -107,7 +107,7 @@ describe('caniemail', () => {
 });
 
 describe('our own rules', () => {
-  it.each(mails.map(({ slug, html }) => [slug, html!] as const))('hold for %s', (_slug, html) => {
+  it.each(emails.map(({ slug, html }) => [slug, html!] as const))('hold for %s', (_slug, html) => {
     expect(html).not.toMatch(/<script|<link|@import|@font-face|url\(|<iframe|<form|\son\w+=/i);
     const images = html.match(/<img[^>]*>/g) ?? [];
     const logos = images.filter((image) => image.includes('/logo'));
@@ -122,15 +122,15 @@ describe('our own rules', () => {
     // Whoever reads with images off, or out loud, is told where each link goes.
     for (const [, label] of html.matchAll(/<a [^>]*>([^<]*)<\/a>/g))
       expect(label!.trim()).not.toBe('');
-    // The line shown beside the subject is ours, and is not followed by the first words of the mail.
+    // The line shown beside the subject is ours, and is not followed by the first words of the email.
     expect(html).toMatch(/display:none[^>]*>[^<&]{10,}.*(?:&#847;&zwnj;&nbsp;&#8199;){30}/);
   });
 
   it('use no class without a rule and no rule without a class', () => {
-    const styles = mails[0]!.html.match(/<style>.*?<\/style>/gs)!.join('');
+    const styles = emails[0]!.html.match(/<style>.*?<\/style>/gs)!.join('');
     const ruled = new Set([...styles.matchAll(/\.([a-z][a-z-]*)/g)].map(([, name]) => name!));
     const used = new Set(
-      mails.flatMap(({ html }) =>
+      emails.flatMap(({ html }) =>
         [...html.matchAll(/class="([^"]*)"/g)].flatMap(([, names]) => names!.split(' ')),
       ),
     );

@@ -5,7 +5,7 @@ import type { Samples } from '../samples.ts';
 import type { Party, World } from '../world.ts';
 
 export async function sendOne(world: World, whose: Party, more = {}): Promise<string> {
-  const mail = {
+  const email = {
     from_email: 'hello@example.com',
     to: [`${whose.mark}-${world.next()}@example.net`],
     subject: `About ${whose.mark}`,
@@ -14,7 +14,7 @@ export async function sendOne(world: World, whose: Party, more = {}): Promise<st
     attachments: [{ filename: 'a.txt', content_base64: 'aGk=', content_type: 'text/plain' }],
     ...more,
   };
-  return (await world.done('send_email', mail, whose)).id;
+  return (await world.done('send_email', email, whose)).id;
 }
 
 export const samples: Samples = {
