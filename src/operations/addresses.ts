@@ -7,7 +7,7 @@ import { sendVerificationEmail } from '../notices/verification-email.ts';
 import type { OperationDeps } from './deps.ts';
 import { hidePlace, listOf, page, pageOf, readPlace } from './lists.ts';
 import { operation } from './operation.ts';
-import { mayVouch, verification, vouched } from './senders.ts';
+import { addedBefore, mayVouch, verification, vouched } from './senders.ts';
 
 const address = z
   .string()
@@ -95,13 +95,14 @@ export const addressOperations = [
     async run(deps, caller, wanted, via) {
       const { accountId } = caller;
       const known = mayVouch(caller, wanted.vouched);
+      const before = await addedBefore(deps.database, accountId, wanted.address);
       const { value, verified } = await addIdentity(
         deps.database,
         accountId,
         wanted.address,
         known,
       );
-      via.note({ target: value, after: { verified } });
+      via.note({ target: value, before, after: { verified } });
       const mailed = verified
         ? { verification_message: null, note: null }
         : await emailLink(deps, accountId, value);

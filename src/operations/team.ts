@@ -90,6 +90,20 @@ export const teamOperations = [
   }),
 
   operation({
+    name: 'get_member',
+    title: 'Read a member of the team',
+    summary: 'One person in the account, with their role.',
+    effect: 'reads',
+    scope: 'team:read',
+    input: z.strictObject({ id }),
+    output: member,
+    rest: { method: 'GET', path: '/v1/team/{id}' },
+    client: 'team.get',
+    run: async ({ database }, { accountId }, wanted, via) =>
+      showMember(await getMember(database, accountId, wanted.id), via),
+  }),
+
+  operation({
     name: 'update_member',
     title: 'Change a role',
     summary: 'Changes someone’s role in the account. At least one owner always remains.',

@@ -17,6 +17,8 @@ export async function sendOne(world: World, whose: Party, more = {}): Promise<st
   return (await world.done('send_email', email, whose)).id;
 }
 
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
 export const samples: Samples = {
   get_email_status: {
     input: async (world, whose) => ({ sm_mail_id: await sendOne(world, whose) }),
@@ -43,7 +45,10 @@ export const samples: Samples = {
   send_message_again: { input: one },
   cancel_email: { input: scheduledOne },
   reschedule_email: {
-    input: async (world, whose) => ({ ...(await scheduledOne(world, whose)), scheduled_at: 'now' }),
+    input: async (world, whose) => ({
+      ...(await scheduledOne(world, whose)),
+      scheduled_at: inAnHour(),
+    }),
     refused: [{ scheduled_at: 'soon' }, { scheduled_at: '2020-01-01T00:00:00Z' }],
   },
   resolve_message: {
