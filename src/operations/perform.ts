@@ -140,7 +140,7 @@ const audit = (
     changes: noted.filter(isChange),
   });
 
-/** Who saves what was there already has changed nothing. */
+/** Whoever saves what is stored already has changed nothing. */
 const isChange = ({ before, after }: Change): boolean =>
   !before || !after || !isDeepStrictEqual(before, after);
 

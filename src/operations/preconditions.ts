@@ -118,7 +118,7 @@ async function readThing(
 const isNotFound = (error: unknown): error is Problem =>
   error instanceof Problem && error.code === 'not-found';
 
-/** A PUT would make it anew. */
+/** A PUT would create it again. */
 const isGone = ({ detail }: Problem): Problem =>
   new Problem('stale', `${detail} To create it, send the call without If-Match.`, {
     at: 'If-Match',

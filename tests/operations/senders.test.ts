@@ -62,7 +62,6 @@ it('a domain: records, a check that says what lacks, and one that finds all', as
     ['remove_domain', null],
     ['check_domain', { verified: true }],
     ['add_domain', { verified: false }],
-    ['add_domain', { verified: false }],
   ]);
 });
 
