@@ -1,4 +1,4 @@
-// npm run bench accept-template: sends from a template accepted per second beside sends of the very same mail as inline content.
+// npm run bench accept-template: sends from a template accepted per second beside sends of the very same email as inline content.
 // In alternating rounds over one API process and one PostgreSQL; the order confirmation with its sample. The goal is a ratio of
 // at least 0.6: rendering takes several times the CPU of everything else in a send, and gets it from another core.
 // Run: npm run bench accept-template; ROUNDS and CONNECTIONS are read from the environment

@@ -1,4 +1,4 @@
-// npm run bench accept: sends accepted per second beside one prepared INSERT of the same mail per transaction at 16 clients.
+// npm run bench accept: sends accepted per second beside one prepared INSERT of the same email per transaction at 16 clients.
 // In alternating rounds over the same PostgreSQL: one API process (one thread of JavaScript), two of them, the INSERTs, and a
 // bare node:http server that does nothing at all, for comparison. The goal is a ratio of at least 0.8. Then all again as if
 // the disk took 1 ms more to sync.
@@ -40,8 +40,8 @@ const embedded = await openEmbedded(join(folder, 'data'), { as: 'owner', log: ()
 const database = openDatabase(embedded.url, { connections: 4, onIdleError: () => undefined });
 await migrate(database);
 
-const html = `<html><body>${'<p>A paragraph of an ordinary mail, with some words in it.</p>'.repeat(42)}</body></html>`;
-const text = 'A paragraph of an ordinary mail, with some words in it.\n'.repeat(6);
+const html = `<html><body>${'<p>A paragraph of an ordinary email, with some words in it.</p>'.repeat(42)}</body></html>`;
+const text = 'A paragraph of an ordinary email, with some words in it.\n'.repeat(6);
 const requestFile = join(folder, 'request');
 writeFileSync(requestFile, await makeRequest());
 
@@ -222,7 +222,7 @@ async function makeRequest(): Promise<Buffer> {
     JSON.stringify({
       from_email: 'Acme <hello@example.com>',
       to: ['ada@example.net'],
-      subject: 'An ordinary mail',
+      subject: 'An ordinary email',
       html,
       text,
       tags: ['bench'],
@@ -236,21 +236,21 @@ async function makeRequest(): Promise<Buffer> {
   ]);
 }
 
-/** The same mail as one row of one table, sent as parameters of one prepared INSERT per transaction: with pgbench where it is installed, else over 16 bare connections. */
+/** The same email as one row of one table, sent as parameters of one prepared INSERT per transaction: with pgbench where it is installed, else over 16 bare connections. */
 async function openBaseline(): Promise<{
   name: string;
   rates: number[];
   round: () => Promise<number>;
 }> {
   await database.query(
-    `CREATE TABLE bench_mails (
+    `CREATE TABLE bench_emails (
        account_id bigint, id uuid PRIMARY KEY, from_email text, recipients text[], subject text, tags text[],
        html text STORAGE EXTERNAL, text text STORAGE EXTERNAL) WITH (toast_tuple_target = 8160)`,
   );
   const row = {
     from: 'hello@example.com',
     recipients: '{ada@example.net}',
-    subject: 'An ordinary mail',
+    subject: 'An ordinary email',
     tags: '{bench}',
     html,
     text,
@@ -260,7 +260,10 @@ async function openBaseline(): Promise<{
   if (pgbench !== undefined) {
     const script = join(folder, 'insert.sql');
     const variables = Object.keys(row).map((name) => `:${name}`);
-    writeFileSync(script, `INSERT INTO bench_mails VALUES (1, gen_random_uuid(), ${variables});\n`);
+    writeFileSync(
+      script,
+      `INSERT INTO bench_emails VALUES (1, gen_random_uuid(), ${variables});\n`,
+    );
     const args = ['-n', '-M', 'prepared', '-c', '16', '-j', '2', '-T', String(SECONDS)];
     for (const [name, value] of Object.entries(row)) args.push('-D', `${name}=${value}`);
     args.push('-f', script, embedded.url);
@@ -291,7 +294,7 @@ async function openBaseline(): Promise<{
           while (performance.now() < end) {
             await client.query({
               name: 'insert',
-              text: 'INSERT INTO bench_mails VALUES (1, gen_random_uuid(), $1, $2, $3, $4, $5, $6)',
+              text: 'INSERT INTO bench_emails VALUES (1, gen_random_uuid(), $1, $2, $3, $4, $5, $6)',
               values,
             });
             count++;

@@ -44,15 +44,15 @@ const postmaster = Number(
   readFileSync(findFile(join(folder, 'data'), 'postmaster.pid'), 'utf8').split('\n')[0],
 );
 
-const html = `<html><body>${'<p>A paragraph of an ordinary mail, with some words in it.</p>'.repeat(42)}</body></html>`;
-const text = 'A paragraph of an ordinary mail, with some words in it.\n'.repeat(6);
+const html = `<html><body>${'<p>A paragraph of an ordinary email, with some words in it.</p>'.repeat(42)}</body></html>`;
+const text = 'A paragraph of an ordinary email, with some words in it.\n'.repeat(6);
 const email = (n: number) => ({
   from_email: 'Acme <hello@example.com>',
   to: [`person-${n}@example.net`],
-  ...{ subject: 'An ordinary mail', html, text, tags: ['bench'] },
+  ...{ subject: 'An ordinary email', html, text, tags: ['bench'] },
 });
 const many = {
-  ...{ from_email: 'Acme <hello@example.com>', subject: 'An ordinary mail', html, text },
+  ...{ from_email: 'Acme <hello@example.com>', subject: 'An ordinary email', html, text },
   ...{ tags: ['bench'], recipients: each((n) => ({ to: `person-${n}@example.net` })) },
 };
 

@@ -102,7 +102,7 @@ async function bareBytes(count: number): Promise<number> {
     from: mailbox('a@example.com'),
     to: [mailbox('a@example.net')],
     cc: [],
-    subject: 'Many mails',
+    subject: 'Many emails',
     text: Buffer.from(TEXT),
     html: Buffer.from(HTML),
     ownHeaders: [],
@@ -181,7 +181,7 @@ async function openPlainQueue() {
     async drain(count: number): Promise<number> {
       await database.query(
         `INSERT INTO bench_queue (sender, recipient, subject, html, text)
-         SELECT 'a@example.com', 'a@example.net', 'Many mails', $2, $3 FROM generate_series(1, $1::integer)`,
+         SELECT 'a@example.com', 'a@example.net', 'Many emails', $2, $3 FROM generate_series(1, $1::integer)`,
         [count, HTML, TEXT],
       );
       await database.query('VACUUM ANALYZE bench_queue');

@@ -147,7 +147,7 @@ async function bench(): Promise<void> {
       body: JSON.stringify({
         from_email: 'b@example.com',
         to: ['b@example.net'],
-        subject: 'One mail',
+        subject: 'One email',
         text: 'Hello',
       }),
     });
@@ -184,7 +184,7 @@ async function bench(): Promise<void> {
       }
     }
     const ratios = rates.many.map((rate, round) => rate / rates.one[round]!);
-    console.log('Draining 10,000 mails, mails a second');
+    console.log('Draining 10,000 emails, emails a second');
     console.log(`  one account                ${show(summarise(rates.one), 0)}`);
     console.log(`  1,000 accounts, 10 each    ${show(summarise(rates.many), 0)}`);
     judge('draining 1,000 accounts × 10 : one account × 10,000', summarise(ratios), { goal: 0.9 });

@@ -163,7 +163,7 @@ async function openLoads(
     [owner.id, ASKED],
   );
   const email = {
-    ...{ from_email: 'hello@example.com', to: ['ada@example.net'], subject: 'An ordinary mail' },
+    ...{ from_email: 'hello@example.com', to: ['ada@example.net'], subject: 'An ordinary email' },
     ...{ html: HTML, text: TEXT },
   };
   const scripts = asked.map(({ id }, n) => {

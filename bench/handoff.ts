@@ -1,4 +1,4 @@
-// Composing and handing over one 3.6 KB mail: our composer and SMTP client beside nodemailer's and beside a client that
+// Composing and handing over one 3.6 KB email: our composer and SMTP client beside nodemailer's and beside a client that
 // only writes ready bytes, all into the same sink in a process of its own. Noise here lasts seconds, so the ways take
 // turns for ten rounds and what counts is the median of the ratios within a round.
 // Run: npm run bench handoff [-- --rounds 10 --seconds 1.5]
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const ms = Number(values.seconds) * 1000;
   const size = emailChunks(composeEmail(outgoing(0))).reduce((sum, chunk) => sum + chunk.length, 0);
   console.log(
-    `Node ${process.version}, ${cpus().length} cores; the mail has ${size} bytes on the wire\n`,
+    `Node ${process.version}, ${cpus().length} cores; the email has ${size} bytes on the wire\n`,
   );
 
   const composers: Way[] = [
@@ -74,14 +74,14 @@ async function main(): Promise<void> {
     rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
   };
   const signedBy = (algorithm: 'ed25519' | 'rsa') => async (n: number) => {
-    const mail = composeEmail(outgoing(n));
+    const email = composeEmail(outgoing(n));
     const key = {
       domain: 'example.com',
       selector: 's',
       algorithm: `${algorithm}-sha256` as const,
       privateKey: keyOf[algorithm],
     };
-    await hand(emailChunks(mail, await signEmail(mail, [key], emailDate)), n);
+    await hand(emailChunks(email, await signEmail(email, [key], emailDate)), n);
   };
   const hand = async (chunks: Buffer[], n: number) => {
     const envelope = {
@@ -136,7 +136,7 @@ async function main(): Promise<void> {
 
 interface Way {
   name: string;
-  /** Works until the clock (performance.now) says so; returns the number of mails. */
+  /** Works until the clock (performance.now) says so; returns the number of emails. */
   run: (until: number) => Promise<number>;
 }
 interface Figures {
@@ -153,17 +153,17 @@ async function takeTurns(ways: Way[], rounds: number, ms: number): Promise<Map<s
     for (const { name, run } of ways) {
       const start = performance.now();
       const cpu = process.cpuUsage();
-      const mails = await run(start + ms);
+      const emails = await run(start + ms);
       const used = process.cpuUsage(cpu);
-      figures.get(name)!.perSecond.push((mails / (performance.now() - start)) * 1000);
-      figures.get(name)!.cpuMicros.push((used.user + used.system) / mails);
+      figures.get(name)!.perSecond.push((emails / (performance.now() - start)) * 1000);
+      figures.get(name)!.cpuMicros.push((used.user + used.system) / emails);
     }
   }
   return figures;
 }
 
 function print(title: string, figures: Map<string, Figures>, ratios: [string, string][]): void {
-  console.log(`${title.padEnd(32)} mails/s (range)            CPU µs a mail`);
+  console.log(`${title.padEnd(32)} emails/s (range)           CPU µs an email`);
   for (const [name, { perSecond, cpuMicros }] of figures) {
     const range = `${median(perSecond).toFixed(0)} (${Math.min(...perSecond).toFixed(0)}–${Math.max(...perSecond).toFixed(0)})`;
     console.log(`  ${name.padEnd(30)} ${range.padEnd(26)} ${median(cpuMicros).toFixed(0)}`);
@@ -251,7 +251,7 @@ async function startSink(): Promise<{ child: ChildProcess; port: number }> {
   return { child, port };
 }
 
-/** Takes every mail and forgets it. */
+/** Takes every email and forgets it. */
 async function runSink(): Promise<void> {
   process.send!(await listenSmtp(() => 0));
   process.once('disconnect', () => process.exit());

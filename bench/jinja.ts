@@ -1,4 +1,4 @@
-// npm run bench jinja: an order mail (layout, imported macros, 1 to 1,000 lines) rendered by our engine, nunjucks, minijinja-js
+// npm run bench jinja: an order email (layout, imported macros, 1 to 1,000 lines) rendered by our engine, nunjucks, minijinja-js
 // and CPython's Jinja2 where python3 has it. All must print the same text first. Goal: 5 × CPython, ahead of every npm engine.
 // Run: npm run bench jinja [-- --rounds 7 --ms 150]
 import { spawn, spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// npm run bench mcp: mails accepted per second through send_email beside POST /v1/send, the same mails over the same service
+// npm run bench mcp: emails accepted per second through send_email beside POST /v1/send, the same emails over the same service
 // and connections in alternating rounds. The goal is a ratio of at least 0.5 in both revisions of the protocol.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -81,9 +81,9 @@ function report(rounds: Record<Way, Round[]>): void {
     const of = (pick: (round: Round, index: number) => number) =>
       show(summarise(rounds[way].map(pick)), 2);
     process.stdout.write(
-      `${way.padEnd(24)} ${show(summarise(rounds[way].map(({ rate }) => rate)), 0)} mails/s, ratio ${of(
+      `${way.padEnd(24)} ${show(summarise(rounds[way].map(({ rate }) => rate)), 0)} emails/s, ratio ${of(
         ({ rate }, index) => rate / rest[index]!.rate,
-      )}, CPU of the service ${show(summarise(rounds[way].map(({ nodeUs }) => nodeUs)), 0)} µs a mail\n`,
+      )}, CPU of the service ${show(summarise(rounds[way].map(({ nodeUs }) => nodeUs)), 0)} µs an email\n`,
     );
   }
   for (const way of WAYS.filter((it) => it !== 'POST /v1/send')) {
@@ -147,7 +147,7 @@ async function client(
   const socket = connect(PORT, '127.0.0.1').setNoDelay(true);
   const good = order.way === 'POST /v1/send' ? '202' : '200';
   const fire = () => {
-    // Every mail is another one: a repeat would be answered without being written.
+    // Every email is another one: a repeat would be answered without being written.
     mark();
     socket.write(bytes);
   };
@@ -165,23 +165,23 @@ let marks = 0;
 
 function requestOf({ way, key }: Order): { bytes: Buffer; mark: () => void } {
   const placeholder = '0'.repeat(12);
-  const mail = {
+  const email = {
     from_email: 'Acme <hello@example.com>',
     to: ['ada@example.net'],
-    subject: `An ordinary mail ${placeholder}`,
-    html: `<html><body>${'<p>A paragraph of an ordinary mail, with some words in it.</p>'.repeat(42)}</body></html>`,
-    text: 'A paragraph of an ordinary mail, with some words in it.\n'.repeat(6),
+    subject: `An ordinary email ${placeholder}`,
+    html: `<html><body>${'<p>A paragraph of an ordinary email, with some words in it.</p>'.repeat(42)}</body></html>`,
+    text: 'A paragraph of an ordinary email, with some words in it.\n'.repeat(6),
     tags: ['bench'],
   };
   const modern = way === 'send_email, 2026-07-28';
   const body = JSON.stringify(
     way === 'POST /v1/send'
-      ? mail
+      ? email
       : {
           jsonrpc: '2.0',
           id: 1,
           method: 'tools/call',
-          params: { name: 'send_email', arguments: mail, ...(modern ? { _meta: META } : {}) },
+          params: { name: 'send_email', arguments: email, ...(modern ? { _meta: META } : {}) },
         },
   );
   const headers = [

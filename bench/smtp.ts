@@ -28,8 +28,8 @@ const embedded = await openEmbedded(join(folder, 'data'), { as: 'owner', log: ()
 const database = openDatabase(embedded.url, { connections: 2, onIdleError: () => undefined });
 await migrate(database);
 
-const html = `<html><body>${'<p>A paragraph of an ordinary mail, with some words in it.</p>\r\n'.repeat(42)}</body></html>`;
-const text = 'A paragraph of an ordinary mail, with some words in it.\r\n'.repeat(6);
+const html = `<html><body>${'<p>A paragraph of an ordinary email, with some words in it.</p>\r\n'.repeat(42)}</body></html>`;
+const text = 'A paragraph of an ordinary email, with some words in it.\r\n'.repeat(6);
 const key = await makeKey();
 const files = writeFiles();
 
@@ -136,7 +136,7 @@ async function makeKey(): Promise<string> {
 function writeFiles(): { request: string; email: string } {
   const [request, email] = [join(folder, 'request'), join(folder, 'email')];
   const from = 'Acme <hello@example.com>';
-  const subject = 'An ordinary mail';
+  const subject = 'An ordinary email';
   const json = JSON.stringify({ from_email: from, to: ['ada@example.net'], subject, html, text });
   writeFileSync(
     request,

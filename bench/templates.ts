@@ -1,5 +1,5 @@
-// npm run bench templates: order mails rendered per second on one core, from the compiled catalogue.
-// The mail has ten lines, as in the comparisons of Jinja2 engines. The goal is 3,000 a second for subject and HTML; the text, which is
+// npm run bench templates: order emails rendered per second on one core, from the compiled catalogue.
+// The email has ten lines, as in the comparisons of Jinja2 engines. The goal is 3,000 a second for subject and HTML; the text, which is
 // derived only when a sender gives none, is reported apart, and so are tracking and everything around the render itself. What languages
 // cost is measured beside the same template with its words written into it, which must print the same bytes.
 // Run: npm run bench templates [-- --rounds 10 --ms 300]
@@ -72,7 +72,7 @@ const libraryText = compile({ wordwrap: 76 });
 
 console.log(
   `${templates.size} templates read, checked and compiled in ${loadMs.toFixed(0)} ms; ` +
-    `the order mail has ${Buffer.byteLength(html)} bytes of HTML\n`,
+    `the order email has ${Buffer.byteLength(html)} bytes of HTML\n`,
 );
 
 const trackingUrl = `https://t.example/c/${'x'.repeat(120)}`;
@@ -126,10 +126,10 @@ judge(
 
 function render(wanted?: string, template = order.compiled): { subject: string; html: string } {
   const language = texts.language({ wanted, standard: undefined });
-  const mail = renderEmail(template, emailContext(variables, branding, language));
+  const email = renderEmail(template, emailContext(variables, branding, language));
   // Reading a character makes V8 join the pieces, which sending needs anyway.
-  mail.html.charCodeAt(0);
-  return mail;
+  email.html.charCodeAt(0);
+  return email;
 }
 
 /** The order email as it was before it had languages: layout, macros and template with the words of one. */
@@ -179,24 +179,24 @@ async function measureThreads() {
     createRenderBudget(systemClock),
   );
   const here = makeHere(catalog);
-  const mail = {
+  const email = {
     slug: order.slug,
     template: null,
     branding: { key: 'branding', value: branding },
     variables,
   };
   const whose = { share: 'bench', ratePerSecond: 1_000_000 };
-  const run = async (making: Making, mails: number) => {
+  const run = async (making: Making, emails: number) => {
     const before = process.cpuUsage();
     const loop = performance.eventLoopUtilization();
-    let left = mails;
+    let left = emails;
     const sender = async () => {
-      while (left-- > 0) await making.make(mail, whose);
+      while (left-- > 0) await making.make(email, whose);
     };
     await Promise.all(Array.from({ length: 64 }, sender));
     const { user, system } = process.cpuUsage(before);
     const { active } = performance.eventLoopUtilization(loop);
-    return { cpu: (user + system) / mails, main: (active * 1000) / mails };
+    return { cpu: (user + system) / emails, main: (active * 1000) / emails };
   };
   for (const making of [here, threaded, threaded]) await run(making, 4000);
   const [cpu, main, ratio]: [number[], number[], number[]] = [[], [], []];

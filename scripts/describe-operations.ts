@@ -6,6 +6,7 @@ import { EVENT_KINDS } from '../src/events/kinds.ts';
 import { TOOLS } from '../src/mcp/tools.ts';
 import { OPERATIONS } from '../src/operations/all.ts';
 import type { Operation } from '../src/operations/operation.ts';
+import { takesIfMatch } from '../src/operations/preconditions.ts';
 import { sendEmail } from '../src/operations/send-email.ts';
 import { between, table } from './marked-tables.ts';
 
@@ -58,12 +59,15 @@ function calls(): string {
 }
 
 /** Beside those in the path; `?` after what may be left out. */
-function parametersOf({ input, rest }: Operation): string[] {
+function parametersOf(operation: Operation): string[] {
+  const { input, rest } = operation;
   const { properties = {}, required = [] } = schemaOf({ input });
-  return Object.keys(properties)
-    .filter((name) => !rest.path.includes(`{${name}}`))
-    .map((name) => (name === rest.ifMatch ? 'If-Match' : name))
-    .map((name) => (required.includes(name) ? name : `${name}?`));
+  const names = Object.keys(properties).filter(
+    (name) => !rest.path.includes(`{${name}}`) && name !== rest.ifMatch,
+  );
+  return [...names, ...(takesIfMatch(operation) ? ['If-Match'] : [])].map((name) =>
+    required.includes(name) ? name : `${name}?`,
+  );
 }
 
 function scopes(): string {

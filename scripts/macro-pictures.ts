@@ -43,7 +43,7 @@ if ('skipped' in browser) throw new Error(browser.skipped);
 const page = await browser.newPage({ viewport: { width: 660, height: 400 } });
 for (const [name, call] of Object.entries(examples)) {
   const html = `{% extends "layout.html" %}{% import "macros.html" as ui with context %}{% block content %}<div id="it">{{ ${call} }}</div>{% endblock %}`;
-  const mail = await making.make(
+  const email = await making.make(
     {
       ...{ slug: 'picture', variables: {} },
       template: { key: null, value: { subject: name, preheader: '', html, text: null } },
@@ -51,7 +51,7 @@ for (const [name, call] of Object.entries(examples)) {
     },
     { share: 'pictures', ratePerSecond: 1000 },
   );
-  await page.setContent(showCarried(Buffer.from(mail.html).toString(), mail.files));
+  await page.setContent(showCarried(Buffer.from(email.html).toString(), email.files));
   await page.locator('#it').screenshot({ path: join(folder, `${name}.png`) });
 }
 await browser.close();

@@ -1,6 +1,6 @@
 // What strangers write is read in time that grows with it: every reader that has no such test beside its own, in one table.
 // Elsewhere: JSON (http/json-bytes), reports (feedback/growth, feedback/dkim), MIME (mime/tree, mime/attacks), HTML, links and
-// plain text (html/growth), Jinja (jinja/growth, jinja/search), lint (lint/lint), captured emails (sandbox/captured-mail).
+// plain text (html/growth), Jinja (jinja/growth, jinja/search), lint (lint/lint), captured emails (sandbox/captured-email).
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';

@@ -77,7 +77,29 @@ it('nobody stumbles over the same words twice', () => {
   expect(found).toEqual([]);
 });
 
-/** Code may call a thing `mail`; people get emails. Rules that read other servers' words are left. */
+/**
+ * A name for an email in code is `email` too. Left are SMTP's MAIL and its stage, what others named
+ * (nodemailer, smtp-server, SES), and `mail`, by which templates reach their own subject.
+ */
+it('names in code say email, not mail', () => {
+  const others = /^src\/(smtp|submission|queue)\/|^src\/feedback\/ses\.ts|email-template\.ts$/;
+  const left = /^(?:sendMail|mailFrom|onMailFrom|mailMs|mailCommand|MailComposer|nodemailerMail)$/;
+  const found = files
+    .filter((file) => /^(src|web\/src|bench|scripts)\/.*\.tsx?$/.test(file) && !others.test(file))
+    .flatMap((file) => {
+      const code = readFileSync(join(ROOT, file), 'utf8')
+        .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+        .replace(/(['"`])(?:(?!\1)[^\\\n]|\\.)*\1|`[^`]*`|\/(?:[^/\\\n]|\\.)+\/[a-z]*/g, '');
+      return [
+        ...code.matchAll(/\b(?:mails?(?! server)(?:[A-Z]\w*)?|\w*[a-z]Mails?(?:[A-Z]\w*)?)\b/g),
+      ]
+        .filter(([name]) => !left.test(name))
+        .map(([name]) => `${file}: ${name}`);
+    });
+  expect(found).toEqual([]);
+});
+
+/** Rules that read other servers' words are left. */
 it('errors, help, logs and answers say email, not mails', () => {
   const code = files.filter((file) => file.startsWith('src') && !/jinja|text-rules/.test(file));
   const found = code.flatMap((file) => {

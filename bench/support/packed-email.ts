@@ -4,8 +4,8 @@ import { newIdBytes } from '../../src/ids.ts';
 import type { PackedSend } from '../../src/sending/packed-send.ts';
 import { writeHead } from '../../src/sending/stored-head.ts';
 
-export const HTML = `<html><body>${'<p>A paragraph of an ordinary mail.</p>'.repeat(70)}</body></html>`;
-export const TEXT = 'A paragraph of an ordinary mail.';
+export const HTML = `<html><body>${'<p>A paragraph of an ordinary email.</p>'.repeat(70)}</body></html>`;
+export const TEXT = 'A paragraph of an ordinary email.';
 
 export function packed(accountId: number, from = 'a@example.com'): PackedSend {
   const head = writeHead({
@@ -24,7 +24,7 @@ export function packed(accountId: number, from = 'a@example.com'): PackedSend {
     from,
     envelope: ['a@example.net'],
     recipientCount: 1,
-    subject: 'Many mails',
+    subject: 'Many emails',
     tags: null,
     template: null,
     templateVersion: null,

@@ -1,4 +1,4 @@
-// An SMTP sink in a process of its own that tells when a mail came and how many there were. Used by fairness.ts, which has it
+// An SMTP sink in a process of its own that tells when an email came and how many there were. Used by fairness.ts, which has it
 // answer at once or, as relays do, after a while.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ export function nowMs(): number {
 }
 
 interface Told {
-  /** Every mail to this address is told of by its envelope id. */
+  /** Every email to this address is told of by its envelope id. */
   watched?: string;
   answersAfterMs?: number;
   /** Counts from zero, and tells of the first tenth and of the last one. */
@@ -46,13 +46,13 @@ export async function startSink() {
     child,
     port,
     tell,
-    /** When a mail to the watched address had come whole. */
+    /** When an email to the watched address had come whole. */
     came: (id: string): Promise<number> => {
       const already = early.get(id);
       if (already !== undefined) return Promise.resolve(already);
       return new Promise((resolve) => awaited.set(id, resolve));
     },
-    /** Mails a second, from the first tenth of those that come from now on to the last. */
+    /** Emails a second, from the first tenth of those that come from now on to the last. */
     drained: (expected: number): Promise<number> =>
       new Promise((resolve) => {
         let first: Required<Pick<Arrived, 'count' | 'atMs'>> | undefined;
@@ -65,7 +65,7 @@ export async function startSink() {
   };
 }
 
-/** Takes every mail. */
+/** Takes every email. */
 async function runSink(): Promise<void> {
   let answersAfterMs = 0;
   let watched: string | undefined;

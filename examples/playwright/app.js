@@ -20,7 +20,7 @@ const ENTER_CODE = page(`<p>We have sent you a code.</p>
 </form>`);
 
 export async function startApp() {
-  const mail = new Sandmartin({
+  const sandmartin = new Sandmartin({
     baseUrl: process.env.SANDMARTIN_URL,
     apiKey: process.env.SANDMARTIN_API_KEY,
   });
@@ -30,7 +30,7 @@ export async function startApp() {
   async function signUp(email) {
     const code = String(randomInt(1_000_000)).padStart(6, '0');
     pending.set(code, email);
-    await mail.send({
+    await sandmartin.send({
       from_email: 'Acme <hello@acme.example>',
       to: [email],
       template: 'one-time-code',

@@ -1,5 +1,5 @@
 // One-time links that prove an address: whoever has the link reads its email. Sent by
-// notices/verification-mail.ts, used on the page of inbound/verify.ts. Only a hash of the link is
+// notices/verification-email.ts, used on the page of inbound/verify.ts. Only a hash of the link is
 // kept, and it works once, for two days.
 
 import type { Queryable } from '../store/pool.ts';

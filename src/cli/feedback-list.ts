@@ -23,11 +23,11 @@ export function registerFeedbackList(feedback: Command): void {
     .action((options: ListOptions) =>
       withDatabase(async (database) => {
         const { limit, forPeople = false } = options;
-        const mails = await listKept(database, { limit, forPeople });
-        print(options.json, mails, () =>
+        const emails = await listKept(database, { limit, forPeople });
+        print(options.json, emails, () =>
           table(
             ['ID', 'KIND', 'WHY', 'FROM', 'SUBJECT', 'MESSAGE', 'RECEIVED'],
-            mails.map((it) => [
+            emails.map((it) => [
               it.id,
               it.feedbackType ? `${it.kind} ${it.feedbackType}` : it.kind,
               it.why,
@@ -44,8 +44,8 @@ export function registerFeedbackList(feedback: Command): void {
   withJson(feedback.command('show <id>').description('one of them, as received')).action(
     (id: string, options: ListOptions) =>
       withDatabase(async (database) => {
-        const { mail, raw } = await getKept(database, id);
-        print(options.json, { ...mail, raw: raw.toString('utf8') }, () => [raw.toString('utf8')]);
+        const { email, raw } = await getKept(database, id);
+        print(options.json, { ...email, raw: raw.toString('utf8') }, () => [raw.toString('utf8')]);
       }),
   );
 }

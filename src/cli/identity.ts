@@ -142,7 +142,9 @@ async function addAddress(
   const added = await api.addresses.put({ address, vouched: verified });
   print(json, added, () => [
     describe(account, added),
-    ...(added.verification_mail ? [`A link to verify it is on its way to ${added.address}.`] : []),
+    ...(added.verification_message
+      ? [`A link to verify it is on its way to ${added.address}.`]
+      : []),
     ...(added.note ? [added.note] : []),
   ]);
 }

@@ -178,8 +178,8 @@ async function depsOf(
     linksWork: composing.isPublic,
     baseUrl: () => config.baseUrl,
     sourceOf: async (accountId, uuid) => {
-      const mail = await loadEmail(database, accountId, uuid);
-      return mail && (await sourceOf(composing, mail));
+      const email = await loadEmail(database, accountId, uuid);
+      return email && (await sourceOf(composing, email));
     },
   };
 }

@@ -15,11 +15,11 @@ export function registerSandbox(program: Command): void {
     .option('--limit <n>', 'how many', wholeNumber('--limit', 1), 50)
     .action((options: SandboxOptions) =>
       withDatabase(async (database) => {
-        const mails = await listCaptured(database, options.limit);
-        print(options.json, mails, () =>
+        const emails = await listCaptured(database, options.limit);
+        print(options.json, emails, () =>
           table(
             ['ID', 'MESSAGE', 'TO', 'BYTES', 'CAPTURED'],
-            mails.map((it) => [
+            emails.map((it) => [
               it.id,
               it.messageId ?? '',
               it.recipients.join(', ').slice(0, 60),
@@ -37,8 +37,8 @@ export function registerSandbox(program: Command): void {
       .description('the email as it was handed over, by its id or its message id'),
   ).action((id: string, options: SandboxOptions) =>
     withDatabase(async (database) => {
-      const { raw, ...mail } = await getCaptured(database, id);
-      print(options.json, { ...mail, raw: raw.toString('utf8') }, () => [raw.toString('utf8')]);
+      const { raw, ...email } = await getCaptured(database, id);
+      print(options.json, { ...email, raw: raw.toString('utf8') }, () => [raw.toString('utf8')]);
     }),
   );
 

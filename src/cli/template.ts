@@ -160,8 +160,8 @@ function registerRender(template: Command): void {
       if (options.version !== undefined && options.account === undefined) {
         throw new Problem('invalid', '--version: only templates of an account have versions.');
       }
-      return render(slug, options).then((mail) =>
-        print(options.json, mail, () => [JSON.stringify(mail, null, 2)]),
+      return render(slug, options).then((email) =>
+        print(options.json, email, () => [JSON.stringify(email, null, 2)]),
       );
     });
 }
@@ -177,12 +177,12 @@ async function render(slug: string, options: RenderOptions) {
   const catalog = catalogue();
   const resolve = openSystemResolution(catalog);
   const { template } = await resolve(0, slug);
-  const mail = await createRenderer(resolve, makeHere(catalog))(0, {
+  const email = await createRenderer(resolve, makeHere(catalog))(0, {
     slug,
     variables: variables ?? template.sample,
     locale,
   });
-  const { subject, html, text, files } = mail;
+  const { subject, html, text, files } = email;
   return { subject, html: showCarried(html.toString(), files), text: text.toString() };
 }
 

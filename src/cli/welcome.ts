@@ -114,7 +114,7 @@ function keyLines(apiUrl: string, { demo, toBeSetUp }: Welcome): string[] {
 }
 
 function firstStart(apiUrl: string, key: string): string[] {
-  const mail = JSON.stringify({
+  const email = JSON.stringify({
     from_email: `Demo <hello@${DEMO_DOMAIN}>`,
     to: ['ada@example.com'],
     subject: 'My first email',
@@ -125,7 +125,7 @@ function firstStart(apiUrl: string, key: string): string[] {
     '',
     '  Send an email:',
     '',
-    `SENT=$(curl -sS ${apiUrl}/v1/send -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d '${mail}'); echo "$SENT"`,
+    `SENT=$(curl -sS ${apiUrl}/v1/send -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d '${email}'); echo "$SENT"`,
     '',
     '  Read its timeline:',
     '',

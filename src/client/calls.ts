@@ -19,6 +19,8 @@ export interface CallOptions {
    * each send without it.
    */
   idempotencyKey?: string;
+  /** Changes only what `etagOf` an earlier answer stands for; else it is refused with 412. */
+  ifMatch?: string;
   signal?: AbortSignal;
 }
 
@@ -104,7 +106,7 @@ function requestOf(
   client: ClientOptions,
   { method, path, sends, ifMatch }: RouteShape,
   input: Input,
-  { idempotencyKey, signal }: CallOptions,
+  { idempotencyKey, ifMatch: etag, signal }: CallOptions,
 ): { url: string; init: RequestInit } {
   const rest = { ...input };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -119,6 +121,7 @@ function requestOf(
     headers['if-match'] = `"${rest[ifMatch]}"`;
     delete rest[ifMatch];
   }
+  if (etag !== undefined) headers['if-match'] = etag;
   const init: RequestInit = { method, headers, ...(signal === undefined ? {} : { signal }) };
   const base = client.baseUrl.replace(/\/+$/, '');
   if (method === 'GET' || method === 'DELETE') {
@@ -144,11 +147,22 @@ async function once(client: ClientOptions, url: string, init: RequestInit): Prom
     const detail = 'The service did not answer. Check that it is running and can be reached.';
     throw new SandmartinError(0, { detail, code: 'unreachable' }, { cause });
   }
-  if (response.ok) return answerIn(response, text);
+  if (response.ok) return noteETag(response, answerIn(response, text));
   throw new SandmartinError(response.status, problemIn(response, text), {
     retryAfter: Number(response.headers.get('retry-after')) || undefined,
   });
 }
+
+const etags = new WeakMap<object, string>();
+
+function noteETag({ headers }: Response, answer: unknown): unknown {
+  const etag = headers.get('etag');
+  if (etag !== null && typeof answer === 'object' && answer !== null) etags.set(answer, etag);
+  return answer;
+}
+
+/** The ETag that came with an answer; undefined: it has none. */
+export const etagOf = (answer: object): string | undefined => etags.get(answer);
 
 function answerIn({ status }: Response, text: string): unknown {
   try {

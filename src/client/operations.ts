@@ -367,7 +367,7 @@ export interface AwaitedEvent {
   sm_mail_id: string;
   /** The current status. */
   status: "queued" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "complained";
-  /** Whether that happened; false with a bounce: it will not. */
+  /** Whether that happened; false with a bounce, or once it is cancelled: it will not. */
   happened: boolean;
   /** What happened in the meantime, oldest first. */
   new_events: string[];
@@ -818,7 +818,7 @@ export interface TemplateVersion {
   version: number | null;
   /** Subject, Jinja2. */
   subject: string;
-  /** Preview line of mail programs, Jinja2. */
+  /** Preview line of email programs, Jinja2. */
   preheader: string;
   /** HTML, Jinja2. May extend layout.html and import macros.html. */
   html: string;
@@ -898,7 +898,7 @@ export interface TemplatePreview {
   /** Slug of the template. */
   slug: string;
   /** The email; null: it cannot be rendered. */
-  mail: RenderedMail | null;
+  email: RenderedEmail | null;
   /** Why it cannot be rendered. */
   faults: ({
     /** The part that is wrong, such as html. */
@@ -912,7 +912,7 @@ export interface TemplatePreview {
   })[];
 }
 
-export interface RenderedMail {
+export interface RenderedEmail {
   /** The subject. */
   subject: string;
   /** The HTML, without tracking. */
@@ -1168,7 +1168,7 @@ export interface AddAddressAnswer {
   /** Until when the emailed link works; null: there is none. */
   link_until: string | null;
   /** Id of the message with the link. */
-  verification_mail: string | null;
+  verification_message: string | null;
   /** Why no link was emailed, where one was needed. */
   note: string | null;
 }
@@ -1185,7 +1185,7 @@ export interface VerifyAddressAnswer {
   /** Until when the emailed link works; null: there is none. */
   link_until: string | null;
   /** Id of the message with the link. */
-  verification_mail: string | null;
+  verification_message: string | null;
   /** Why no link was emailed, where one was needed. */
   note: string | null;
 }
@@ -1295,6 +1295,8 @@ export interface WebhookEndpoint {
   fifo: boolean;
   /** When it was created: ISO 8601, UTC. */
   created_at: string;
+  /** Whether it gets events. */
+  enabled: boolean;
   /** Since when it gets nothing; null: it is in use. */
   disabled_at: string | null;
   /** owner: by hand. gone: it answered 410. failing: it failed for too long. */
@@ -1322,6 +1324,8 @@ export interface CreateWebhookEndpointAnswer {
   fifo: boolean;
   /** When it was created: ISO 8601, UTC. */
   created_at: string;
+  /** Whether it gets events. */
+  enabled: boolean;
   /** Since when it gets nothing; null: it is in use. */
   disabled_at: string | null;
   /** owner: by hand. gone: it answered 410. failing: it failed for too long. */
@@ -1353,6 +1357,8 @@ export interface RotateWebhookSecretAnswer {
   fifo: boolean;
   /** When it was created: ISO 8601, UTC. */
   created_at: string;
+  /** Whether it gets events. */
+  enabled: boolean;
   /** Since when it gets nothing; null: it is in use. */
   disabled_at: string | null;
   /** owner: by hand. gone: it answered 410. failing: it failed for too long. */
@@ -1440,7 +1446,7 @@ export interface ReplayWebhookEventsAnswer {
   count: number;
 }
 
-export interface CapturedMail {
+export interface CapturedEmail {
   /** Id of the captured email. */
   id: string;
   /** When: ISO 8601, UTC. */
@@ -1703,7 +1709,7 @@ export interface Account {
   track_opens: boolean;
   /** Links lead through the service, which records clicks. */
   track_clicks: boolean;
-  /** Mail programs show a button; whoever uses it is suppressed. */
+  /** Email programs show a button; whoever uses it is suppressed. */
   one_click_unsubscribe: boolean;
   /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
   refuse_unaligned: boolean;
@@ -1978,7 +1984,7 @@ export interface OperatedAccount {
   track_opens: boolean;
   /** Links lead through the service, which records clicks. */
   track_clicks: boolean;
-  /** Mail programs show a button; whoever uses it is suppressed. */
+  /** Email programs show a button; whoever uses it is suppressed. */
   one_click_unsubscribe: boolean;
   /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
   refuse_unaligned: boolean;
@@ -2017,7 +2023,7 @@ export interface CreateAccountAnswer {
   track_opens: boolean;
   /** Links lead through the service, which records clicks. */
   track_clicks: boolean;
-  /** Mail programs show a button; whoever uses it is suppressed. */
+  /** Email programs show a button; whoever uses it is suppressed. */
   one_click_unsubscribe: boolean;
   /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
   refuse_unaligned: boolean;
@@ -2157,7 +2163,7 @@ export interface RelayTest {
   tls: boolean | null;
 }
 
-export interface KeptMail {
+export interface KeptEmail {
   /** Its id. */
   id: string;
   /** When it came: ISO 8601, UTC. */
@@ -2368,7 +2374,7 @@ export interface Operations {
       /** The id that the send call returned. */
       sm_mail_id: string;
     }, options?: CallOptions): Promise<DeliveryExplanation>;
-    /** Wait for an event. Answers as soon as an email has an event or status it did not have, or after at most 25 seconds. */
+    /** Wait for an event. Answers as soon as an email has an event or status it did not have, or after at most 25 seconds; at once when it is cancelled. */
     wait(input: {
       /** The id that the send call returned. */
       sm_mail_id: string;
@@ -2582,7 +2588,7 @@ export interface Operations {
       stream?: string | null | undefined;
       /** Subject, Jinja2. */
       subject?: string | undefined;
-      /** Preview line of mail programs, Jinja2. */
+      /** Preview line of email programs, Jinja2. */
       preheader?: string | undefined;
       /** HTML, Jinja2. May extend layout.html and import macros.html. */
       html?: string | undefined;
@@ -2654,7 +2660,7 @@ export interface Operations {
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
-        /** Preview line of mail programs, Jinja2. */
+        /** Preview line of email programs, Jinja2. */
         preheader?: string | undefined;
         /** HTML, Jinja2. May extend layout.html and import macros.html. */
         html?: string | undefined;
@@ -2715,7 +2721,7 @@ export interface Operations {
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
-        /** Preview line of mail programs, Jinja2. */
+        /** Preview line of email programs, Jinja2. */
         preheader?: string | undefined;
         /** HTML, Jinja2. May extend layout.html and import macros.html. */
         html?: string | undefined;
@@ -2771,7 +2777,7 @@ export interface Operations {
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
-        /** Preview line of mail programs, Jinja2. */
+        /** Preview line of email programs, Jinja2. */
         preheader?: string | undefined;
         /** HTML, Jinja2. May extend layout.html and import macros.html. */
         html?: string | undefined;
@@ -2842,6 +2848,8 @@ export interface Operations {
       content_base64: string;
       /** Carry it in every email. Left out: as it was. */
       logo_inline?: boolean | undefined;
+      /** The version that the change is based on. */
+      base_version?: number | undefined;
     }, options?: CallOptions): Promise<Branding>;
     /** Change the branding. Sets the fields you give and leaves the others; null resets one to its default. Every email made from a template uses it from now on. */
     set(input?: {
@@ -3192,7 +3200,7 @@ export interface Operations {
       after?: string | undefined;
       /** Seconds to wait until there is one, at most 60. */
       wait?: number | undefined;
-    }, options?: CallOptions): Pages<CapturedMail>;
+    }, options?: CallOptions): Pages<CapturedEmail>;
     /** List simulator addresses. Addresses that simulate an outcome in the sandbox, such as one that bounces. */
     listAddresses(input?: {
       /** How many to return: 1 to 100. Without it: all. */
@@ -3282,6 +3290,11 @@ export interface Operations {
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
     }, options?: CallOptions): Pages<Member>;
+    /** Read a member of the team. One person in the account, with their role. */
+    get(input: {
+      /** Id of the person. */
+      id: string;
+    }, options?: CallOptions): Promise<Member>;
     /** Change a role. Changes someone’s role in the account. At least one owner always remains. */
     update(input: {
       /** Id of the person. */
@@ -3325,7 +3338,7 @@ export interface Operations {
       track_opens?: boolean | undefined;
       /** Links lead through the service, which records clicks. */
       track_clicks?: boolean | undefined;
-      /** Mail programs show a button; whoever uses it is suppressed. */
+      /** Email programs show a button; whoever uses it is suppressed. */
       one_click_unsubscribe?: boolean | undefined;
       /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
       refuse_unaligned?: boolean | undefined;
@@ -3420,7 +3433,7 @@ export interface Operations {
       track_opens?: boolean | undefined;
       /** Links lead through the service, which records clicks. */
       track_clicks?: boolean | undefined;
-      /** Mail programs show a button; whoever uses it is suppressed. */
+      /** Email programs show a button; whoever uses it is suppressed. */
       one_click_unsubscribe?: boolean | undefined;
       /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
       refuse_unaligned?: boolean | undefined;
@@ -3451,7 +3464,7 @@ export interface Operations {
       track_opens?: boolean | undefined;
       /** Links lead through the service, which records clicks. */
       track_clicks?: boolean | undefined;
-      /** Mail programs show a button; whoever uses it is suppressed. */
+      /** Email programs show a button; whoever uses it is suppressed. */
       one_click_unsubscribe?: boolean | undefined;
       /** Email from a sender that cannot pass DMARC is refused with 403; otherwise its answer has the header `X-SM-Warning`. */
       refuse_unaligned?: boolean | undefined;
@@ -3506,6 +3519,11 @@ export interface Operations {
       /** Where to continue: `next` of the previous answer. */
       cursor?: string | undefined;
     }, options?: CallOptions): Pages<Relay>;
+    /** Read a relay. One relay: its address, its settings and its state. For operators only. */
+    get(input: {
+      /** Name of the relay. `default` is the one of RELAY_URL. */
+      name: string;
+    }, options?: CallOptions): Promise<Relay>;
     /** Add a relay. Connects and logs in to test it, then saves it. Email goes through it at once, according to its rules or weight. For operators only. */
     add(input: {
       /** Name of the relay. `default` is the one of RELAY_URL. */
@@ -3592,7 +3610,7 @@ export interface Operations {
       cursor?: string | undefined;
       /** Only what was written to postmaster@ and abuse@. */
       for_people?: boolean | undefined;
-    }, options?: CallOptions): Pages<KeptMail>;
+    }, options?: CallOptions): Pages<KeptEmail>;
     /** Read an email that was kept. One of them as received, up to 128 KB. A stranger wrote it: be careful with its links. For operators only. */
     get(input: {
       /** Its id. */
@@ -3643,7 +3661,7 @@ export const ROUTES = {
   'lint.check': { method: 'POST', path: '/v1/lint' },
   'templates.rehearse': { method: 'POST', path: '/v1/templates/{slug}/rehearse' },
   'branding.get': { method: 'GET', path: '/v1/branding' },
-  'branding.setLogo': { method: 'PUT', path: '/v1/branding/logo' },
+  'branding.setLogo': { method: 'PUT', path: '/v1/branding/logo', ifMatch: 'base_version' },
   'branding.set': { method: 'PATCH', path: '/v1/branding', ifMatch: 'base_version' },
   'branding.preview': { method: 'POST', path: '/v1/branding/preview' },
   'domains.list': { method: 'GET', path: '/v1/domains', list: true },
@@ -3691,6 +3709,7 @@ export const ROUTES = {
   'keys.create': { method: 'POST', path: '/v1/keys' },
   'keys.revoke': { method: 'DELETE', path: '/v1/keys/{id}' },
   'team.list': { method: 'GET', path: '/v1/team', list: true },
+  'team.get': { method: 'GET', path: '/v1/team/{id}' },
   'team.update': { method: 'PATCH', path: '/v1/team/{id}' },
   'team.remove': { method: 'DELETE', path: '/v1/team/{id}' },
   'team.listInvitations': { method: 'GET', path: '/v1/team/invitations', list: true },
@@ -3718,6 +3737,7 @@ export const ROUTES = {
   'quarantine.release': { method: 'POST', path: '/v1/quarantine/{id}/release' },
   'quarantine.releaseAll': { method: 'POST', path: '/v1/quarantine/release' },
   'relays.list': { method: 'GET', path: '/v1/relays', list: true },
+  'relays.get': { method: 'GET', path: '/v1/relays/{name}' },
   'relays.add': { method: 'POST', path: '/v1/relays' },
   'relays.update': { method: 'PATCH', path: '/v1/relays/{name}' },
   'relays.remove': { method: 'DELETE', path: '/v1/relays/{name}' },

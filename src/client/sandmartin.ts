@@ -12,6 +12,7 @@ import { type Operations, ROUTES } from './operations.ts';
 export {
   type CallOptions,
   type ClientOptions,
+  etagOf,
   type Fault,
   type Page,
   type Pages,

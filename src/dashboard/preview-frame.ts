@@ -53,7 +53,7 @@ parent.postMessage({ ready: true }, '*');
 
 export const FRAME_HTML = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>Mail</title><script>${SCRIPT}</script></head>
+<head><meta charset="utf-8"><title>Email</title><script>${SCRIPT}</script></head>
 <body></body>
 </html>
 `;

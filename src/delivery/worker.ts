@@ -214,7 +214,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     if (lost === undefined || performance.now() - lost.sinceMs < CLAIMED_WITHIN_MS) return;
     const found = await giveBackStrays(database, lost.lease, inHand.all());
     looker.lost = undefined;
-    if (found > 0) log.warn({ mails: found }, 'emails were claimed without an answer; given back');
+    if (found > 0) log.warn({ emails: found }, 'emails were claimed without an answer; given back');
   }
 
   async function handleClaim(claim: Claim): Promise<void> {
@@ -378,7 +378,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       gaveUp = true;
       leases.abandon();
       log.error(
-        { mails: inHand.count() },
+        { emails: inHand.count() },
         'stopped before everything was recorded; these emails are retried when the lease ends',
       );
     },

@@ -2,7 +2,7 @@
 // email without a report part. report.ts calls it. What a complaint does (complained, suppression,
 // nothing) is the recorder's business.
 import { fieldGroups, hostOf, type RecipientResult, recipientResult } from './dsn.ts';
-import { type Mail, partText } from './mime.ts';
+import { type Email, partText } from './mime.ts';
 import { type Original, parseDate, tokenIn } from './original.ts';
 import { bareAddress } from './report-address.ts';
 
@@ -17,9 +17,9 @@ export interface Complaint {
 
 const MOST_RECIPIENTS = 50;
 
-export function readArf(mail: Mail, original: Original): Complaint | null {
-  const report = mail.parts.find((part) => part.type === 'message/feedback-report');
-  if (report === undefined) return readJunkReport(mail, original);
+export function readArf(email: Email, original: Original): Complaint | null {
+  const report = email.parts.find((part) => part.type === 'message/feedback-report');
+  if (report === undefined) return readJunkReport(email, original);
   const fields = fieldGroups(partText(report)).at(0);
   const all = (name: string) => fields?.get(name) ?? [];
   const named = all('original-rcpt-to').slice(0, MOST_RECIPIENTS).map(bareAddress);
@@ -35,10 +35,10 @@ export function readArf(mail: Mail, original: Original): Complaint | null {
 }
 
 /** Outlook.com's junk mail reporting: the email attached, the recipient in a header of it. */
-function readJunkReport(mail: Mail, original: Original): Complaint | null {
-  const from = mail.headers.get('from')?.[0] ?? '';
+function readJunkReport(email: Email, original: Original): Complaint | null {
+  const from = email.headers.get('from')?.[0] ?? '';
   if (!/\bstaff@(?:hotmail|outlook)\.com\b/i.test(from)) return null;
-  const returned = mail.parts.find((part) => part.type === 'message/rfc822');
+  const returned = email.parts.find((part) => part.type === 'message/rfc822');
   if (returned === undefined) return null;
   const head = returned.body.slice(0, 65_536);
   const recipient = /^x-hmxmroriginalrecipient:[ \t]*(.{1,320})$/im.exec(head)?.[1];

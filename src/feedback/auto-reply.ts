@@ -1,7 +1,7 @@
 // Answers that machines give for people: vacation notes, out-of-office, ticket receipts. RFC 3834
 // and the habits before it. report.ts asks after delivery reports and bounces; such emails are kept
 // for a week and never become events.
-import { headerText, type Mail } from './mime.ts';
+import { type Email, headerText } from './mime.ts';
 
 const SUBJECT = new RegExp(
   [
@@ -19,8 +19,8 @@ const BODY =
   /\b(?:i am|i'm|i will be|i'll be|we are)[^.]{0,40}(?:out of (?:the )?office|away|on (?:vacation|holiday|leave)|travel+ing|unable to (?:read|respond))|will (?:respond|reply|return|get back)[^.]{0,60}(?:return|back|as soon as)|limited access to (?:my )?e-?mail|thank you for (?:your (?:e-?mail|message|enquiry|inquiry)|contacting)|ich bin[^.]{0,60}(?:nicht|außer|im urlaub)|je suis[^.]{0,40}absent/i;
 
 /** What a vacation program writes into its headers. */
-export function saysAutoReply(mail: Mail): boolean {
-  const value = (name: string) => headerText(mail.headers.get(name)?.[0]).toLowerCase();
+export function saysAutoReply(email: Email): boolean {
+  const value = (name: string) => headerText(email.headers.get(name)?.[0]).toLowerCase();
   if (value('auto-submitted').startsWith('auto-replied')) return true;
   if (/auto[-_]?reply|auto-?respon/.test(value('precedence') + value('x-precedence'))) return true;
   return [
@@ -30,16 +30,16 @@ export function saysAutoReply(mail: Mail): boolean {
     'x-auto-reply-from',
     'x-mail-autoreply',
     'autoreply',
-  ].some((name) => mail.headers.has(name));
+  ].some((name) => email.headers.has(name));
 }
 
 /** Subjects that no mail server writes. */
-export function hasAutoReplySubject(mail: Mail): boolean {
-  return SUBJECT.test(headerText(mail.headers.get('subject')?.[0]).slice(0, 500));
+export function hasAutoReplySubject(email: Email): boolean {
+  return SUBJECT.test(headerText(email.headers.get('subject')?.[0]).slice(0, 500));
 }
 
-export function isAutoReply(mail: Mail, notice: string): boolean {
-  if (saysAutoReply(mail) || hasAutoReplySubject(mail)) return true;
-  const isReply = mail.headers.has('in-reply-to') || mail.headers.has('x-auto-response-suppress');
+export function isAutoReply(email: Email, notice: string): boolean {
+  if (saysAutoReply(email) || hasAutoReplySubject(email)) return true;
+  const isReply = email.headers.has('in-reply-to') || email.headers.has('x-auto-response-suppress');
   return isReply && BODY.test(notice.slice(0, 4000));
 }

@@ -5,7 +5,7 @@
 import { hasAutoReplySubject } from './auto-reply.ts';
 import { classify, enhancedCodes, phaseIn, replyStart, saysWhy } from './classify.ts';
 import { hostOf, type RecipientResult, readStatus } from './dsn.ts';
-import { headerText, type Mail } from './mime.ts';
+import { type Email, headerText } from './mime.ts';
 import { isReturned, type Original } from './original.ts';
 import { findAddresses, listedAddresses, namedIn } from './report-address.ts';
 
@@ -16,22 +16,22 @@ const MOST_TELLING_CHARS = 8000;
 
 /** Null when the email is not a bounce. */
 export function readBounce(
-  mail: Mail,
+  email: Email,
   notice: string,
   original: Original,
 ): RecipientResult[] | null {
-  if (!looksLikeBounce(mail, notice)) return null;
+  if (!looksLikeBounce(email, notice)) return null;
   // Broken multiparts leave the status fields standing in the text.
   const fields = notice.search(/^(?:reporting-mta|final-recipient):/im);
   if (fields >= 0) {
     const status = readStatus(notice.slice(fields), notice.slice(0, fields));
     if (status !== null) return status.recipients;
   }
-  const delayed = isDelay(mail, notice);
-  const addresses = failedAddresses(mail, notice, original);
+  const delayed = isDelay(email, notice);
+  const addresses = failedAddresses(email, notice, original);
   const told = tellings(notice, addresses);
   const whole = readTelling(notice);
-  const from = generatingServer(notice) ?? senderHost(mail);
+  const from = generatingServer(notice) ?? senderHost(email);
   const results = addresses.map((address) => {
     const telling = readTelling(told.get(address.toLowerCase()) ?? '');
     // Some gateways give the reason first and the address after it.
@@ -61,13 +61,13 @@ const BODY =
  * Several small signs make a bounce; one alone (a postmaster writes, somebody mentions "550") does
  * not.
  */
-function looksLikeBounce(mail: Mail, notice: string): boolean {
-  if (mail.headers.has('x-failed-recipients')) return true;
-  if (hasAutoReplySubject(mail) || (mail.type === 'multipart/report' && isReceipt(mail)))
+function looksLikeBounce(email: Email, notice: string): boolean {
+  if (email.headers.has('x-failed-recipients')) return true;
+  if (hasAutoReplySubject(email) || (email.type === 'multipart/report' && isReceipt(email)))
     return false;
-  const from = headerText(mail.headers.get('from')?.[0]);
-  const returnPath = mail.headers.get('return-path')?.[0];
-  const subject = headerText(mail.headers.get('subject')?.[0]);
+  const from = headerText(email.headers.get('from')?.[0]);
+  const returnPath = email.headers.get('return-path')?.[0];
+  const subject = headerText(email.headers.get('subject')?.[0]);
   const opening = notice.slice(0, 4000);
   let signs = 0;
   if (
@@ -81,18 +81,18 @@ function looksLikeBounce(mail: Mail, notice: string): boolean {
   if (SUBJECT.test(subject.slice(0, 500)) && !ANSWER.test(subject)) signs += 2;
   if (BODY.test(opening)) signs += 1;
   if (replyStart(opening) >= 0 || /[(#][45]\.\d\.\d{1,3}\)/.test(opening)) signs += 1;
-  if (mail.parts.some(isReturned)) signs += 1;
-  if (mail.type === 'multipart/report') signs += 1;
+  if (email.parts.some(isReturned)) signs += 1;
+  if (email.type === 'multipart/report') signs += 1;
   return signs >= 3;
 }
 
 /** Read receipts (RFC 8098) are reports too, but nothing failed. */
-function isReceipt(mail: Mail): boolean {
-  return mail.parameters.get('report-type')?.toLowerCase() === 'disposition-notification';
+function isReceipt(email: Email): boolean {
+  return email.parameters.get('report-type')?.toLowerCase() === 'disposition-notification';
 }
 
-function isDelay(mail: Mail, notice: string): boolean {
-  const text = `${headerText(mail.headers.get('subject')?.[0]).slice(0, 300)}\n${notice.slice(0, 2500)}`;
+function isDelay(email: Email, notice: string): boolean {
+  const text = `${headerText(email.headers.get('subject')?.[0]).slice(0, 300)}\n${notice.slice(0, 2500)}`;
   if (
     /permanent|given up|giving up|will be deleted|has failed|not going to try|could not be delivered for/i.test(
       text,
@@ -108,13 +108,13 @@ function isDelay(mail: Mail, notice: string): boolean {
  * The header of Exim and Gmail, else the addresses of the notice that the email went to, else those
  * that stand like recipients.
  */
-function failedAddresses(mail: Mail, notice: string, original: Original): string[] {
-  const declared = listedAddresses((mail.headers.get('x-failed-recipients') ?? []).join(', '));
+function failedAddresses(email: Email, notice: string, original: Original): string[] {
+  const declared = listedAddresses((email.headers.get('x-failed-recipients') ?? []).join(', '));
   if (declared.length > 0) return declared.slice(0, MOST_RECIPIENTS);
   const keys = (addresses: readonly string[]) =>
     new Set(addresses.map((address) => address.toLowerCase()));
   const headerAddresses = ['to', 'from', 'reply-to', 'sender'].flatMap((name) =>
-    listedAddresses((mail.headers.get(name) ?? []).slice(0, 10).map(headerText).join(', ')),
+    listedAddresses((email.headers.get(name) ?? []).slice(0, 10).map(headerText).join(', ')),
   );
   const sentTo = keys(original.recipients);
   const own = keys([...headerAddresses, ...original.senders]);
@@ -267,7 +267,7 @@ function remoteHost(text: string): string | null {
   return match ? hostOf(match[1]!) : null;
 }
 
-function senderHost(mail: Mail): string | null {
-  const from = listedAddresses(headerText(mail.headers.get('from')?.[0]))[0];
+function senderHost(email: Email): string | null {
+  const from = listedAddresses(headerText(email.headers.get('from')?.[0]))[0];
   return from === undefined ? null : from.slice(from.lastIndexOf('@') + 1);
 }

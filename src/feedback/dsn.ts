@@ -11,7 +11,7 @@ import {
   replyCode,
   saysWhy,
 } from './classify.ts';
-import { type Headers, headerText, type Mail, type Part, partText, readHeaders } from './mime.ts';
+import { type Email, type Headers, headerText, type Part, partText, readHeaders } from './mime.ts';
 import { parseDate } from './original.ts';
 import { decodeXtext, namedIn, typedAddress } from './report-address.ts';
 
@@ -67,18 +67,18 @@ const MOST_RECIPIENTS = 50;
 const STATUS_PART = /^message\/(?:global-)?delivery-status$/;
 
 /** Null when there is no delivery-status part with at least one recipient in it. */
-export function readDsn(mail: Mail, notice: string): DeliveryStatus | null {
-  const declared = mail.parts.filter((part) => STATUS_PART.test(part.type));
-  const parts = declared.length > 0 ? declared : mislabelled(mail);
+export function readDsn(email: Email, notice: string): DeliveryStatus | null {
+  const declared = email.parts.filter((part) => STATUS_PART.test(part.type));
+  const parts = declared.length > 0 ? declared : mislabelled(email);
   return parts.length === 0
     ? null
     : readStatus(parts.map((part) => partText(part)).join('\n\n'), notice);
 }
 
 /** Gateways rename what they do not know: in a report, what begins like a status part is one. */
-function mislabelled(mail: Mail): Part[] {
-  if (mail.type !== 'multipart/report') return [];
-  return mail.parts.filter((part) => /^\s*reporting-mta:/i.test(partText(part, 1000)));
+function mislabelled(email: Email): Part[] {
+  if (email.type !== 'multipart/report') return [];
+  return email.parts.filter((part) => /^\s*reporting-mta:/i.test(partText(part, 1000)));
 }
 
 /** The text of a delivery-status part, wherever it is. */

@@ -34,7 +34,7 @@ export const REASONS_TO_KEEP = {
 } as const;
 export type ReasonToKeep = keyof typeof REASONS_TO_KEEP;
 
-export interface KeptMail {
+export interface KeptEmail {
   id: string;
   receivedAt: string;
   kind: string;
@@ -51,7 +51,7 @@ export interface KeptMail {
 /** False when there is no room for more: whoever sent it may try again. */
 export async function keepEmail(
   database: Database,
-  mail: {
+  email: {
     raw: Buffer;
     /** What is known of it; of an email that could not be read, no report. */
     received: Pick<Received, 'subject' | 'fingerprint'> & Partial<Pick<Received, 'report'>>;
@@ -63,7 +63,7 @@ export async function keepEmail(
   },
   nowMs: number,
 ): Promise<boolean> {
-  const { received } = mail;
+  const { received } = email;
   const [row] = await database.query<{ room: boolean }>(
     `WITH room AS (
        SELECT count(*) FILTER (WHERE (why = 'for-people') = ($12 = 'for-people')) < $10
@@ -76,18 +76,18 @@ export async function keepEmail(
      SELECT room FROM room`,
     [
       bytesToUuid(newIdBytes(nowMs)),
-      `${received.fingerprint} ${mail.recipient.toLowerCase()}`,
+      `${received.fingerprint} ${email.recipient.toLowerCase()}`,
       received.report?.kind ?? 'other',
       received.report?.feedback_type ?? null,
-      mail.about?.accountId ?? null,
-      mail.about ? bytesToUuid(mail.about.messageId) : null,
-      mail.from,
-      mail.recipient,
+      email.about?.accountId ?? null,
+      email.about ? bytesToUuid(email.about.messageId) : null,
+      email.from,
+      email.recipient,
       Buffer.from(received.subject).toString(),
-      mostOf(mail),
-      mail.raw.subarray(0, MOST_BYTES),
-      mail.why,
-      mail.network,
+      mostOf(email),
+      email.raw.subarray(0, MOST_BYTES),
+      email.why,
+      email.network,
     ],
   );
   return row?.room ?? false;
@@ -98,7 +98,7 @@ function mostOf({ why, about }: { why: ReasonToKeep; about: unknown }): number {
   return about === undefined ? MOST_OF_STRANGERS : MOST_KEPT;
 }
 
-interface KeptRow extends Omit<KeptMail, 'id' | 'receivedAt' | 'messageId'> {
+interface KeptRow extends Omit<KeptEmail, 'id' | 'receivedAt' | 'messageId'> {
   uuid: string;
   receivedAt: Date;
   messageUuid: string | null;
@@ -111,7 +111,7 @@ const COLUMNS = `id AS uuid, received_at AS "receivedAt", kind, why, feedback_ty
 export async function listKept(
   database: Queryable,
   page: { limit: number; after?: string | undefined; forPeople?: boolean },
-): Promise<KeptMail[]> {
+): Promise<KeptEmail[]> {
   const rows = await database.query<KeptRow>(
     `SELECT ${COLUMNS} FROM feedback_mails
      WHERE ($2::uuid IS NULL OR id < $2) AND (NOT $3 OR why = 'for-people')
@@ -128,7 +128,7 @@ export async function listKept(
 export async function getKept(
   database: Queryable,
   id: string,
-): Promise<{ mail: KeptMail; raw: Buffer }> {
+): Promise<{ email: KeptEmail; raw: Buffer }> {
   const [row] = await database.query<KeptRow & { raw: Buffer }>(
     `SELECT ${COLUMNS}, raw FROM feedback_mails WHERE id = $1`,
     [readUuid('fbk_', id) ?? null],
@@ -141,7 +141,7 @@ export async function getKept(
     );
   }
   const { raw, ...rest } = row;
-  return { mail: toKept(rest), raw };
+  return { email: toKept(rest), raw };
 }
 
 export async function pruneKept(database: Database): Promise<void> {
@@ -151,7 +151,7 @@ export async function pruneKept(database: Database): Promise<void> {
   );
 }
 
-function toKept({ uuid, messageUuid, receivedAt, ...row }: KeptRow): KeptMail {
+function toKept({ uuid, messageUuid, receivedAt, ...row }: KeptRow): KeptEmail {
   return {
     id: showUuid('fbk_', uuid),
     receivedAt: receivedAt.toISOString(),

@@ -98,7 +98,7 @@ async function searchOne(
     });
     return (
       row && {
-        mail: { accountId: row.account_id, messageId: uuidToBytes(row.id) },
+        email: { accountId: row.account_id, messageId: uuidToBytes(row.id) },
         about: 'named',
       }
     );

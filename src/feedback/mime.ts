@@ -37,7 +37,7 @@ export interface Part {
   body: string;
 }
 
-export interface Mail {
+export interface Email {
   headers: Headers;
   type: string;
   parameters: ReadonlyMap<string, string>;
@@ -55,22 +55,22 @@ interface Entity {
   bodyStart: number;
 }
 
-export function readMail(raw: Buffer): Mail {
+export function readEmail(raw: Buffer): Email {
   const text = newlines(raw.subarray(0, MOST_BYTES)).toString('latin1');
   const top = readEntity(text, firstField(text));
   const boundary = boundaryOf(text, top);
-  const mail: Mail = {
+  const email: Email = {
     headers: top.headers,
     type: top.type,
     parameters: top.parameters,
     parts: [],
   };
-  if (boundary === undefined) mail.parts.push(leaf(text, top, text.length));
-  else walkMultipart(text, top, boundary, mail.parts);
+  if (boundary === undefined) email.parts.push(leaf(text, top, text.length));
+  else walkMultipart(text, top, boundary, email.parts);
   // A boundary that never comes: the whole body is the notice.
-  if (mail.parts.length === 0)
-    mail.parts.push({ ...leaf(text, top, text.length), type: 'text/plain' });
-  return mail;
+  if (email.parts.length === 0)
+    email.parts.push({ ...leaf(text, top, text.length), type: 'text/plain' });
+  return email;
 }
 
 /**

@@ -1,7 +1,7 @@
 // What a report says to people, without the email it quotes. report.ts cuts it out; dsn.ts and
 // bounce-text.ts read it.
 import { Tokens } from '../html/tokens.ts';
-import { type Mail, partText } from './mime.ts';
+import { type Email, partText } from './mime.ts';
 import { isReturned } from './original.ts';
 
 export interface Notice {
@@ -12,16 +12,16 @@ export interface Notice {
 
 const MOST_CHARS = 65_536;
 
-export function cutNotice(mail: Mail): Notice {
-  const text = noticeText(mail).slice(0, MOST_CHARS);
+export function cutNotice(email: Email): Notice {
+  const text = noticeText(email).slice(0, MOST_CHARS);
   const cut = quoteStart(text);
   return { notice: text.slice(0, cut.from), unsent: text.slice(cut.to) };
 }
 
 /** The plain texts before the returned email; HTML only when there is nothing plain. */
-function noticeText(mail: Mail): string {
-  const returned = mail.parts.findIndex(isReturned);
-  const own = returned < 0 ? mail.parts : mail.parts.slice(0, returned);
+function noticeText(email: Email): string {
+  const returned = email.parts.findIndex(isReturned);
+  const own = returned < 0 ? email.parts : email.parts.slice(0, returned);
   const plain = own
     .filter((part) => part.type === 'text/plain')
     .map((part) => partText(part, MOST_CHARS));

@@ -1,10 +1,10 @@
 // The email a report is about: what it takes to find our message again. report.ts and the recorder
 // after it use it.
 import {
+  type Email,
   firstField,
   type Headers,
   headerText,
-  type Mail,
   type Part,
   partText,
   readHeaders,
@@ -56,15 +56,15 @@ export function isReturned(part: Part): boolean {
 /**
  * `unsent`: the text of a notice from where it quotes the email, when there is no part of its own.
  */
-export function findOriginal(mail: Mail, unsent = ''): Original {
-  const returned = mail.parts.find(isReturned);
+export function findOriginal(email: Email, unsent = ''): Original {
+  const returned = email.parts.find(isReturned);
   const text = returned ? partText(returned, MOST_RETURNED_CHARS) : unsent;
   const { headers } = readHeaders(text, firstField(text));
   return {
     messageId: messageId(headers.get('message-id')?.[0]),
-    ourId: ownHeader(headers, mail, text, OUR_HEADER, 'msg_\\w{1,64}'),
+    ourId: ownHeader(headers, email, text, OUR_HEADER, 'msg_\\w{1,64}'),
     token:
-      ownHeader(headers, mail, text, TOKEN_HEADER, '[a-zA-Z2-7]{40,64}') ??
+      ownHeader(headers, email, text, TOKEN_HEADER, '[a-zA-Z2-7]{40,64}') ??
       tokenIn(headers.get('return-path')?.[0]),
     envelopeId: null,
     recipients: addressesIn(headers, ['to', 'cc', 'x-original-to']),
@@ -94,7 +94,7 @@ export function parseDate(value: string | undefined): Date | null {
 /** Some servers quote, indent or attach the headers as plain text; ours is still legible in it. */
 function ownHeader(
   headers: Headers,
-  mail: Mail,
+  email: Email,
   text: string,
   name: string,
   shape: string,
@@ -104,7 +104,7 @@ function ownHeader(
   const quoted = new RegExp(`^[> \\t]{0,20}${name}:[ \\t]{0,20}(${shape})`, 'im');
   const found = quoted.exec(text);
   if (found) return found[1]!;
-  for (const part of mail.parts) {
+  for (const part of email.parts) {
     if (!part.type.startsWith('text/') && !isReturned(part)) continue;
     const match = quoted.exec(partText(part));
     if (match) return match[1]!;

@@ -57,7 +57,7 @@ export function openReportRecorder(deps: {
     mostItems: 200,
     mostInFlight: 2,
     worthAnother: WORTH_ANOTHER_RECORD,
-    apart: ({ mail }) => deps.database.shardOf(mail.accountId),
+    apart: ({ email }) => deps.database.shardOf(email.accountId),
     write: (reports) => recordReports(deps.database, reports, deps.nowMs(), deps.metrics),
   });
   return {
@@ -80,13 +80,13 @@ async function recordReports(
   nowMs: number,
   metrics: Metrics,
 ): Promise<(Recorded | 'early')[]> {
-  const database = all.near(reports[0]!.mail.accountId);
+  const database = all.near(reports[0]!.email.accountId);
   return await database.transaction(async (client) => {
     const known = await knownEmails(client, reports);
-    const isEarly = ({ mail, mayWait }: (typeof reports)[number]) =>
-      mayWait && known.get(bytesToUuid(mail.messageId))?.queued === true;
+    const isEarly = ({ email, mayWait }: (typeof reports)[number]) =>
+      mayWait && known.get(bytesToUuid(email.messageId))?.queued === true;
     const statements = reports.map((entry) =>
-      isEarly(entry) ? null : statementOf(entry, known.get(bytesToUuid(entry.mail.messageId))),
+      isEarly(entry) ? null : statementOf(entry, known.get(bytesToUuid(entry.email.messageId))),
     );
     const due = statements.filter((statement) => statement !== null);
     const events = due.flatMap((statement) => statement.events);
@@ -147,11 +147,11 @@ async function knownEmails(
   client: Queryable,
   reports: readonly MatchedReport[],
 ): Promise<Map<string, KnownEmail>> {
-  const accounts = reports.map(({ mail }) => mail.accountId);
-  const uuids = reports.map(({ mail }) => bytesToUuid(mail.messageId));
+  const accounts = reports.map(({ email }) => email.accountId);
+  const uuids = reports.map(({ email }) => bytesToUuid(email.messageId));
   const sorted = [...uuids].sort();
   const rows = await client.prepared<KnownEmail & { uuid: string }>(
-    'reported-mails',
+    'reported-emails',
     // The bounds keep the planner to the partitions of these days.
     `SELECT m.id AS uuid, m.recipients, coalesce(m.stream, '${DEFAULT_STREAM}') AS stream, m.status = 'queued' AS queued, m.last_sequence >= ${MOST_EVENTS_OF_A_MAIL} AS full
      FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
@@ -172,7 +172,7 @@ interface Statement {
 }
 
 interface Delay {
-  mail: EmailReference;
+  email: EmailReference;
   recipients: string[];
   response: string | null;
   attempt: NewAttempt;
@@ -180,7 +180,7 @@ interface Delay {
 
 /** What one report means for its email. */
 function statementOf(
-  { mail, about, report }: MatchedReport,
+  { email, about, report }: MatchedReport,
   known: KnownEmail | undefined,
 ): Statement {
   if (known === undefined || known.full)
@@ -188,17 +188,17 @@ function statementOf(
   const reported = report.recipients.flatMap((recipient) =>
     asOurs(recipient, about, known.recipients),
   );
-  const bounces = bouncesOf(mail, reported);
+  const bounces = bouncesOf(email, reported);
   return {
     events: [
-      ...deliveries(mail, reported),
+      ...deliveries(email, reported),
       ...bounces.map(({ event }) => event),
-      ...complaints(mail, report, reported),
+      ...complaints(email, report, reported),
     ],
     bounces,
-    suppressions: suppressionsOf(mail, report, reported),
-    unsubscribes: unsubscribesOf(mail, known.stream, report, reported),
-    delay: delayOf(mail, reported),
+    suppressions: suppressionsOf(email, report, reported),
+    unsubscribes: unsubscribesOf(email, known.stream, report, reported),
+    delay: delayOf(email, reported),
   };
 }
 
@@ -231,11 +231,11 @@ function asOurs(
 
 const DELIVERED_ACTIONS = ['delivered', 'relayed', 'expanded'];
 
-function deliveries(mail: EmailReference, reported: readonly OurRecipient[]): NewEvent[] {
+function deliveries(email: EmailReference, reported: readonly OurRecipient[]): NewEvent[] {
   return reported
     .filter((recipient) => DELIVERED_ACTIONS.includes(recipient.action ?? ''))
     .map((recipient) => ({
-      ...mail,
+      ...email,
       kind: 'delivered' as const,
       recipients: [recipient.ours],
       detail: saidBy(recipient),
@@ -243,12 +243,12 @@ function deliveries(mail: EmailReference, reported: readonly OurRecipient[]): Ne
     }));
 }
 
-function bouncesOf(mail: EmailReference, reported: readonly OurRecipient[]): Bounce[] {
+function bouncesOf(email: EmailReference, reported: readonly OurRecipient[]): Bounce[] {
   return reported.flatMap((recipient) => {
     const { bounce_type, reason, consequence } = recipient;
     if (bounce_type === null) return [];
     const event: Bounce['event'] = {
-      ...mail,
+      ...email,
       kind: 'bounced',
       recipients: [recipient.ours],
       detail: { bounce_type, reason: reason ?? 'other', ...saidBy(recipient) },
@@ -265,14 +265,14 @@ const saidBy = ({ smtp_response, reporting_mta, remote_mta }: OurRecipient) => (
 });
 
 function complaints(
-  mail: EmailReference,
+  email: EmailReference,
   report: Report,
   reported: readonly OurRecipient[],
 ): NewEvent[] {
   if (meaningOf(report) !== 'complaint' || reported.length === 0) return [];
   return [
     {
-      ...mail,
+      ...email,
       kind: 'complained',
       recipients: addressesOf(reported),
       detail: { feedback_type: storable(report.feedback_type ?? '') },
@@ -294,12 +294,12 @@ function meaningOf(report: Report): 'complaint' | 'unsubscribe' | null {
 
 /** Complaints: the account does not write there again. */
 function suppressionsOf(
-  mail: EmailReference,
+  email: EmailReference,
   report: Report,
   reported: readonly OurRecipient[],
 ): Suppression[] {
   if (meaningOf(report) !== 'complaint') return [];
-  const { accountId, messageId } = mail;
+  const { accountId, messageId } = email;
   return reported.map(({ ours: address }) => ({
     ...{ accountId, address, reason: 'complaint' as const },
     messageUuid: bytesToUuid(messageId),
@@ -325,15 +325,15 @@ function unsubscribesOf(
 export const suppresses = (report: Report, { consequence }: ReportedRecipient): boolean =>
   consequence === 'suppress' || meaningOf(report) !== null;
 
-function delayOf(mail: EmailReference, reported: readonly OurRecipient[]): Delay | null {
+function delayOf(email: EmailReference, reported: readonly OurRecipient[]): Delay | null {
   const delayed = reported.filter((recipient) => recipient.action === 'delayed');
   if (delayed.length === 0) return null;
   return {
-    mail,
+    email,
     recipients: addressesOf(delayed),
     response: storable(delayed[0]!.smtp_response ?? ''),
     attempt: {
-      ...mail,
+      ...email,
       identity: `delayed ${delayed[0]!.identity}`,
       attempt: null,
       server: delayed[0]!.reporting_mta ?? '',
@@ -357,11 +357,11 @@ async function noteDelays(client: Queryable, delays: readonly Delay[]): Promise<
     client,
     delays.map(({ attempt }) => attempt),
   );
-  for (const { mail, recipients, response } of delays) {
+  for (const { email, recipients, response } of delays) {
     await client.query(
       `UPDATE messages SET last_delay = jsonb_build_object('at', now(), 'recipients', $3::text[], 'smtp_response', $4::text)
        WHERE account_id = $1 AND id = $2`,
-      [mail.accountId, bytesToUuid(mail.messageId), recipients, response],
+      [email.accountId, bytesToUuid(email.messageId), recipients, response],
     );
   }
 }

@@ -6,7 +6,7 @@ import { readArf } from './arf.ts';
 import { isAutoReply } from './auto-reply.ts';
 import { readBounce } from './bounce-text.ts';
 import { type RecipientResult, readDsn } from './dsn.ts';
-import { readMail } from './mime.ts';
+import { readEmail } from './mime.ts';
 import { cutNotice } from './notice.ts';
 import { findOriginal, type Original } from './original.ts';
 
@@ -29,25 +29,25 @@ export interface Report {
 }
 
 export function parseReport(raw: Buffer): Report {
-  const mail = readMail(raw);
-  const { notice, unsent } = cutNotice(mail);
-  const original = findOriginal(mail, unsent);
+  const email = readEmail(raw);
+  const { notice, unsent } = cutNotice(email);
+  const original = findOriginal(email, unsent);
 
-  const complaint = readArf(mail, original);
+  const complaint = readArf(email, original);
   if (complaint !== null) {
     const { recipients, feedbackType, envelopeId, arrivedAt } = complaint;
     const token = original.token ?? complaint.token;
     const about = { ...original, envelopeId, arrivedAt, token };
     return makeReport('arf', recipients, about, feedbackType);
   }
-  const status = readDsn(mail, notice);
+  const status = readDsn(email, notice);
   if (status !== null) {
     const { recipients, envelopeId, arrivedAt } = status;
     return makeReport('dsn', recipients, { ...original, envelopeId, arrivedAt });
   }
-  const bounced = readBounce(mail, notice, original);
+  const bounced = readBounce(email, notice, original);
   if (bounced !== null) return makeReport('bounce', bounced, original);
-  return makeReport(isAutoReply(mail, notice) ? 'auto-reply' : 'other', [], original);
+  return makeReport(isAutoReply(email, notice) ? 'auto-reply' : 'other', [], original);
 }
 
 export function makeReport(

@@ -18,7 +18,7 @@ export type About = number | 'named' | 'only';
 
 /** An email, and what whoever speaks about it may say. */
 export interface Subject {
-  mail: EmailReference;
+  email: EmailReference;
   about: About;
 }
 
@@ -37,10 +37,10 @@ const OLD_REPORTS_MS = 7 * 86_400_000;
 export const returnPathOf = (token: string, domain: string): string => `bounce+${token}@${domain}`;
 
 /** `place`: of the recipient in the message's own list, the same on every attempt. */
-export function copyToken(key: Buffer, mail: EmailReference, place: number): string {
+export function copyToken(key: Buffer, email: EmailReference, place: number): string {
   const signed = Buffer.alloc(MAIL_BYTES + 1);
-  signed.writeUIntBE(mail.accountId, 0, ACCOUNT_BYTES);
-  mail.messageId.copy(signed, ACCOUNT_BYTES);
+  signed.writeUIntBE(email.accountId, 0, ACCOUNT_BYTES);
+  email.messageId.copy(signed, ACCOUNT_BYTES);
   signed.writeUInt8(place, MAIL_BYTES);
   return toBase32(Buffer.concat([signed, macOf(key, signed)]));
 }
@@ -54,12 +54,12 @@ export function readCopyToken(key: Buffer, token: string, nowMs: number): Subjec
   // The last character has bits to spare: only the one way we write a token is a token.
   if (toBase32(bytes) !== token.toLowerCase()) return undefined;
   if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(key, signed))) return undefined;
-  const mail = {
+  const email = {
     accountId: signed.readUIntBE(0, ACCOUNT_BYTES),
     messageId: signed.subarray(ACCOUNT_BYTES, MAIL_BYTES),
   };
-  if (signed.length > MAIL_BYTES) return { mail, about: signed[MAIL_BYTES]! };
-  return { mail, about: nowMs < idTimeMs(mail.messageId) + OLD_REPORTS_MS ? 'named' : 'only' };
+  if (signed.length > MAIL_BYTES) return { email, about: signed[MAIL_BYTES]! };
+  return { email, about: nowMs < idTimeMs(email.messageId) + OLD_REPORTS_MS ? 'named' : 'only' };
 }
 
 const macOf = (key: Buffer, signed: Buffer): Buffer =>

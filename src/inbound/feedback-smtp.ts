@@ -183,7 +183,7 @@ async function readRecipient(
       )
     : undefined;
   if (subject === undefined || host === deps.bounceDomain) return subject;
-  return (await deps.isReturnPathOf(subject.mail.accountId, host)) ? subject : undefined;
+  return (await deps.isReturnPathOf(subject.email.accountId, host)) ? subject : undefined;
 }
 
 /** RFC 5321 4.5.1 wants the first, RFC 2142 4 the second, in any case. */
@@ -220,8 +220,8 @@ async function take(
     if (subject !== undefined) places.prove(session);
     deps.log.info(
       {
-        account: subject?.mail.accountId,
-        message: subject && showId('msg_', subject.mail.messageId),
+        account: subject?.email.accountId,
+        message: subject && showId('msg_', subject.email.messageId),
         kind: 'report' in received ? received.report.kind : undefined,
         kept: why,
       },
@@ -230,9 +230,9 @@ async function take(
     if (why === undefined) continue;
     const { mailFrom } = session.envelope;
     const from = mailFrom ? mailFrom.address : '';
-    const about = subject?.mail;
-    const mail = { raw, received, why, from, network, recipient: address, about };
-    const kept = await keepEmail(deps.database, mail, deps.clock.nowMs());
+    const about = subject?.email;
+    const email = { raw, received, why, from, network, recipient: address, about };
+    const kept = await keepEmail(deps.database, email, deps.clock.nowMs());
     if (!kept) throw refusal(452, 'the mailbox is full, try again later');
   }
 }

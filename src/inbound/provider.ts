@@ -175,12 +175,17 @@ async function record(deps: EventDeps, provider: string, event: ProviderEvent): 
   const { kind, report, relayMessageId } = event;
   const subject =
     deps.matcher.prove(report) ?? (await deps.matcher.guess(report, { relayMessageId }));
-  const mail = subject?.mail;
+  const email = subject?.email;
   deps.log.info(
-    { account: mail?.accountId, message: mail && showId('msg_', mail.messageId), kind, provider },
-    mail ? 'report from a provider' : 'a report from a provider matches no email of ours',
+    {
+      account: email?.accountId,
+      message: email && showId('msg_', email.messageId),
+      kind,
+      provider,
+    },
+    email ? 'report from a provider' : 'a report from a provider matches no email of ours',
   );
-  if (subject === undefined || mail === undefined) return;
+  if (subject === undefined || email === undefined) return;
   if (kind !== 'open' && kind !== 'click') {
     await deps.recorder.record({ ...subject, report });
     return;
@@ -188,7 +193,7 @@ async function record(deps: EventDeps, provider: string, event: ProviderEvent): 
   const userAgent = event.userAgent ?? '';
   const ipAddress = event.ipAddress ?? '';
   deps.engagements.note({
-    ...mail,
+    ...email,
     kind: kind === 'open' ? 'opened' : 'clicked',
     userAgent,
     ipAddress,

@@ -5,7 +5,7 @@ import { Dict } from './values/dict.ts';
 import { int } from './values/numbers.ts';
 import { float, type Value } from './values/types.ts';
 
-const MAX_NESTING = 500;
+const MOST_NESTING = 500;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const LITERALS: [string, Value][] = [
   ['null', null],
@@ -45,7 +45,7 @@ class Reader {
   }
 
   value(depth: number): Value {
-    if (depth > MAX_NESTING) throw tooDeep('while decoding JSON');
+    if (depth > MOST_NESTING) throw tooDeep('while decoding JSON');
     this.skip();
     const char = this.text[this.at];
     if (char === '"') return this.string();

@@ -89,7 +89,7 @@ function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
   return groups;
 }
 
-const BODIES = { name: 'load-mails', columns: 'c.html, c.text, c.attachments' };
+const BODIES = { name: 'load-emails', columns: 'c.html, c.text, c.attachments' };
 const SIZES = {
   name: 'load-large-mail',
   columns: `octet_length(c.html) AS html, octet_length(c.text) AS text,

@@ -101,10 +101,10 @@ function put(email, whole = false) {
     return [dt, dd];
   }));
   const html = email.html ?? null;
-  at('mail').hidden = html === null;
+  at('email').hidden = html === null;
   at('text').hidden = html !== null;
   if (html === null) at('text').textContent = plain(email.text);
-  else at('mail').srcdoc = html;
+  else at('email').srcdoc = html;
   at('hash').textContent = 'SHA-256 ' + email.sha256;
 }
 
@@ -144,7 +144,7 @@ export const APP_HTML = `<!doctype html>
 <p id="state" role="status">Nothing to show yet.</p>
 <h1 id="subject"></h1>
 <dl id="facts"></dl>
-<iframe id="mail" title="The email" sandbox hidden></iframe>
+<iframe id="email" title="The email" sandbox hidden></iframe>
 <pre id="text" tabindex="0" hidden></pre>
 <footer><button id="open" type="button" hidden>Review and decide</button><small id="hash"></small></footer>
 </main>

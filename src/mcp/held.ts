@@ -4,8 +4,7 @@
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { findApproval } from '../approvals/approvals.ts';
-import { readUuid } from '../ids.ts';
-import { readHeld } from '../operations/approvals.ts';
+import { readInFull } from '../operations/approvals.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { heldOutput } from '../operations/get-message.ts';
 import { finding, findingsIn } from '../operations/lint.ts';
@@ -62,12 +61,12 @@ export async function stillHeld(
   id: string,
 ): Promise<{ held?: z.output<typeof heldForAgents>; suppressed?: string[] }> {
   const { accountId } = caller;
-  const approval = await findApproval(deps.database, accountId, readUuid('msg_', id)!);
+  const message = await requireMessage(deps.database, accountId, id);
+  const approval = await findApproval(deps.database, accountId, message.uuid);
   if (approval?.state !== 'waiting') return {};
-  const email = await readHeld(deps.database, caller, id);
+  const email = await readInFull(deps.database, caller, message, approval);
   const { reason, sha256, expires_at, recipients, subject, text, suppressed } = email;
-  const { stream } = await requireMessage(deps.database, accountId, id);
-  const findings = await findingsOn(deps, accountId, email, stream);
+  const findings = await findingsOn(deps, accountId, email, message.stream);
   const told = { reason, sha256, expires_at, recipients, subject, text, findings };
   return {
     held: { note: NOTHING_LEFT, approval_url: `${deps.baseUrl()}/approvals/${id}`, ...told },

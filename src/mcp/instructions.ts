@@ -19,7 +19,7 @@ export function instructionsFor(caller: Caller): string {
 
 const SENDING = `Sandmartin sends transactional email: receipts, password resets, notices to one person about what they did. Real people receive what you send.
 
-Choosing a template: call list_templates with a query of a few words, and pick by description. Prefer a template over HTML of your own: it is tested in mail programs and carries the account's branding. Then call get_template for the one you picked.
+Choosing a template: call list_templates with a query of a few words, and pick by description. Prefer a template over HTML of your own: it is tested in email programs and carries the account's branding. Then call get_template for the one you picked.
 
 Filling it: copy the sample from get_template and replace every value with a real one; the sample is made up. All variables marked required must be there, of the type given. Leave out optional variables you know nothing about. Pass them to send_email as variables. Without a template, give subject and html or text.
 

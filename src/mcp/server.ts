@@ -150,7 +150,7 @@ export function createMcpServer(deps: McpDeps): McpServer {
     }
   }
 
-  const answerWith = async (called: Promise<Outcome>, wanted: ToolCall): Promise<string> =>
+  const answerWith = async (called: Promise<ToolAnswer>, wanted: ToolCall): Promise<string> =>
     writeAnswer(wanted, (await called).result, serverInfo);
 
   async function* asking(
@@ -262,7 +262,7 @@ function mayCall(caller: Caller, { operation: { scope, ofAllEmails }, isFor }: T
   return isFor === undefined ? scope === null || caller.scopes.has(scope) : isFor(caller);
 }
 
-interface Outcome {
+interface ToolAnswer {
   result: CallToolResult;
   /** Where the email waits for a person. */
   held?: HeldAnswer;
@@ -273,7 +273,7 @@ const call = (
   tool: Tool,
   caller: Caller,
   wanted: Record<string, unknown>,
-): Promise<Outcome> =>
+): Promise<ToolAnswer> =>
   answer(deps, tool, caller, wanted, (via) =>
     perform(deps, tool.operation, caller, unfenced(wanted) as Record<string, unknown>, via),
   );
@@ -285,7 +285,7 @@ async function answer(
   caller: Caller,
   wanted: Record<string, unknown>,
   work: (via: NewVia) => Promise<Record<string, unknown>>,
-): Promise<Outcome> {
+): Promise<ToolAnswer> {
   const via = { door: 'mcp' as const, requestId: `req_${randomUUID()}`, person: null };
   try {
     const shown = show(await work(via)) as Record<string, unknown>;

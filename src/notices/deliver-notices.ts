@@ -29,8 +29,8 @@ async function emailDue(deps: NoticeDeps): Promise<void> {
   await tellApprovers(deps.database);
   for (const notice of await claimNotices(deps.database)) {
     try {
-      const mail = await write(deps, notice);
-      if (mail !== undefined) await sendSystemEmail(deps, mail);
+      const email = await write(deps, notice);
+      if (email !== undefined) await sendSystemEmail(deps, email);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       deps.log.info({ notice: notice.kind, detail: error.detail }, 'a notice was not emailed');

@@ -13,7 +13,7 @@ import type { Making } from '../templates/making.ts';
 import { createRenderer } from '../templates/rendering.ts';
 import { openSystemResolution } from '../templates/resolution.ts';
 import { ownSender } from './own-sender.ts';
-import { accountOfSender, type VerificationDeps } from './verification-mail.ts';
+import { accountOfSender, type VerificationDeps } from './verification-email.ts';
 
 export interface NoticeDeps extends VerificationDeps {
   clock: Clock;
@@ -38,19 +38,19 @@ export interface SystemEmail {
 }
 
 /** A Problem when no sender is there, or the sending account may not send. */
-export async function sendSystemEmail(deps: NoticeDeps, mail: SystemEmail): Promise<void> {
-  const { from, accountId } = await senderOf(deps, mail.accountIds);
+export async function sendSystemEmail(deps: NoticeDeps, email: SystemEmail): Promise<void> {
+  const { from, accountId } = await senderOf(deps, email.accountIds);
   const caller = await deps.directory.member(accountId);
   const render = createRenderer(openSystemResolution(deps.catalog), deps.making);
   const request = {
     from_email: from,
-    to: [mail.to],
-    ...mail.words,
-    tags: [mail.tag],
+    to: [email.to],
+    ...email.words,
+    tags: [email.tag],
   };
   await acceptSend({ ...deps, render }, caller, request, {
     door: 'system',
-    idempotencyKey: mail.idempotencyKey,
+    idempotencyKey: email.idempotencyKey,
   });
 }
 

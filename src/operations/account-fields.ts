@@ -27,7 +27,7 @@ export const tracking = {
   track_clicks: z.boolean().describe('Links lead through the service, which records clicks.'),
   one_click_unsubscribe: z
     .boolean()
-    .describe('Mail programs show a button; whoever uses it is suppressed.'),
+    .describe('Email programs show a button; whoever uses it is suppressed.'),
   refuse_unaligned: z
     .boolean()
     .describe(

@@ -13,7 +13,7 @@ import {
 import { listPauses, pauseAccount } from '../accounts/pause.ts';
 import { listSuspensions, resumeAccount, suspendAccount } from '../accounts/suspension.ts';
 import { readUsage } from '../accounts/usage.ts';
-import { inviteAsOperator } from '../notices/invitation-mail.ts';
+import { inviteAsOperator } from '../notices/invitation-email.ts';
 import { countMembers, readEmail } from '../people/users.ts';
 import {
   difference,

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { getAddress, listAddresses, type SenderAddress } from '../accounts/address-verification.ts';
 import { addIdentity, removeIdentity } from '../accounts/identities.ts';
 import { Problem } from '../errors.ts';
-import { sendVerificationMail } from '../notices/verification-mail.ts';
+import { sendVerificationEmail } from '../notices/verification-email.ts';
 import type { OperationDeps } from './deps.ts';
 import { hidePlace, listOf, page, pageOf, readPlace } from './lists.ts';
 import { operation } from './operation.ts';
-import { mayVouch, verification, vouched } from './senders.ts';
+import { addedBefore, mayVouch, verification, vouched } from './senders.ts';
 
 const address = z
   .string()
@@ -28,7 +28,7 @@ const senderAddress = z
   .meta({ id: 'SenderAddress' });
 
 const asked = {
-  verification_mail: z.string().nullable().describe('Id of the message with the link.'),
+  verification_message: z.string().nullable().describe('Id of the message with the link.'),
   note: z.string().nullable().describe('Why no link was emailed, where one was needed.'),
 };
 
@@ -95,16 +95,17 @@ export const addressOperations = [
     async run(deps, caller, wanted, via) {
       const { accountId } = caller;
       const known = mayVouch(caller, wanted.vouched);
+      const before = await addedBefore(deps.database, accountId, wanted.address);
       const { value, verified } = await addIdentity(
         deps.database,
         accountId,
         wanted.address,
         known,
       );
-      via.note({ target: value, after: { verified } });
+      via.note({ target: value, before, after: { verified } });
       const mailed = verified
-        ? { verification_mail: null, note: null }
-        : await mailLink(deps, accountId, value);
+        ? { verification_message: null, note: null }
+        : await emailLink(deps, accountId, value);
       return { ...show(await getAddress(deps.database, accountId, value)), ...mailed };
     },
   }),
@@ -121,8 +122,8 @@ export const addressOperations = [
     client: 'addresses.verify',
     async run(deps, { accountId }, wanted, via) {
       const { address } = await getAddress(deps.database, accountId, wanted.address);
-      const mailed = await mailLink(deps, accountId, address);
-      via.note({ target: address, after: { verification_mail: mailed.verification_mail } });
+      const mailed = await emailLink(deps, accountId, address);
+      via.note({ target: address, after: { verification_message: mailed.verification_message } });
       return { ...show(await getAddress(deps.database, accountId, address)), ...mailed };
     },
   }),
@@ -147,16 +148,16 @@ export const addressOperations = [
 ];
 
 /** Where no link can be mailed the address stays, and an operator can vouch for it. */
-async function mailLink(
+async function emailLink(
   deps: OperationDeps,
   accountId: number,
   address: string,
-): Promise<{ verification_mail: string | null; note: string | null }> {
+): Promise<{ verification_message: string | null; note: string | null }> {
   try {
-    const id = await sendVerificationMail(deps, accountId, address);
-    return { verification_mail: id, note: null };
+    const id = await sendVerificationEmail(deps, accountId, address);
+    return { verification_message: id, note: null };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { verification_mail: null, note: error.detail };
+    return { verification_message: null, note: error.detail };
   }
 }

@@ -194,12 +194,21 @@ export async function readHeld(
   reader: Reader,
   id: string,
 ): Promise<z.output<typeof heldEmailInFull>> {
-  const { accountId } = reader;
-  const message = await requireMessage(database, accountId, id);
-  const approval = await findApproval(database, accountId, message.uuid);
+  const message = await requireMessage(database, reader.accountId, id);
+  const approval = await findApproval(database, reader.accountId, message.uuid);
   if (approval === undefined) throw notHeld(message.uuid);
+  return await readInFull(database, reader, message, approval);
+}
+
+export async function readInFull(
+  database: Database,
+  reader: Reader,
+  message: Message & { uuid: string },
+  approval: Approval,
+): Promise<z.output<typeof heldEmailInFull>> {
+  const { accountId } = reader;
   const content = await readContent(database, accountId, message.uuid);
-  if (content === undefined) throw noContent(id);
+  if (content === undefined) throw noContent(showUuid('msg_', message.uuid));
   const { head, html, text } = content;
   const { stream } = message;
   return {

@@ -59,6 +59,12 @@ const showContrasts = (fields: Branding): z.output<typeof contrast>[] =>
 
 const MOST_PREVIEWS = 8;
 
+const baseVersion = z
+  .number()
+  .int()
+  .optional()
+  .describe('The version that the change is based on; refused when it is not the newest.');
+
 export const brandingOperations = [
   operation({
     name: 'get_branding',
@@ -85,15 +91,18 @@ export const brandingOperations = [
       logo_inline: BRANDING_FIELDS.logo_inline
         .optional()
         .describe('Carry it in every email. Left out: as it was.'),
+      base_version: baseVersion,
     }),
     output: branding,
-    rest: { method: 'PUT', path: '/v1/branding/logo' },
+    rest: { method: 'PUT', path: '/v1/branding/logo', ifMatch: 'base_version' },
     client: 'branding.setLogo',
-    async run({ database, baseUrl }, { accountId }, { content_base64, logo_inline }, via) {
+    async run({ database, baseUrl }, { accountId }, wish, via) {
+      const { content_base64, logo_inline, base_version } = wish;
       const before = await readBranding(database, accountId);
       const after = await putLogo(database, accountId, content_base64, {
         baseUrl: baseUrl(),
         inline: logo_inline,
+        baseVersion: base_version,
       });
       const only = ({ logo_url, logo_inline }: Branding) => ({ logo_url, logo_inline });
       via.note({ target: 'branding', before: only(before.fields), after: only(after.fields) });
@@ -110,11 +119,7 @@ export const brandingOperations = [
     scope: 'branding:write',
     input: z.strictObject({
       ...nullable(BRANDING_FIELDS),
-      base_version: z
-        .number()
-        .int()
-        .optional()
-        .describe('The version that the change is based on; refused when it is not the newest.'),
+      base_version: baseVersion,
     }),
     output: branding,
     rest: { method: 'PATCH', path: '/v1/branding', ifMatch: 'base_version' },

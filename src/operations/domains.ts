@@ -13,7 +13,7 @@ import {
 import { removeIdentity } from '../accounts/identities.ts';
 import { hidePlace, listOf, page, pageOf, readPlace } from './lists.ts';
 import { operation } from './operation.ts';
-import { mayVouch, verification, vouched } from './senders.ts';
+import { addedBefore, mayVouch, verification, vouched } from './senders.ts';
 
 const domain = z
   .string()
@@ -226,8 +226,9 @@ export const domainOperations = [
     },
     async run(deps, caller, wanted, via) {
       const verified = mayVouch(caller, wanted.vouched);
+      const before = await addedBefore(deps.database, caller.accountId, wanted.domain);
       const added = show(await addDomain(deps, caller.accountId, wanted.domain, verified));
-      via.note({ target: added.domain, after: { verified: added.verified } });
+      via.note({ target: added.domain, before, after: { verified: added.verified } });
       return added;
     },
   }),

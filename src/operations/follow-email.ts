@@ -96,7 +96,7 @@ const ASK_EVERY_MS = 500;
 export const waitForEvent = operation({
   name: 'wait_for_event',
   title: 'Wait for an event',
-  summary: `Answers as soon as an email has an event or status it did not have, or after at most ${LONGEST_WAIT_SECONDS} seconds.`,
+  summary: `Answers as soon as an email has an event or status it did not have, or after at most ${LONGEST_WAIT_SECONDS} seconds; at once when it is cancelled.`,
   effect: 'reads',
   scope: 'email:read',
   input: z.strictObject({
@@ -119,7 +119,11 @@ export const waitForEvent = operation({
     .object({
       sm_mail_id: z.string().describe('The message id.'),
       status: z.enum(STATUSES).describe('The current status.'),
-      happened: z.boolean().describe('Whether that happened; false with a bounce: it will not.'),
+      happened: z
+        .boolean()
+        .describe(
+          'Whether that happened; false with a bounce, or once it is cancelled: it will not.',
+        ),
       new_events: z.array(z.string()).describe('What happened in the meantime, oldest first.'),
     })
     .meta({ id: 'AwaitedEvent' }),
@@ -142,7 +146,8 @@ export const waitForEvent = operation({
       const happened =
         wanted === undefined ? timeline.events.length > known : hasReached(timeline.events, wanted);
       const passed = wanted !== undefined && rankOf(status) >= rankOf(wanted);
-      if (happened || passed || gone || performance.now() >= until) {
+      const over = passed || timeline.cancelledAt !== null;
+      if (happened || over || gone || performance.now() >= until) {
         const new_events = timeline.events.slice(known).map(({ type }) => type);
         return { sm_mail_id, status, happened, new_events };
       }

@@ -1,7 +1,7 @@
-// Mail that came to the feedback listener and is for people: what was written to postmaster@ and
+// Email that came to the feedback listener and is for people: what was written to postmaster@ and
 // abuse@, and reports that made no event. For operators.
 import { z } from 'zod';
-import { getKept, type KeptMail, listKept, REASONS_TO_KEEP } from '../feedback/kept.ts';
+import { getKept, type KeptEmail, listKept, REASONS_TO_KEEP } from '../feedback/kept.ts';
 import { checkCursor, listOf, page, pageOf } from './lists.ts';
 import { operation } from './operation.ts';
 
@@ -20,11 +20,11 @@ const kept = z
     message_id: z.string().nullable().describe('The message that it is about, if known.'),
     size: z.number().int().describe('Bytes that are kept of it.'),
   })
-  .meta({ id: 'KeptMail' });
+  .meta({ id: 'KeptEmail' });
 
-const show = ({ receivedAt, feedbackType, accountId, messageId, ...mail }: KeptMail) => ({
-  ...mail,
-  reason: REASONS_TO_KEEP[mail.why as keyof typeof REASONS_TO_KEEP] ?? '',
+const show = ({ receivedAt, feedbackType, accountId, messageId, ...email }: KeptEmail) => ({
+  ...email,
+  reason: REASONS_TO_KEEP[email.why as keyof typeof REASONS_TO_KEEP] ?? '',
   received_at: receivedAt,
   feedback_type: feedbackType,
   account_id: accountId,
@@ -46,7 +46,7 @@ export const keptFeedbackOperations = [
         .default(false)
         .describe('Only what was written to postmaster@ and abuse@.'),
     }),
-    output: listOf('mails', kept),
+    output: listOf('emails', kept),
     rest: { method: 'GET', path: '/v1/feedback' },
     client: 'feedback.list',
     async run({ database }, _, { limit, cursor, for_people: forPeople }) {
@@ -68,8 +68,8 @@ export const keptFeedbackOperations = [
     rest: { method: 'GET', path: '/v1/feedback/{id}' },
     client: 'feedback.get',
     async run({ database }, _, { id }) {
-      const { mail, raw } = await getKept(database, id);
-      return { ...show(mail), raw: raw.toString('utf8').toWellFormed() };
+      const { email, raw } = await getKept(database, id);
+      return { ...show(email), raw: raw.toString('utf8').toWellFormed() };
     },
   }),
 ];

@@ -13,10 +13,10 @@ import type { OperationDeps } from './deps.ts';
  * What running it does to the world:
  * - `reads` changes nothing.
  * - `changes` is one transaction, and its audit row is part of it.
- * - `talks` also speaks with others (DNS, a receiver of webhooks, people by mail): no transaction
+ * - `talks` also speaks with others (DNS, a receiver of webhooks, people by email): no transaction
  *   stays open over that,
  *   so the audit row follows at its end.
- * - `sends` queues mail; the message is its own record.
+ * - `sends` queues email; the message is its own record.
  */
 export type Effect = 'reads' | 'changes' | 'talks' | 'sends';
 
@@ -71,9 +71,9 @@ export interface RestShape {
   /** Default 200. */
   status?: number;
   /**
-   * Where two people may edit one thing: the output's `version` becomes the ETag, and If-Match this
+   * Of a thing that is stored in versions: the output's `version` is the ETag, and If-Match this
    * field of the input. A base that is not the newest any more is a Problem `stale`, which tells
-   * what the other changed.
+   * what the other changed. Other things need no word: see preconditions.ts.
    */
   ifMatch?: string;
   /** A body that is a list is this field of the input. */
@@ -110,6 +110,8 @@ export interface Via {
   /** The person behind a session; null: a key, or a command on the machine. */
   person: Person | null;
   idempotencyKey?: string | undefined;
+  /** Refuses a change of what the caller has not read: see preconditions.ts. */
+  precondition?: ((deps: OperationDeps, via: Via) => Promise<void>) | undefined;
   /** Told by `changes` and `talks`: what is to be in the audit. */
   note: (change: Change) => void;
   /** Told what to stop when the caller does not wait for the answer any more. */

@@ -1,12 +1,13 @@
 // Performing an operation: rights, input, the work, the audit. Every door goes through here; what
 // differs between doors is only how a call comes in and how its answer is written.
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
 import { isOperators } from '../accounts/scopes.ts';
 import { type Actor, type Change, writeAudit } from '../audit/audit.ts';
 import { Problem } from '../errors.ts';
 import { cameThrough } from '../messages/message.ts';
-import { joined } from '../store/pool.ts';
+import { joined, type Queryable } from '../store/pool.ts';
 import type { OperationDeps } from './deps.ts';
 import { messageUuid, noMessage } from './message-lookup.ts';
 import { type Operation, requireScope, type Via } from './operation.ts';
@@ -30,18 +31,17 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
   const call: Via = Object.assign(via, { note: (change: Change) => void noted.push(change) });
   if (operation.effect === 'changes') {
     const output = await deps.database.transaction(async (client) => {
-      const result = await operation.run(
-        { ...deps, database: joined(client) },
-        caller,
-        input,
-        call,
-      );
+      const inside = { ...deps, database: joined(client) };
+      await lockThing(client, operation, caller, input);
+      await call.precondition?.(inside, call);
+      const result = await operation.run(inside, caller, input, call);
       await audit(deps, client, operation, caller, call, noted);
       return result;
     });
     forgetChanged(deps, caller, noted);
     return (await operation.after?.(deps, caller, output)) ?? output;
   }
+  await call.precondition?.(deps, call);
   const sends = operation.effect === 'sends';
   const who = sends && caller.keyId === null ? await activeMember(deps, caller) : caller;
   const output = await operation.run(deps, who, input, call);
@@ -57,6 +57,26 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
   }
   return output;
 }
+
+/**
+ * Changes of one thing happen one after the other, whichever door they came by: between what
+ * If-Match was compared with and the change nobody else gets in.
+ */
+async function lockThing(
+  client: Queryable,
+  { rest, scope }: Pick<Operation, 'rest' | 'scope'>,
+  { accountId }: Caller,
+  input: Record<string, unknown>,
+): Promise<void> {
+  if (rest.method === 'POST') return;
+  const path = rest.path.replace(/\{(\w+)\}/g, (_, name: string) => String(input[name]));
+  await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [
+    THING_LOCK,
+    `${scope !== null && isOperators(scope) ? 0 : accountId} ${path}`,
+  ]);
+}
+
+const THING_LOCK = 7263011;
 
 /** A key that may see only its own emails finds no other by its id, whatever it asks of it. */
 async function requireOwn(
@@ -117,8 +137,12 @@ const audit = (
     door: call.door,
     action: operation.name,
     requestId: call.requestId,
-    changes: noted,
+    changes: noted.filter(isChange),
   });
+
+/** Whoever saves what is stored already has changed nothing. */
+const isChange = ({ before, after }: Change): boolean =>
+  !before || !after || !isDeepStrictEqual(before, after);
 
 function actorOf(caller: Caller, { person }: Via): Actor {
   if (person !== null) return { kind: 'person', id: person.id, email: person.email };

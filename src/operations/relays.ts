@@ -146,6 +146,19 @@ export const relayOperations = [
   }),
 
   operation({
+    name: 'get_relay',
+    title: 'Read a relay',
+    summary: 'One relay: its address, its settings and its state. For operators only.',
+    effect: 'reads',
+    scope: 'accounts:read',
+    input: z.strictObject({ name }),
+    output: relay,
+    rest: { method: 'GET', path: '/v1/relays/{name}' },
+    client: 'relays.get',
+    run: (deps, _, wanted) => read(deps, wanted.name),
+  }),
+
+  operation({
     name: 'add_relay',
     title: 'Add a relay',
     summary:

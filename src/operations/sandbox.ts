@@ -1,4 +1,4 @@
-// The sandbox: the mailbox for tests, with what was captured of the account's mail instead of being
+// The sandbox: the mailbox for tests, with what was captured of the account's email instead of being
 // delivered, and the addresses that play a part.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
@@ -10,7 +10,7 @@ import {
   type OwnCapturedEmail,
   readAfter,
 } from '../sandbox/account-inbox.ts';
-import { readCaptured } from '../sandbox/captured-mail.ts';
+import { readCaptured } from '../sandbox/captured-email.ts';
 import { SIMULATOR_ADDRESSES } from '../sandbox/scripts.ts';
 import { fileList, headerList } from './email-parts.ts';
 import { file, fileAnswer } from './file-answer.ts';
@@ -30,7 +30,7 @@ const LONGEST_WAIT_SECONDS = 60;
 
 const id = z.string().max(64).describe('Id of the captured email, or of the message.');
 
-const capturedMail = z
+const capturedEmail = z
   .object({
     id: z.string().describe('Id of the captured email.'),
     captured_at: z.string().describe('When: ISO 8601, UTC.'),
@@ -55,9 +55,9 @@ const capturedMail = z
       )
       .describe('Links of the email in their order, at most 100.'),
   })
-  .meta({ id: 'CapturedMail' });
+  .meta({ id: 'CapturedEmail' });
 
-const capturedContent = capturedMail
+const capturedContent = capturedEmail
   .extend({
     headers: headerList('Its value, unfolded.').describe('All headers, in order.'),
     html: z.string().nullable().describe('The HTML, without the tracking pixel.'),
@@ -69,15 +69,15 @@ const capturedContent = capturedMail
 
 /** What the service itself wrote is for its reader only: it is in the list, with no way in. */
 function showTo(via: Via) {
-  return ({ capturedAt, messageId, door, ...mail }: OwnCapturedEmail) => {
+  return ({ capturedAt, messageId, door, ...email }: OwnCapturedEmail) => {
     const isHidden = door === null || isSealed(door, via);
     return {
-      ...{ id: mail.id, captured_at: capturedAt, from: mail.from, recipients: mail.recipients },
-      ...{ subject: mail.subject, message_id: messageId, size: mail.size },
-      codes: isHidden ? [] : mail.codes,
+      ...{ id: email.id, captured_at: capturedAt, from: email.from, recipients: email.recipients },
+      ...{ subject: email.subject, message_id: messageId, size: email.size },
+      codes: isHidden ? [] : email.codes,
       links: isHidden
         ? []
-        : mail.links.map(({ url, text, trackedUrl }) => ({ url, text, tracked_url: trackedUrl })),
+        : email.links.map(({ url, text, trackedUrl }) => ({ url, text, tracked_url: trackedUrl })),
     };
   };
 }
@@ -88,14 +88,14 @@ async function requireReadable(
   id: string,
   via: Via,
 ): Promise<OwnCapturedEmail & { raw: Buffer }> {
-  const mail = await getOwnCaptured(database, accountId, id);
-  if (mail.door === null || isSealed(mail.door, via)) throw sealed();
-  return mail;
+  const email = await getOwnCaptured(database, accountId, id);
+  if (email.door === null || isSealed(email.door, via)) throw sealed();
+  return email;
 }
 
 export const sandboxOperations = [
   operation({
-    name: 'list_sandbox_mails',
+    name: 'list_sandbox_emails',
     title: 'List captured email',
     summary:
       'The account’s email that the sandbox captured instead of delivering, newest first, with one-time codes and links. With `wait`, the call answers as soon as there is one, or with an empty list when the time is up.',
@@ -120,7 +120,7 @@ export const sandboxOperations = [
         .optional()
         .describe(`Seconds to wait until there is one, at most ${LONGEST_WAIT_SECONDS}.`),
     }),
-    output: listOf('mails', capturedMail),
+    output: listOf('emails', capturedEmail),
     rest: { method: 'GET', path: '/v1/sandbox/messages' },
     client: 'sandbox.list',
     tool: {
@@ -132,13 +132,13 @@ export const sandboxOperations = [
       checkCursor('sbx_', cursor);
       const wanted = wantedOf(wish, wait);
       const look = () => listOwnCaptured(database, accountId, wanted, { beforeId: cursor, limit });
-      let mails = await look();
-      if (mails.length === 0 && wait) {
+      let emails = await look();
+      if (emails.length === 0 && wait) {
         const waiter = { accountId, caller: keyId ?? via.person?.id ?? via.door, wanted };
         await mailbox.until(waiter, wait * 1000, via.onGone);
-        mails = await look();
+        emails = await look();
       }
-      return pageOf(mails, limit, (last) => last.id, showTo(via));
+      return pageOf(emails, limit, (last) => last.id, showTo(via));
     },
   }),
 
@@ -168,7 +168,7 @@ export const sandboxOperations = [
   }),
 
   operation({
-    name: 'get_sandbox_mail',
+    name: 'get_sandbox_email',
     title: 'Read a captured email',
     summary: 'One captured email, by its id or by that of the message: headers, bodies, bytes.',
     effect: 'reads',
@@ -179,10 +179,10 @@ export const sandboxOperations = [
     rest: { method: 'GET', path: '/v1/sandbox/messages/{id}' },
     client: 'sandbox.get',
     async run({ database }, { accountId }, { id }, via) {
-      const { raw, ...mail } = await requireReadable(database, accountId, id, via);
+      const { raw, ...email } = await requireReadable(database, accountId, id, via);
       const read = await inLongTurns(readCaptured(raw));
       return {
-        ...showTo(via)(mail),
+        ...showTo(via)(email),
         headers: read.headers.map(([name, value]) => ({ name, value })),
         html: read.html,
         text: read.text,
@@ -195,7 +195,7 @@ export const sandboxOperations = [
   }),
 
   operation({
-    name: 'get_sandbox_mail_raw',
+    name: 'get_sandbox_email_raw',
     title: 'Read the source of a captured email',
     summary: 'A captured email as it was handed over, as a file.',
     effect: 'reads',
@@ -212,7 +212,7 @@ export const sandboxOperations = [
   }),
 
   operation({
-    name: 'get_sandbox_mail_html',
+    name: 'get_sandbox_email_html',
     title: 'Read the HTML of a captured email',
     summary:
       'The HTML of a captured email as a file, without the tracking pixel: opening it in a browser does not count as an open.',
@@ -249,7 +249,7 @@ export const sandboxOperations = [
     async run({ database }, { accountId }, { to }, via) {
       const cleared = await clearOwnCaptured(database, accountId, to ?? null);
       const target = to === undefined ? 'sandbox' : `sandbox, to ${to}`;
-      via.note({ target, before: { mails: cleared }, after: { mails: 0 } });
+      via.note({ target, before: { emails: cleared }, after: { emails: 0 } });
       return { cleared };
     },
   }),

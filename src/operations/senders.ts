@@ -1,7 +1,9 @@
 // What domains.ts and addresses.ts share: senders are both, and operators can vouch for either.
 import { z } from 'zod';
 import type { Caller } from '../accounts/directory.ts';
+import { listIdentities, normaliseIdentity } from '../accounts/identities.ts';
 import { Problem } from '../errors.ts';
+import type { Queryable } from '../store/pool.ts';
 
 export const verification = {
   verified: z.boolean().describe('Whether the account may send from it.'),
@@ -25,4 +27,15 @@ export function mayVouch({ scopes }: Caller, wanted: boolean | undefined): boole
   throw new Problem('forbidden', 'vouched: only operators of the service can vouch for a sender.', {
     at: 'vouched',
   });
+}
+
+/** For the audit: what was there before it was added; null: nothing. */
+export async function addedBefore(
+  database: Queryable,
+  accountId: number,
+  sender: string,
+): Promise<{ verified: boolean } | null> {
+  const value = normaliseIdentity(sender);
+  const found = (await listIdentities(database, accountId)).find((it) => it.value === value);
+  return found === undefined ? null : { verified: found.verified };
 }

@@ -148,8 +148,9 @@ export const suppressionOperations = [
     async run({ database }, { accountId }, wanted, via) {
       await requireOwn(database, accountId, wanted.stream);
       const how = { stream: wanted.stream, origin: ORIGIN_OF[via.door] };
-      const added = showSuppression(await addSuppression(database, accountId, wanted.address, how));
-      via.note({ target: added.address, after: held(added) });
+      const { entry, isNew } = await addSuppression(database, accountId, wanted.address, how);
+      const added = showSuppression(entry);
+      if (isNew) via.note({ target: added.address, after: held(added) });
       return added;
     },
   }),

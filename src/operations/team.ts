@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { getAccount } from '../accounts/accounts.ts';
 import { MEMBER_ROLES, scopesOfRole } from '../accounts/scopes.ts';
-import { invite } from '../notices/invitation-mail.ts';
+import { invite } from '../notices/invitation-email.ts';
 import { type Invitation, listInvitations, withdrawInvitation } from '../people/invitations.ts';
 import {
   changeRole,
@@ -87,6 +87,20 @@ export const teamOperations = [
       const shown = members.map((one) => showMember(one, via));
       return pageOutOf(shown, wanted, ({ id }) => id);
     },
+  }),
+
+  operation({
+    name: 'get_member',
+    title: 'Read a member of the team',
+    summary: 'One person in the account, with their role.',
+    effect: 'reads',
+    scope: 'team:read',
+    input: z.strictObject({ id }),
+    output: member,
+    rest: { method: 'GET', path: '/v1/team/{id}' },
+    client: 'team.get',
+    run: async ({ database }, { accountId }, wanted, via) =>
+      showMember(await getMember(database, accountId, wanted.id), via),
   }),
 
   operation({

@@ -20,13 +20,13 @@ import { draftInput, slug } from './template-shapes.ts';
 
 const MOST_PREVIEWS = 60;
 
-const renderedMail = z
+const renderedEmail = z
   .object({
     subject: z.string().describe('The subject.'),
     html: z.string().describe('The HTML, without tracking.'),
     text: z.string().describe('The plain text.'),
   })
-  .meta({ id: 'RenderedMail' });
+  .meta({ id: 'RenderedEmail' });
 
 export const fault = z.object({
   path: z.string().describe('The part that is wrong, such as html.'),
@@ -35,11 +35,11 @@ export const fault = z.object({
   column: z.number().int().optional().describe('The column, from 1.'),
 });
 
-/** A mail, or why there is none. */
+/** An email, or why there is none. */
 export const preview = z
   .object({
     slug: z.string().describe('Slug of the template.'),
-    mail: renderedMail.nullable().describe('The email; null: it cannot be rendered.'),
+    email: renderedEmail.nullable().describe('The email; null: it cannot be rendered.'),
     faults: z.array(fault).describe('Why it cannot be rendered.'),
   })
   .meta({ id: 'TemplatePreview' });
@@ -80,7 +80,7 @@ export const previewOperations = [
         .optional()
         .describe('A message of a template, whose variables it is filled with instead.'),
     }),
-    output: renderedMail
+    output: renderedEmail
       .extend({
         findings: z
           .array(finding)
@@ -99,9 +99,9 @@ export const previewOperations = [
         requireScope(caller, 'messages:read');
         request.variables = await variablesOf(deps.database, caller, variables_of, via);
       }
-      const { mail, sent } = await renderPreview(deps, accountId, request);
-      const email = { ...mail, html: sent, broadcast: false, unsubscribe: false };
-      return { ...mail, findings: await deps.lint(accountId, email) };
+      const { email, sent } = await renderPreview(deps, accountId, request);
+      const asSent = { ...email, html: sent, broadcast: false, unsubscribe: false };
+      return { ...email, findings: await deps.lint(accountId, asSent) };
     },
   }),
 

@@ -6,7 +6,7 @@ import type { Message } from '../messages/message.ts';
 import { searchMessages } from '../messages/search.ts';
 import { readContent } from '../sending/stored-content.ts';
 import type { Database } from '../store/pool.ts';
-import { type PreviewRequest, type RenderedMail, tryPreview } from '../templates/previews.ts';
+import { type PreviewRequest, type RenderedEmail, tryPreview } from '../templates/previews.ts';
 import { readTemplateSource } from '../templates/template-source.ts';
 import type { OperationDeps } from './deps.ts';
 import { isSealed, messageUuid } from './message-lookup.ts';
@@ -124,14 +124,14 @@ async function rehearse(
     sm_mail_id: id,
     created_at: createdAt,
     recipients,
-    subject_now: before.mail?.subject ?? null,
-    subject: after.mail?.subject ?? null,
-    changed: differences(before.mail, after.mail),
+    subject_now: before.email?.subject ?? null,
+    subject: after.email?.subject ?? null,
+    changed: differences(before.email, after.email),
     faults: after.faults as Fault[],
   };
 }
 
 const PARTS = ['subject', 'html', 'text'] as const;
 
-const differences = (one: RenderedMail | null, other: RenderedMail | null) =>
+const differences = (one: RenderedEmail | null, other: RenderedEmail | null) =>
   PARTS.filter((part) => one?.[part] !== other?.[part]);

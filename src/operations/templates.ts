@@ -10,6 +10,7 @@ import {
 } from '../templates/account-templates.ts';
 import {
   type AccountTemplate,
+  findAccountTemplate,
   listAccountTemplates,
   listTemplateVersions,
   readAccountTemplate,
@@ -191,12 +192,13 @@ export const templateOperations = [
       checkSources(deps, accountId, slug, change),
     async run(deps, { accountId }, input, via) {
       const { slug, publish, from_version: from, base_version: base, ...change } = input;
+      const before = await findAccountTemplate(deps.database, accountId, slug);
       const { template, version, draft } = await putTemplate(deps, accountId, slug, change, {
         from,
         base,
       });
       const put = publish ? await publishTemplate(deps, accountId, slug, version) : template;
-      via.note({ target: slug, after: { version, published: publish } });
+      via.note({ target: slug, before: before ? newestOf(before) : null, after: newestOf(put) });
       const { name, description } = draft;
       return { ...show(put, deps.catalog), name, description, version, findings: [] };
     },
@@ -277,3 +279,9 @@ const used = (slug: string, before: AccountTemplate, after: AccountTemplate) => 
   });
   return { target: slug, before: shown(before), after: shown(after) };
 };
+
+/** For the audit: the newest version, and whether sends use it. */
+const newestOf = ({ newestVersion, publishedVersion }: AccountTemplate) => ({
+  version: newestVersion,
+  published: publishedVersion === newestVersion,
+});

@@ -1,6 +1,7 @@
 // Webhook endpoints: where the account's events are posted to.
 import { z } from 'zod';
 import type { Queryable } from '../store/pool.ts';
+import { checkUrl } from '../webhooks/address-guard.ts';
 import {
   changeEndpoint,
   countWaiting,
@@ -27,6 +28,7 @@ const endpoint = z
     event_types: eventTypes,
     fifo: z.boolean().describe('Whether events come one at a time and in order.'),
     created_at: z.string().describe('When it was created: ISO 8601, UTC.'),
+    enabled: z.boolean().describe('Whether it gets events.'),
     disabled_at: text.describe('Since when it gets nothing; null: it is in use.'),
     disabled_reason: z
       .enum(Object.keys(DISABLED_REASONS) as [DisabledReason])
@@ -46,6 +48,7 @@ const show = (one: Endpoint, waiting: Map<string, number>): z.output<typeof endp
   event_types: one.eventTypes ?? [],
   fifo: one.fifo,
   created_at: one.createdAt,
+  enabled: one.disabledAt === null,
   disabled_at: one.disabledAt,
   disabled_reason: one.disabledReason,
   failures: one.failures,
@@ -61,9 +64,8 @@ async function read(database: Queryable, accountId: number, wanted: string) {
 }
 
 /** For the audit: what people set. */
-const settings = ({ url, event_types, fifo, disabled_at }: z.output<typeof endpoint>) => ({
-  ...{ url, event_types, fifo },
-  enabled: disabled_at === null,
+const settings = ({ url, event_types, fifo, enabled }: z.output<typeof endpoint>) => ({
+  ...{ url, event_types, fifo, enabled },
 });
 
 const secret = z.string().describe('The signing secret, shown only once.');
@@ -142,7 +144,7 @@ export const webhookOperations = [
     name: 'update_webhook_endpoint',
     title: 'Change a webhook endpoint',
     summary: 'Changes the fields you give; `enabled` turns it off and on. What is waiting is kept.',
-    effect: 'talks',
+    effect: 'changes',
     scope: 'webhooks:write',
     ofAllEmails: true,
     input: z.strictObject({
@@ -156,14 +158,16 @@ export const webhookOperations = [
     rest: { method: 'PATCH', path: '/v1/webhooks/{id}' },
     client: 'webhooks.update',
     tool: { brief: 'Changes the fields you give; `enabled` turns it off and on.' },
-    async run(deps, { accountId }, { id, enabled, event_types, ...change }, via) {
-      const { database, clock, webhooks } = deps;
+    async before({ webhooks }, _, { url }) {
+      if (url !== undefined) await checkUrl(webhooks.guard, url);
+    },
+    async run({ database, clock }, { accountId }, { id, enabled, event_types, ...change }, via) {
       const before = settings(await read(database, accountId, id));
       const wanted = {
         ...change,
         ...(event_types === undefined ? {} : { eventTypes: event_types }),
       };
-      await changeEndpoint(database, accountId, id, wanted, webhooks);
+      await changeEndpoint(database, accountId, id, wanted);
       if (enabled === true) await enableEndpoint(database, accountId, id);
       if (enabled === false) await disableEndpoint(database, accountId, id, clock);
       const after = await read(database, accountId, id);

@@ -29,7 +29,7 @@ export interface Candidate {
  */
 export function choose<Relay extends Candidate>(
   candidates: readonly Relay[],
-  mail: Routed,
+  email: Routed,
   staysWith: string | undefined,
   random: () => number = Math.random,
 ): Relay | undefined {
@@ -38,7 +38,7 @@ export function choose<Relay extends Candidate>(
   const from = able.length === 0 ? candidates : able;
   return (
     from.find(({ name }) => name === staysWith) ??
-    byWeight(meantFor(from, mail), random) ??
+    byWeight(meantFor(from, email), random) ??
     byWeight(withRoom(from.filter(({ weight }) => weight > 0)), random) ??
     byWeight(from, random)
   );
@@ -51,22 +51,22 @@ function withRoom<Relay extends Candidate>(relays: Relay[]): Relay[] {
 }
 
 /** Those with the closest rule about it, which is the one with the most conditions. */
-function meantFor<Relay extends Candidate>(relays: readonly Relay[], mail: Routed): Relay[] {
+function meantFor<Relay extends Candidate>(relays: readonly Relay[], email: Routed): Relay[] {
   const closeness = relays.map(({ rules }) =>
-    Math.max(0, ...rules.filter((rule) => isAbout(rule, mail)).map(conditionsOf)),
+    Math.max(0, ...rules.filter((rule) => isAbout(rule, email)).map(conditionsOf)),
   );
   const closest = Math.max(...closeness);
   return closest === 0 ? [] : relays.filter((_, at) => closeness[at] === closest);
 }
 
-function isAbout(rule: RelayRule, mail: Routed): boolean {
+function isAbout(rule: RelayRule, email: Routed): boolean {
   const { from_domain, stream, account_id, tag, recipient_domain } = rule;
   return (
-    (account_id === undefined || account_id === mail.accountId) &&
-    (stream === undefined || stream === mail.stream) &&
-    (from_domain === undefined || from_domain === mail.fromDomain) &&
-    (tag === undefined || mail.tags.includes(tag)) &&
-    (recipient_domain === undefined || mail.recipient.endsWith(`@${recipient_domain}`))
+    (account_id === undefined || account_id === email.accountId) &&
+    (stream === undefined || stream === email.stream) &&
+    (from_domain === undefined || from_domain === email.fromDomain) &&
+    (tag === undefined || email.tags.includes(tag)) &&
+    (recipient_domain === undefined || email.recipient.endsWith(`@${recipient_domain}`))
   );
 }
 

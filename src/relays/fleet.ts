@@ -1,7 +1,7 @@
 // The fleet: the relays of one delivery process, opened, changed and closed as operators change
 // them, and what all of them together can do. Before: relay-list.ts says which there are. After:
 // delivery/handing.ts has one chosen for every copy, the worker claims nothing while none can take
-// mail, and the API processes are told (smtp/relay-state.ts).
+// email, and the API processes are told (smtp/relay-state.ts).
 import {
   countDeliveryProcesses,
   type RelayFinding,
@@ -16,7 +16,7 @@ export interface Fleet {
   members(): readonly Member[];
   /** Which takes the copy, of those that were not tried; undefined: all were. */
   choose(
-    mail: Routed,
+    email: Routed,
     tried: ReadonlySet<Member>,
     staysWith: string | undefined,
   ): Member | undefined;
@@ -117,10 +117,10 @@ export function openFleet(deps: FleetDeps): Fleet {
 
   return {
     members: () => members,
-    choose: (mail, tried, staysWith) =>
+    choose: (email, tried, staysWith) =>
       choose(
         tried.size === 0 ? members : members.filter((member) => !tried.has(member)),
-        mail,
+        email,
         staysWith,
       ),
     canTake: () => members.some((member) => !member.isDown()),

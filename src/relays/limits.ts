@@ -36,7 +36,7 @@ export function createDailyShare(
     const given = await takeOfDay(database, relay, limit, atATime);
     day = given.day;
     dayEndsAt = nowMs() + given.dayEndsInMs;
-    left += given.mails;
+    left += given.emails;
     if (left > 0) return;
     usedUpUntil = nowMs() + Math.min(ASK_AGAIN_MS, given.dayEndsInMs);
     onUsedUp();
@@ -82,7 +82,7 @@ const ENDS_IN = `(extract(epoch FROM (${TODAY} + 1) - (now() AT TIME ZONE 'UTC')
 
 interface Given {
   day: string;
-  mails: number;
+  emails: number;
   dayEndsInMs: number;
 }
 
@@ -93,19 +93,19 @@ async function takeOfDay(
   limit: number,
   most: number,
 ): Promise<Given> {
-  for (const mails of new Set([most, 1])) {
-    const [taken] = await database.query<Omit<Given, 'mails'>>(
+  for (const emails of new Set([most, 1])) {
+    const [taken] = await database.query<Omit<Given, 'emails'>>(
       `INSERT INTO relay_usage AS u (relay, day, used) VALUES ($1, ${TODAY}, $3)
        ON CONFLICT (relay, day) DO UPDATE SET used = u.used + $3 WHERE u.used + $3 <= $2
        RETURNING u.day::text, ${ENDS_IN} AS "dayEndsInMs"`,
-      [relay, limit, mails],
+      [relay, limit, emails],
     );
-    if (taken !== undefined) return { ...taken, mails };
+    if (taken !== undefined) return { ...taken, emails };
   }
-  const [now] = await database.query<Omit<Given, 'mails'>>(
+  const [now] = await database.query<Omit<Given, 'emails'>>(
     `SELECT ${TODAY}::text AS day, ${ENDS_IN} AS "dayEndsInMs"`,
   );
-  return { ...now!, mails: 0 };
+  return { ...now!, emails: 0 };
 }
 
 /** Emails of today, by relay: those that have a daily limit. */

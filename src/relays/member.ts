@@ -1,5 +1,5 @@
 // One relay of the fleet: its pool and circuit, the limits an operator set, and whether it can take
-// mail now. Before: fleet.ts opens one for every relay that is enabled. After: delivery/handing.ts
+// email now. Before: fleet.ts opens one for every relay that is enabled. After: delivery/handing.ts
 // hands emails to it.
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -24,7 +24,7 @@ export interface Member extends Candidate {
   host: string;
   connections: number;
   hand: Relay['hand'];
-  /** When it may be given the next mail; undefined: at any rate. */
+  /** When it may be given the next email; undefined: at any rate. */
   pace: Pace | undefined;
   /** Its circuit is open, or its day is used up. */
   isDown(): boolean;
@@ -48,7 +48,7 @@ export interface MemberDeps {
   connections: number;
   /** Delivery processes that share what is allowed a second. */
   processes: () => number;
-  /** A relay with another name can take mail. */
+  /** A relay with another name can take email. */
   hasOther: (name: string) => boolean;
   /** Something of what `finding` says is new. */
   onNews: () => void;

@@ -14,7 +14,7 @@ const SOONER = 0.9;
 const COME_AGAIN_WITHIN_MS = 120_000;
 
 export interface Pace {
-  /** Waits until the next mail may go; not at all once it is closed. */
+  /** Waits until the next email may go; not at all once it is closed. */
   next(): Promise<void>;
   /** 0: it may wait here, and `leave` follows. Else in how many milliseconds it tries again. */
   enter(wish: { urgent: boolean }): number;

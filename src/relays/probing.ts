@@ -1,4 +1,4 @@
-// Sends a probe of a return path through every relay: a small mail to ourselves. Asked after a
+// Sends a probe of a return path through every relay: a small email to ourselves. Asked after a
 // domain's CNAME was seen, and by `doctor`. After: inbound/feedback-smtp.ts notes that it came back
 // (feedback/return-path-probes.ts).
 import { randomUUID } from 'node:crypto';
@@ -71,7 +71,7 @@ async function hand(
 ): Promise<string | undefined> {
   const from = sender ?? `probe@${bounceDomain}`;
   const relay = createRelay({ url, name: bounceDomain, maxConnections: 1, timeouts: TIMEOUTS });
-  const mail = [
+  const email = [
     ...[`From: Sandmartin <${from}>`, `To: <${to}>`, 'Subject: Do reports reach us?'],
     ...[`Date: ${new Date().toUTCString().replace('GMT', '+0000')}`],
     ...[`Message-ID: <${randomUUID()}@${bounceDomain}>`, 'Auto-Submitted: auto-generated'],
@@ -80,7 +80,7 @@ async function hand(
     '',
   ].join('\r\n');
   const envelope = { from, recipients: [to], envelopeId: 'probe', smtputf8: false };
-  const { recipients } = await relay.hand(envelope, [Buffer.from(mail)]);
+  const { recipients } = await relay.hand(envelope, [Buffer.from(email)]);
   await relay.close();
   const [{ result, text } = { result: 'refused', text: '' }] = recipients;
   return result === 'accepted' ? undefined : text;

@@ -1,5 +1,5 @@
-// What a provider is told with a mail, so that it tells us again in its notifications: the token of
-// the copy. Set by member.ts in front of the mail, unsigned; the provider takes the header off.
+// What a provider is told with an email, so that it tells us again in its notifications: the token of
+// the copy. Set by member.ts in front of the email, unsigned; the provider takes the header off.
 // After: feedback/providers reads it.
 
 const HEADERS: Record<string, { host: RegExp; name: string; value: (token: string) => string }> = {
@@ -22,7 +22,7 @@ const HEADERS: Record<string, { host: RegExp; name: string; value: (token: strin
 
 export const PROVIDER_NAMES = Object.keys(HEADERS);
 
-/** Whether its owner tells by HTTP what happened to mail, as Amazon SES does too. */
+/** Whether its owner tells by HTTP what happened to email, as Amazon SES does too. */
 export const isOfProvider = (url: string): boolean =>
   headerFor(url) !== undefined || /(^|\.)amazonaws\.com$/.test(new URL(url).hostname);
 

@@ -8,7 +8,7 @@ import type { Database, Queryable } from '../store/pool.ts';
 import type { SealedColumn } from '../store/sealed-columns.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** Which mail a relay is for. All that is given must be so. */
+/** Which email a relay is for. All that is given must be so. */
 export interface RelayRule {
   from_domain?: string | undefined;
   stream?: string | undefined;
@@ -21,7 +21,7 @@ export interface RelaySettings {
   name: string;
   /** Null: what RELAY_URL says, which is the relay called `default`. */
   url: string | null;
-  /** Its share of the mail that no rule leads elsewhere; 0: only by rule, or when no other can. */
+  /** Its share of the email that no rule leads elsewhere; 0: only by rule, or when no other can. */
   weight: number;
   /** Of one delivery process; null: RELAY_CONNECTIONS. */
   connections: number | null;

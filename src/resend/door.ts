@@ -3,7 +3,6 @@
 // done are the same operations as everywhere. Served under /resend, and at the root for requests
 // with a bearer key: /emails and its like are no pages of ours. Before it: rest/server.ts, which
 // hands over the bare request. After it: routes.ts.
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
@@ -11,6 +10,7 @@ import { apiKeyIn } from '../http/api-key.ts';
 import type { Bodies } from '../http/body.ts';
 import { longJson } from '../http/json-answer.ts';
 import { readJson } from '../http/json-bytes.ts';
+import { requestIdOf } from '../http/request-id.ts';
 import type { BareHandler } from '../http/server.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import type { NewVia } from '../operations/perform.ts';
@@ -51,7 +51,9 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { status, headers, body } = await answerCall(deps, request);
+  const requestId = requestIdOf(oneOf(request.headers['x-request-id']));
+  const { status, headers: told, body } = await answerCall(deps, request, requestId);
+  const headers = { 'x-request-id': requestId, ...told };
   const long = longJson({ ...body });
   if (long !== undefined) {
     response.writeHead(status, { ...headers, 'content-type': 'application/json; charset=utf-8' });
@@ -67,9 +69,12 @@ async function answer(
   response.end(json);
 }
 
-async function answerCall(deps: ResendDeps, request: IncomingMessage): Promise<Written> {
+async function answerCall(
+  deps: ResendDeps,
+  request: IncomingMessage,
+  requestId: string,
+): Promise<Written> {
   const { method = 'GET', headers } = request;
-  const requestId = oneOf(headers['x-request-id']) ?? `req_${randomUUID()}`;
   const key = apiKeyIn(oneOf(headers['x-api-key']), headers.authorization);
   let caller: Caller | undefined;
   let release: (() => void) | undefined;

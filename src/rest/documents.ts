@@ -1,8 +1,8 @@
-// The docs as Markdown at /docs, and /llms.txt, which tells programs that read for a person where
+// The docs as Markdown at /docs with the pictures and files that they link to, and /llms.txt, which tells programs that read for a person where
 // everything is. Read once at start: what is served is a list of names, never a path of the request.
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join } from 'node:path';
+import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Beside src/ and dist/. */
@@ -20,6 +20,7 @@ interface Document {
 export function documentRoutes(baseUrl: () => string): Record<string, Answer> {
   const documents = readDocuments();
   const byName = new Map(documents.map((it) => [it.name, it]));
+  const files = readFiles();
   return {
     '/llms.txt': (request, response) =>
       write(request, response, 200, 'text/plain', llmsText(documents, baseUrl())),
@@ -27,6 +28,8 @@ export function documentRoutes(baseUrl: () => string): Record<string, Answer> {
       write(request, response, 200, 'text/markdown', listOf(documents, baseUrl())),
     '/docs/*': (request, response) => {
       const [path = ''] = (request.url ?? '').split('?');
+      const file = files.get(path.replace(/^\/docs\//, ''));
+      if (file !== undefined) return write(request, response, 200, file.type, file.bytes);
       const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.md$/, '');
       const found = byName.get(name);
       if (found !== undefined) return write(request, response, 200, 'text/markdown', found.text);
@@ -46,6 +49,20 @@ function readDocuments(): Document[] {
       return { name: file.slice(0, -3), title, text };
     });
 }
+
+/** What stands beside the documents, by its path. */
+function readFiles(): Map<string, { type: string; bytes: Buffer }> {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return new Map(
+    files.flatMap((file): [string, { type: string; bytes: Buffer }][] => {
+      const type = TYPES[extname(file)];
+      const path = file.replaceAll(sep, '/');
+      return type === undefined ? [] : [[path, { type, bytes: readFileSync(join(folder, file)) }]];
+    }),
+  );
+}
+
+const TYPES: Record<string, string> = { '.png': 'image/png', '.sql': 'text/plain' };
 
 const listOf = (documents: readonly Document[], baseUrl: string): string =>
   documents.map(({ name, title }) => `- [${title}](${baseUrl}/docs/${name}.md)`).join('\n');
@@ -69,12 +86,12 @@ function write(
   response: ServerResponse,
   status: number,
   type: string,
-  text: string,
+  content: string | Buffer,
 ): void {
   request.resume();
-  const bytes = Buffer.from(text);
+  const bytes = Buffer.from(content);
   response.writeHead(status, {
-    'content-type': `${type}; charset=utf-8`,
+    'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
     'content-length': bytes.length,
     'cache-control': 'public, max-age=300',
     'x-content-type-options': 'nosniff',

@@ -2,7 +2,6 @@
 // is in the operation.
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import type { Base64Text } from '../bytes/base64-text.ts';
 import { Problem } from '../errors.ts';
@@ -13,6 +12,7 @@ import { OPERATIONS } from '../operations/all.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { type Operation, type Person, requireScope } from '../operations/operation.ts';
 import { type NewVia, perform } from '../operations/perform.ts';
+import { etagOf, noIfMatch, precondition, takesIfMatch } from '../operations/preconditions.ts';
 import { limitHeaders, warningHeader } from '../operations/refusal.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { readQuery } from './query.ts';
@@ -65,14 +65,17 @@ function serve(server: FastifyInstance, deps: ServeDeps, operation: Operation): 
     },
     handler: async (request, reply) => {
       const { caller, person } = request.admitted!;
+      const ifMatch = ifMatchIn(operation, request);
+      const input = inputOf(operation, request, ifMatch);
       const via: NewVia & { limit?: unknown } = {
         door: person === null ? 'rest' : 'dashboard',
         requestId: request.id,
         person,
         idempotencyKey: oneHeader(request, 'idempotency-key'),
+        precondition: precondition(operation, ifMatch, caller, input),
         onGone: (stop) => void reply.raw.once('close', stop),
       };
-      const answer = await perform(deps, operation, caller, inputOf(operation, request), via);
+      const answer = await perform(deps, operation, caller, input, via);
       if (via.limit) reply.headers(limitHeaders(via.limit as never));
       if (via.warnings?.length) reply.headers(warningHeader(via.warnings));
       const etag = etagOf(operation, answer);
@@ -117,13 +120,17 @@ async function admit(
 }
 
 /** Fields of the path, then those of the query or the body; If-Match where the operation has it. */
-function inputOf(operation: Operation, request: FastifyRequest): Record<string, unknown> {
+function inputOf(
+  operation: Operation,
+  request: FastifyRequest,
+  base: string | undefined,
+): Record<string, unknown> {
   const { method, ifMatch } = operation.rest;
   const byQuery = method === 'GET' || method === 'DELETE';
   const rest = byQuery
     ? readQuery(operation.input, request.query as Record<string, string | string[]>)
     : bodyOf(operation, request);
-  const expected = ifMatch === undefined ? undefined : versionIn(oneHeader(request, 'if-match'));
+  const expected = ifMatch === undefined ? undefined : versionIn(base);
   return {
     ...rest,
     ...headersOf(operation, request),
@@ -148,12 +155,11 @@ function bodyOf({ rest }: Operation, { body }: FastifyRequest): Record<string, u
   throw new Problem('invalid', 'The body must be a JSON object.');
 }
 
-const etagOf = ({ rest }: Operation, answer: z.output<z.ZodObject>): string | undefined =>
-  rest.ifMatch === undefined && rest.method !== 'GET'
-    ? undefined
-    : typeof answer.version === 'number'
-      ? `"${answer.version}"`
-      : undefined;
+function ifMatchIn(operation: Operation, request: FastifyRequest): string | undefined {
+  const ifMatch = oneHeader(request, 'if-match');
+  if (ifMatch !== undefined && !takesIfMatch(operation)) throw noIfMatch(operation);
+  return ifMatch;
+}
 
 /** `"7"`, `W/"7"` or 7; `*` expects nothing in particular. */
 function versionIn(ifMatch: string | undefined): number | undefined {

@@ -1,10 +1,10 @@
 // The REST door: keys, bodies and errors as HTTP; what is done is in the operations. Also health,
 // metrics and /openapi.json.
-import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
 import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
+import { requestIdOf } from '../http/request-id.ts';
 import { type BareHandler, createHttpServer } from '../http/server.ts';
 import { closeAnswered } from '../http/stop.ts';
 import { type Refusal, refusalOf, refuse } from '../operations/refusal.ts';
@@ -65,8 +65,8 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
         ),
       ),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: LONGEST_PARAMETER },
-    requestIdHeader: 'x-request-id',
-    genReqId: () => `req_${randomUUID()}`,
+    requestIdHeader: false,
+    genReqId: ({ headers }) => requestIdOf(oneOf(headers['x-request-id'])),
   });
   server.addHook('preClose', async () => {
     plainSends.closeIdle();
@@ -90,7 +90,8 @@ export function createRestServer(deps: RestDeps): FastifyInstance {
  * none.
  */
 function refuseNowhere(server: FastifyInstance): void {
-  server.addHook('onRequest', async (request) => {
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
     const [path, query] = request.url.split('?', 2);
     if (request.is404 || path!.includes('%00')) throw nothingAt(request);
     if (query?.includes('%00')) {
@@ -164,7 +165,13 @@ const nothingAt = ({ method, url }: FastifyRequest): Problem =>
   );
 
 const sendRefusal = (reply: FastifyReply, { status, headers, body }: Refusal): FastifyReply =>
-  reply.code(status).headers(headers).send(body);
+  reply
+    .code(status)
+    .headers({ 'x-request-id': reply.request.id, ...headers })
+    .send(body);
+
+const oneOf = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;
 
 /** Made once: anybody may ask for it, thousands of times over one connection. */
 function serveDocument(server: FastifyInstance, baseUrl: RestDeps['baseUrl']): void {

@@ -207,8 +207,8 @@ function operationDeps(
     linksWork: shared.making.isPublic,
     baseUrl: () => address.baseUrl,
     sourceOf: async (accountId, uuid) => {
-      const mail = await loadEmail(database, accountId, uuid);
-      return mail && (await sourceOf(shared.making, mail));
+      const email = await loadEmail(database, accountId, uuid);
+      return email && (await sourceOf(shared.making, email));
     },
   };
 }

@@ -1,5 +1,5 @@
 // One-time codes in what an email says, for tests that sign in: `123456`, `123 456`, `7KQ2-M9XA`.
-// Before it: captured-mail.ts, which hands over subject and text. A number counts only where the words
+// Before it: captured-email.ts, which hands over subject and text. A number counts only where the words
 // around it speak of a code: years, prices, phone and order numbers do not. Linear: every
 // expression is bounded, and what a text may cost is too.
 

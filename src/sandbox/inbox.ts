@@ -5,7 +5,7 @@ import type { EmailReference } from '../feedback/return-path.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
 import { arrayLiteral } from '../store/binary.ts';
 import type { Database } from '../store/pool.ts';
-import type { EmailFindings } from './captured-mail.ts';
+import type { EmailFindings } from './captured-email.ts';
 import type { Part } from './player.ts';
 
 const MOST_KEPT_OF_ONE = 1000;
@@ -54,7 +54,7 @@ export async function capture(
   const uuid = bytesToUuid(newIdBytes(nowMs));
   await database.prepared(
     'sandbox-capture',
-    `WITH mail AS (
+    `WITH captured AS (
        INSERT INTO sandbox_mails (id, envelope_from, recipients, envelope_id, raw,
                                   account_id, message_id, header_from, subject, codes, links, door)
        SELECT $1, $2, $3, $4, $5, $10, $11, $12, $13, $14, $15,

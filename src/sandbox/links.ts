@@ -1,5 +1,5 @@
 // The links of an email, for tests that follow them: where each leads and what it says. Before it:
-// captured-mail.ts. A link that is tracked is shown with its target, which is what a test knows.
+// captured-email.ts. A link that is tracked is shown with its target, which is what a test knows.
 import { Tokens } from '../html/tokens.ts';
 
 export interface EmailLink {

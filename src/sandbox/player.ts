@@ -272,7 +272,7 @@ async function claim(database: Database, limit: number): Promise<Row[]> {
   }));
 }
 
-type ClaimedRow = Omit<Row, 'mail'> & StoredCapture;
+type ClaimedRow = Omit<Row, 'email'> & StoredCapture;
 
 async function notePlayed(database: Database, played: readonly Played[]): Promise<void> {
   const over = played.filter((it) => it.next === null);

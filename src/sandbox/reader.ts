@@ -6,7 +6,7 @@ import { isFile, leavesOf, placeOf } from '../mime/contents.ts';
 import { piecesIn } from '../mime/decoding.ts';
 import { inLongTurns } from '../process/in-turns.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
-import { treeOf } from './captured-mail.ts';
+import { treeOf } from './captured-email.ts';
 
 export const HUMAN_AGENT =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';

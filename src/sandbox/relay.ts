@@ -14,7 +14,7 @@ import { createRelay } from '../smtp/relay.ts';
 import type { Database } from '../store/pool.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
 import { readToken } from '../tracking/token.ts';
-import { findIn } from './captured-mail.ts';
+import { findIn } from './captured-email.ts';
 import { capture } from './inbox.ts';
 import { type Player, SANDBOX_HOST, startPlayer, toPlay } from './player.ts';
 import { SCRIPTS, scriptFor } from './scripts.ts';
@@ -161,7 +161,7 @@ function originOf(
 ): EmailReference | undefined {
   const token = /^bounce\+([a-z2-7]{1,60})@/i.exec(from)?.[1];
   if (token === undefined) return undefined;
-  return firstOf(returnPathKeys, (key) => readCopyToken(key, token, clock.nowMs())?.mail);
+  return firstOf(returnPathKeys, (key) => readCopyToken(key, token, clock.nowMs())?.email);
 }
 
 /** Where a link leads that is in the email as one of ours. */

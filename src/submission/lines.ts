@@ -1,6 +1,6 @@
 // The lines of a submitted email: every one ends with CRLF, and there is no NUL. Before: server.ts
 // has read the bytes. After: email.ts reads its header. A bare CR or LF is where two servers may
-// disagree about the end of a mail, and so how one mail is smuggled into another: such an email is
+// disagree about the end of an email, and so how one email is smuggled into another: such an email is
 // refused, not fixed (RFC 5321 2.3.8, 4.1.1.4).
 import { Problem } from '../errors.ts';
 import { turn } from '../process/in-turns.ts';

@@ -101,16 +101,21 @@ export async function entriesOf(
   return rows.map(toListed);
 }
 
-/** By hand: from all streams, or from one. An address that is there already stays as it is. */
+/**
+ * By hand: from all streams, or from one. An address that is there already stays as it is, and
+ * `isNew` says whether it was.
+ */
 export async function addSuppression(
   database: Queryable,
   accountId: number,
   text: string,
   { stream, origin }: { stream?: string | undefined; origin: Origin },
-): Promise<ListedSuppression> {
+): Promise<{ entry: ListedSuppression; isNew: boolean }> {
   const address = readAddress(text);
-  await add(database, accountId, [address], stream === undefined ? 'manual' : { stream }, origin);
-  return await findSuppression(database, accountId, address, stream);
+  const what = stream === undefined ? 'manual' : { stream };
+  const added = await add(database, accountId, [address], what, origin);
+  const entry = await findSuppression(database, accountId, address, stream);
+  return { entry, isNew: added.length > 0 };
 }
 
 /** Many by hand, all or none; answers those that were not there yet. */

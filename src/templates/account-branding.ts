@@ -1,6 +1,7 @@
 // The branding of an account as it is kept: every change is a new version. Before it:
 // operations/branding.ts. After it: resolution.ts hands the newest to every render, and each
 // message records which version that was.
+import { isDeepStrictEqual } from 'node:util';
 import { lockAccount } from '../accounts/accounts.ts';
 import { raiseVersion } from '../accounts/version.ts';
 import { Problem } from '../errors.ts';
@@ -53,11 +54,9 @@ export async function setBranding(
     if (baseVersion !== undefined && baseVersion !== current.version) {
       throw await changedMeanwhile(client, accountId, current, baseVersion);
     }
-    const next = {
-      ...current,
-      version: current.version + 1,
-      fields: changeBranding(current.fields, changes),
-    };
+    const fields = changeBranding(current.fields, changes);
+    if (isDeepStrictEqual(fields, current.fields)) return current;
+    const next = { ...current, version: current.version + 1, fields };
     await client.query('INSERT INTO branding (account_id, version, fields) VALUES ($1, $2, $3)', [
       accountId,
       next.version,
@@ -73,16 +72,21 @@ export async function putLogo(
   database: Database,
   accountId: number,
   base64: string,
-  { baseUrl, inline }: { baseUrl: string; inline: boolean | undefined },
+  {
+    baseUrl,
+    inline,
+    baseVersion,
+  }: { baseUrl: string; inline: boolean | undefined; baseVersion?: number | undefined },
 ): Promise<AccountBranding> {
   const logo = readLogo(base64);
   return await database.transaction(async (client) => {
     await lockAccount(client, accountId);
     await keepLogo(client, accountId, logo);
-    return await setBranding(joined(client), accountId, {
+    const changes = {
       logo_url: logoUrl(baseUrl, accountId, logo),
       ...(inline === undefined ? {} : { logo_inline: inline }),
-    });
+    };
+    return await setBranding(joined(client), accountId, changes, baseVersion);
   });
 }
 

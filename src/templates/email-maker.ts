@@ -55,7 +55,7 @@ interface Ready extends CompiledTemplate {
 
 type Thing = (key: string) => unknown;
 
-export type MailMaker = ReturnType<typeof createEmailMaker>;
+export type EmailMaker = ReturnType<typeof createEmailMaker>;
 
 export function createEmailMaker(catalog: Catalog) {
   const compiled = new WeakMap<TemplateSource, Ready>();
@@ -78,8 +78,8 @@ export function createEmailMaker(catalog: Catalog) {
   function systemTemplate(slug: string): Ready {
     let ready = system.get(slug);
     if (ready === undefined) {
-      const { compiled: mail, messages, html } = catalog.templates.get(slug)!;
-      ready = { mail, text: null, texts: textsFor(catalog, messages, [html]) };
+      const { compiled: email, messages, html } = catalog.templates.get(slug)!;
+      ready = { email, text: null, texts: textsFor(catalog, messages, [html]) };
       system.set(slug, ready);
     }
     return ready;
@@ -104,16 +104,16 @@ export function createEmailMaker(catalog: Catalog) {
           typeof branding === 'string' ? (thing(branding) as BrandingContext) : branding,
           template.texts.language({ wanted: order.locale, standard: order.standardLocale }),
         );
-        const subject = compile(order, 'subject', order.subject) ?? template.mail.subject;
-        const mail = renderEmail({ ...template.mail, subject }, context);
+        const subject = compile(order, 'subject', order.subject) ?? template.email.subject;
+        const email = renderEmail({ ...template.email, subject }, context);
         const ownText = compile(order, 'text', order.text) ?? template.text;
         const text = ownText === null ? '' : renderText(ownText, context);
-        const { html, files } = carryFiles(mail.html, catalog.pictures);
+        const { html, files } = carryFiles(email.html, catalog.pictures);
         return {
           files,
-          subject: mail.subject,
+          subject: email.subject,
           html: Buffer.from(html),
-          text: Buffer.from(text.trim() === '' ? htmlToPlainText(mail.html) : text),
+          text: Buffer.from(text.trim() === '' ? htmlToPlainText(email.html) : text),
         };
       });
     },
@@ -121,8 +121,8 @@ export function createEmailMaker(catalog: Catalog) {
     /** A Problem tells what is wrong with the source, and where. */
     check({ slug, source }: { slug: string; source: TemplateSource }): null {
       return withFaults(slug, () => {
-        const { mail, text } = compileContent(catalog.environment, slug, source);
-        for (const part of [mail.subject, mail.preheader, mail.html, text]) {
+        const { email, text } = compileContent(catalog.environment, slug, source);
+        for (const part of [email.subject, email.preheader, email.html, text]) {
           if (part !== null) requireReferences(catalog.environment, part);
         }
         return null;

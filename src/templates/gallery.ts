@@ -50,15 +50,15 @@ export function openGallery(deps: { catalog: Catalog; making: Making }): Gallery
 
   async function make(slug: string, layout: Layout) {
     const context = brandingContext({ ...branding, layout });
-    const mail = await deps.making.make(
+    const email = await deps.making.make(
       {
         ...{ slug, template: null, variables: structuredClone(templates.get(slug)!.sample) },
         branding: { key: `gallery/${layout}`, value: context },
       },
       LOOKERS,
     );
-    const html = showCarried(Buffer.from(mail.html).toString(), mail.files);
-    return { html, text: `${mail.subject}\n\n${Buffer.from(mail.text)}` };
+    const html = showCarried(Buffer.from(email.html).toString(), email.files);
+    return { html, text: `${email.subject}\n\n${Buffer.from(email.text)}` };
   }
 
   const files = new Map<string, () => Promise<GalleryFile>>([

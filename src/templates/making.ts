@@ -43,7 +43,7 @@ export interface EmailToMake {
 }
 
 export interface Making {
-  make(mail: EmailToMake, whose: Whose): Promise<MadeEmail>;
+  make(email: EmailToMake, whose: Whose): Promise<MadeEmail>;
   /** A Problem where the source is not valid Jinja2. */
   check(slug: string, source: TemplateSource, whose: Whose): Promise<void>;
   /** The text beside HTML of a sender's own; undefined: it would have taken too long. */
@@ -80,14 +80,14 @@ export function openMaking(threads: EmailThreads, budget: RenderBudget): Making 
   }
 
   return {
-    make: (mail, whose) =>
+    make: (email, whose) =>
       within(
         whose,
         (run) => {
-          const size = sizeOfVariables(mail.variables);
-          return threads.make(orderOf(mail), { ...run, size, uses: thingsOf(mail) });
+          const size = sizeOfVariables(email.variables);
+          return threads.make(orderOf(email), { ...run, size, uses: thingsOf(email) });
         },
-        refuseStopped(mail.slug),
+        refuseStopped(email.slug),
       ),
     check: async (slug, source, whose) => {
       await within(
@@ -109,9 +109,9 @@ export function openMaking(threads: EmailThreads, budget: RenderBudget): Making 
 export function makeHere(catalog: Catalog): Making {
   const maker = createEmailMaker(catalog);
   return {
-    async make(mail) {
-      const things = new Map(thingsOf(mail).map(({ key, value }) => [key, value]));
-      return maker.make(orderOf(mail), (key) => things.get(key));
+    async make(email) {
+      const things = new Map(thingsOf(email).map(({ key, value }) => [key, value]));
+      return maker.make(orderOf(email), (key) => things.get(key));
     },
     async check(slug, source) {
       maker.check({ slug, source });

@@ -34,7 +34,7 @@ export interface PreviewRequest {
   branding?: Record<string, unknown> | undefined;
 }
 
-export interface RenderedMail {
+export interface RenderedEmail {
   subject: string;
   html: string;
   text: string;
@@ -43,7 +43,7 @@ export interface RenderedMail {
 /** One of the two: an email, or why there is none. */
 export interface Preview {
   slug: string;
-  mail: RenderedMail | null;
+  email: RenderedEmail | null;
   faults: Fault[];
 }
 
@@ -60,10 +60,10 @@ export async function renderPreview(
   deps: PreviewDeps,
   accountId: number,
   request: PreviewRequest,
-): Promise<{ mail: RenderedMail; sent: string }> {
+): Promise<{ email: RenderedEmail; sent: string }> {
   const { subject, html, text, files } = await renderDraft(deps, accountId, request);
   const sent = html.toString();
-  return { sent, mail: { subject, html: showCarried(sent, files), text: text.toString() } };
+  return { sent, email: { subject, html: showCarried(sent, files), text: text.toString() } };
 }
 
 /** As it is sent. */
@@ -119,13 +119,13 @@ export async function tryPreview(
 ): Promise<Preview> {
   const { slug } = request;
   try {
-    const { mail } = await renderPreview(deps, accountId, request);
-    return { slug, mail, faults: [] };
+    const { email } = await renderPreview(deps, accountId, request);
+    return { slug, email, faults: [] };
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'invalid') throw error;
     const { detail, faults } = error;
     const shown = faults.length > 0 ? [...faults] : [{ path: 'template', message: detail }];
-    return { slug, mail: null, faults: shown };
+    return { slug, email: null, faults: shown };
   }
 }
 

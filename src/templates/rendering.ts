@@ -48,7 +48,7 @@ export function createRenderer(resolve: Resolve, making: Making): RenderTemplate
     const resolved = await resolve(accountId, slug, version);
     const { template, category, stream, branding, whose } = resolved;
     requireFit(template, variables, [subject, text]);
-    const mail = await making.make(
+    const email = await making.make(
       {
         ...{ slug, variables, locale, subject, text },
         standardLocale: resolved.locale ?? undefined,
@@ -58,10 +58,10 @@ export function createRenderer(resolve: Resolve, making: Making): RenderTemplate
       whose,
     );
     return {
-      subject: mail.subject,
-      html: asBuffer(mail.html),
-      text: asBuffer(mail.text),
-      files: branding.logo === null ? mail.files : withLogo(mail, branding.logo),
+      subject: email.subject,
+      html: asBuffer(email.html),
+      text: asBuffer(email.text),
+      files: branding.logo === null ? email.files : withLogo(email, branding.logo),
       templateVersion: template.version,
       brandingVersion: branding.version,
       category,

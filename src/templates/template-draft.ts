@@ -32,7 +32,7 @@ export interface TemplateDraft extends TemplateContent {
 }
 
 export interface CompiledTemplate {
-  mail: EmailTemplate;
+  email: EmailTemplate;
   text: Template | null;
 }
 
@@ -135,7 +135,7 @@ export function compileContent(
   content: Pick<TemplateContent, 'subject' | 'preheader' | 'html' | 'text'>,
 ): CompiledTemplate {
   return {
-    mail: compileEmail(environment, { slug, ...content }),
+    email: compileEmail(environment, { slug, ...content }),
     text: content.text === null ? null : compileText(environment, `${slug}:text`, content.text),
   };
 }

@@ -2,7 +2,7 @@
 // and the test key come from SANDMARTIN_URL and SANDMARTIN_API_KEY, or from the options.
 //
 //   const { codes } = await waitForEmail({ to: 'ada@example.com', subject: 'Your code' });
-import type { CapturedContent, CapturedMail } from '../client/operations.ts';
+import type { CapturedContent, CapturedEmail } from '../client/operations.ts';
 import { Sandmartin } from '../client/sandmartin.ts';
 
 export { type RunningSandbox, startSandbox } from './sandbox.ts';
@@ -132,7 +132,7 @@ async function nothingCame(
     to === undefined ? '' : ` to ${to}`,
     subject === undefined ? '' : ` with "${subject}" in its subject`,
   ].join('');
-  const shown = data.map((it: CapturedMail) => `"${it.subject}" to ${it.recipients.join(', ')}`);
+  const shown = data.map((it: CapturedEmail) => `"${it.subject}" to ${it.recipients.join(', ')}`);
   const instead =
     shown.length === 0 ? 'No other email arrived either.' : `There is: ${shown.join('; ')}.`;
   return new Error(`No email${wanted} arrived within ${timeoutMs / 1000} s. ${instead}`);

@@ -41,15 +41,15 @@ export interface TrackedEmail {
 /** In pieces: whoever wants one text joins them. */
 export function trackHtml(
   tracker: Tracker,
-  mail: TrackedEmail,
+  email: TrackedEmail,
   html: string,
   wanted: { opens: boolean; clicks: boolean },
 ): string[] {
   return trackedPieces(html, {
     linkUrl: wanted.clicks
-      ? (url, index) => trackingUrl(tracker, mail, 'click', index, url)
+      ? (url, index) => trackingUrl(tracker, email, 'click', index, url)
       : undefined,
-    pixelUrl: wanted.opens ? trackingUrl(tracker, mail, 'open', 0, '') : undefined,
+    pixelUrl: wanted.opens ? trackingUrl(tracker, email, 'open', 0, '') : undefined,
   });
 }
 
@@ -59,10 +59,10 @@ export function trackHtml(
  */
 export function unsubscribeUrl(
   tracker: Tracker,
-  mail: TrackedEmail & { stream: string },
+  email: TrackedEmail & { stream: string },
   recipient: string,
 ): string {
-  return trackingUrl(tracker, mail, 'unsubscribe', 0, writeSubscriber(mail.stream, recipient));
+  return trackingUrl(tracker, email, 'unsubscribe', 0, writeSubscriber(email.stream, recipient));
 }
 
 /** The default stream is left out, as in links that were made before there were streams. */
@@ -80,13 +80,13 @@ export function readSubscriber(written: string): { stream: string; address: stri
 /** The same on every attempt: the expiry counts from the email's own time. */
 function trackingUrl(
   tracker: Tracker,
-  mail: TrackedEmail,
+  email: TrackedEmail,
   kind: TokenKind,
   index: number,
   url: string,
 ): string {
-  const expiresMs = idTimeMs(mail.messageId) + VALID_MS;
-  const { accountId, messageId, place = null } = mail;
+  const expiresMs = idTimeMs(email.messageId) + VALID_MS;
+  const { accountId, messageId, place = null } = email;
   const token = makeToken(tracker.key, {
     kind,
     accountId,

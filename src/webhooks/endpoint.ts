@@ -146,9 +146,8 @@ export async function changeEndpoint(
   accountId: number,
   id: string,
   change: EndpointChange,
-  { guard }: Pick<EndpointDeps, 'guard'>,
 ): Promise<Endpoint> {
-  const url = change.url === undefined ? null : (await checkUrl(guard, change.url)).url.href;
+  const url = change.url === undefined ? null : new URL(change.url).href;
   const rows = await database.query<EndpointRow>(
     `UPDATE webhook_endpoints SET url = coalesce($3, url), fifo = coalesce($4, fifo),
        event_types = CASE WHEN $5 THEN $6 ELSE event_types END,

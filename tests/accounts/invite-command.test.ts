@@ -1,4 +1,4 @@
-// `user invite`: the operator of the machine makes an invitation's link where the service cannot write mail itself.
+// `user invite`: the operator of the machine makes an invitation's link where the service cannot write email itself.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerUser } from '../../src/cli/user.ts';
 import { openClient, PASSWORD } from '../dashboard/dashboard-client.ts';

@@ -7,7 +7,7 @@ import { registerKey } from '../../src/cli/key.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openSignedIn, statusOf } from '../dashboard/dashboard-client.ts';
 import { runInProcess } from '../support/command.ts';
-import { mail, request, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 
 let aheadMs = 0;
 let service: TestService;
@@ -32,10 +32,10 @@ const make = (bounds: Parameters<typeof createKey>[2]['bounds']) =>
 /** Its status at each door: the short way, node:http (a query makes it unusual), a read, and MCP. */
 async function statuses(key: string, from: string): Promise<number[]> {
   const headers = { 'x-forwarded-for': from, 'x-api-key': key, 'content-type': 'application/json' };
-  const body = JSON.stringify(mail());
+  const body = JSON.stringify(anEmail());
   const tools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   const answers = [
-    await service.send(key, mail(), { 'x-forwarded-for': from }),
+    await service.send(key, anEmail(), { 'x-forwarded-for': from }),
     await request(`${service.url}/v1/send?x`, { method: 'POST', headers, body }),
     await request(`${service.url}/v1/messages/msg_0`, { headers }),
     await request(`${service.url}/mcp`, { method: 'POST', headers, body: tools }),
@@ -49,7 +49,7 @@ describe('a key with an end', () => {
     expect(await statuses(key, '192.0.2.1')).toEqual([202, 202, 404, 200]);
     aheadMs = 3_601_000;
     expect(await statuses(key, '192.0.2.1')).toEqual([401, 401, 401, 401]);
-    const { body } = await service.send(key, mail());
+    const { body } = await service.send(key, anEmail());
     expect(body.detail).toContain('This API key expired at');
     aheadMs = 0;
   });
@@ -68,7 +68,7 @@ describe('a key with networks', () => {
     expect(await statuses(key, '203.0.114.9')).toEqual([403, 403, 403, 403]);
     // What a client itself claims stands to the left of what the proxy saw.
     expect(await statuses(key, '203.0.113.9, 198.51.100.1')).toEqual([403, 403, 403, 403]);
-    const { body } = await service.send(key, mail(), { 'x-forwarded-for': '198.51.100.1' });
+    const { body } = await service.send(key, anEmail(), { 'x-forwarded-for': '198.51.100.1' });
     expect(body.detail).toContain('may not be used from 198.51.100.1.');
   });
 
@@ -127,7 +127,7 @@ describe('the checksum', () => {
     );
     expect(hasChecksum(old)).toBe(false);
     expect(accountOfKey(old)).toBe(accountId);
-    expect((await service.send(old, mail())).status).toBe(202);
+    expect((await service.send(old, anEmail())).status).toBe(202);
     expect((await listKeys(service.database, accountId)).some((it) => it.id === id)).toBe(true);
   });
 });

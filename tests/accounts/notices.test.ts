@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-async function mailsTo(email: string, kind: string): Promise<string[]> {
+async function emailsTo(email: string, kind: string): Promise<string[]> {
   const rows = await service.database.query<{ id: string }>(
     'SELECT id FROM messages WHERE tags = $1 AND recipients = $2 ORDER BY id',
     [[kind], [email]],
@@ -50,19 +50,19 @@ describe('a sign-in', () => {
 
     await signIn(email, '203.0.113.5', FIREFOX);
     const [id] = await until(async () => {
-      const ids = await mailsTo(email, 'new-sign-in');
+      const ids = await emailsTo(email, 'new-sign-in');
       return ids.length === 1 ? ids : undefined;
     });
-    const { mail } = await captured(service.database, id!);
-    expect(mail.subject).toBe('New sign-in from Firefox on Linux');
-    expect(mail.text).toContain('203.0.113.5');
-    expect(mail.text).toContain(`${service.url}/profile`);
+    const { email: got } = await captured(service.database, id!);
+    expect(got.subject).toBe('New sign-in from Firefox on Linux');
+    expect(got.text).toContain('203.0.113.5');
+    expect(got.text).toContain(`${service.url}/profile`);
 
     await note('203.0.113.5', CHROME);
-    await until(async () => (await mailsTo(email, 'new-sign-in')).length === 2);
+    await until(async () => (await emailsTo(email, 'new-sign-in')).length === 2);
     await note('203.0.113.5', CHROME);
     await until(async () => (await owed()).length === 0);
-    expect(await mailsTo(email, 'new-sign-in')).toHaveLength(2);
+    expect(await emailsTo(email, 'new-sign-in')).toHaveLength(2);
   });
 
   it('to a login that lay unused for a year is told like any other', async () => {
@@ -71,14 +71,14 @@ describe('a sign-in', () => {
       noteSignIn(service.database, userId, { client, userAgent: FIREFOX });
     await note('192.0.2.1');
     await note('192.0.2.2');
-    await until(async () => (await mailsTo(email, 'new-sign-in')).length === 1);
+    await until(async () => (await emailsTo(email, 'new-sign-in')).length === 1);
     await service.database.query(
       `UPDATE sign_in_places SET last_at = last_at - interval '1 year' WHERE user_id = $1`,
       [readUuid('usr_', userId)],
     );
     await prunePlaces(service.database);
     await note('203.0.113.66');
-    await until(async () => (await mailsTo(email, 'new-sign-in')).length === 2);
+    await until(async () => (await emailsTo(email, 'new-sign-in')).length === 2);
   });
 
   it('two at once from the same new place are told, and lose nothing', async () => {
@@ -87,7 +87,7 @@ describe('a sign-in', () => {
       noteSignIn(service.database, userId, { client, userAgent: FIREFOX });
     await note('192.0.2.1');
     await Promise.all([note('192.0.2.2'), note('192.0.2.2')]);
-    await until(async () => (await mailsTo(email, 'new-sign-in')).length >= 1);
+    await until(async () => (await emailsTo(email, 'new-sign-in')).length >= 1);
   });
 
   it('devices are named as people know them', () => {
@@ -109,26 +109,26 @@ describe('a new key', () => {
     });
     for (const { email } of [owner, second]) {
       const [id] = await until(async () => {
-        const ids = await mailsTo(email, 'new-key');
+        const ids = await emailsTo(email, 'new-key');
         return ids.length > 0 ? ids : undefined;
       });
-      const { mail } = await captured(service.database, id!);
-      expect(mail.subject).toBe('New API key: Warehouse');
+      const { email: got } = await captured(service.database, id!);
+      expect(got.subject).toBe('New API key: Warehouse');
       // RFC 3834: no machine answers it; and mailbox providers count it for nobody's account.
-      expect(header(mail, 'Auto-Submitted')).toBe('auto-generated');
-      expect(header(mail, 'Feedback-ID')).toBeUndefined();
-      expect(mail.text).toContain(key.prefix);
-      expect(mail.text).toContain(developer.email);
-      expect(mail.text).not.toContain(secret);
+      expect(header(got, 'Auto-Submitted')).toBe('auto-generated');
+      expect(header(got, 'Feedback-ID')).toBeUndefined();
+      expect(got.text).toContain(key.prefix);
+      expect(got.text).toContain(developer.email);
+      expect(got.text).not.toContain(secret);
     }
-    expect(await mailsTo(developer.email, 'new-key')).toEqual([]);
+    expect(await emailsTo(developer.email, 'new-key')).toEqual([]);
   });
 
   it('made by command is told as well', async () => {
     const team = await service.account();
     const owner = await openSignedIn(service, { accountId: team.id });
     await createKey(service.database, systemClock, { accountId: team.id, scopes: ['email:read'] });
-    await until(async () => (await mailsTo(owner.email, 'new-key')).length === 1);
+    await until(async () => (await emailsTo(owner.email, 'new-key')).length === 1);
   });
 
   it('where nothing may write, the notice is dropped and does not come back', async () => {

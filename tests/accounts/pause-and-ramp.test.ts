@@ -1,4 +1,4 @@
-// An account is paused when too much of its mail bounces or is complained about, and resumed by the operator; a new one ramps up.
+// An account is paused when too much of its email bounces or is complained about, and resumed by the operator; a new one ramps up.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, getAccount } from '../../src/accounts/accounts.ts';
 import { createKey } from '../../src/accounts/keys.ts';
@@ -17,7 +17,12 @@ import { readUuid } from '../../src/ids.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { runInProcess } from '../support/command.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const LIMITS: PauseLimits = { bouncePercent: 10, complaintPercent: 0.5, fewest: 20 };
@@ -29,12 +34,12 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-/** So many recipients in mails of five that are all handed over. */
+/** So many recipients in emails of five that are all handed over. */
 async function sendTo(account: TestAccount, recipients: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < recipients / 5; n += 1) {
     const to = Array.from({ length: 5 }, (_, each) => `r${n}-${each}@example.net`);
-    const { status, body } = await service.send(account.key, mail({ to }));
+    const { status, body } = await service.send(account.key, anEmail({ to }));
     expect(status).toBe(202);
     ids.push(body.id);
   }
@@ -83,7 +88,7 @@ describe('a pause', () => {
     expect(await look()).toEqual([]);
 
     const refused = await until(async () => {
-      const answer = await service.send(account.key, mail());
+      const answer = await service.send(account.key, anEmail());
       return answer.status === 202 ? undefined : answer;
     });
     expect([refused.status, refused.body.detail]).toEqual([
@@ -93,18 +98,18 @@ describe('a pause', () => {
     // Reading goes on.
     expect((await service.get(account.key, `/v1/messages/${first}`)).status).toBe(200);
     await resumeAccount(service.database, account.id);
-    await until(async () => (await service.send(account.key, mail())).status === 202);
+    await until(async () => (await service.send(account.key, anEmail())).status === 202);
     // What was before does not count again.
     expect(await look()).toEqual([]);
   });
 
   it('is told to the account’s people and the operator, who ends it', async () => {
     const account = await service.account();
-    const { body } = await service.send(account.key, mail());
+    const { body } = await service.send(account.key, anEmail());
     const reason = 'too much of it bounced';
     await pauseAccount(service.database, account.id, reason);
     const owner = await openSignedIn(service, { accountId: account.id });
-    // The mails of the service itself go on.
+    // The emails of the service itself go on.
     await owner.api.team.invite({ email: 'helper@people.example', role: 'viewer' });
     expect((await owner.api.account.get()).blocked[0]!.why).toContain(reason);
     const { data: alerts } = await owner.api.usage.listAlerts();
@@ -123,7 +128,7 @@ describe('a pause', () => {
     expect((await accounts.get({ id: account.id })).paused).toMatchObject({ reason });
     const resumed = await accounts.resume({ id: account.id });
     expect(resumed.paused).toBeNull();
-    expect((await service.send(account.key, mail())).status).toBe(202);
+    expect((await service.send(account.key, anEmail())).status).toBe(202);
   });
 
   it('holds what was queued before, of this account alone, until it is resumed', async () => {
@@ -131,7 +136,7 @@ describe('a pause', () => {
     const door = await startTestService({ ROLES: 'api' }, { on: test });
     const [held, free] = [await door.account(), await door.account()];
     const ids: string[] = [];
-    for (const { key } of [held, free]) ids.push((await door.send(key, mail())).body.id);
+    for (const { key } of [held, free]) ids.push((await door.send(key, anEmail())).body.id);
     const { accounts } = (await openSignedIn(door, { operator: true })).api;
     await accounts.pause({ id: held.id, reason: 'too much of it bounced' });
     const worker = await startTestService({ ROLES: 'delivery,feedback' }, { on: test });
@@ -140,7 +145,7 @@ describe('a pause', () => {
         (await door.get(key, `/v1/messages/${id}`)).body.status;
       await until(async () => (await statusOf(free.key, ids[1]!)) === 'delivered');
       // The worker has been round: whatever it may take, it took.
-      const later = await door.send(free.key, mail());
+      const later = await door.send(free.key, anEmail());
       await until(async () => (await statusOf(free.key, later.body.id)) === 'delivered');
       expect(await statusOf(held.key, ids[0]!)).toBe('queued');
       await accounts.resume({ id: held.id });
@@ -218,12 +223,12 @@ describe('a pause', () => {
       env,
     );
     const refused = await until(async () => {
-      const answer = await service.send(key, mail());
+      const answer = await service.send(key, anEmail());
       return answer.status === 202 ? undefined : answer;
     });
     expect(refused.body.detail).toContain('may not send: We look into it.');
     await runInProcess(registerAccount, ['account', 'resume', String(id)], env);
-    await until(async () => (await service.send(key, mail())).status === 202);
+    await until(async () => (await service.send(key, anEmail())).status === 202);
   });
 });
 
@@ -247,7 +252,7 @@ describe('a ramp', () => {
       service.database.query(`UPDATE accounts SET ${change} WHERE id = $1`, [account.id]);
     await set('ramp_start = 2');
     const to = ['a@example.net', 'b@example.net', 'c@example.net'];
-    const refused = await service.send(account.key, mail({ to }));
+    const refused = await service.send(account.key, anEmail({ to }));
     expect([refused.status, refused.body.detail]).toEqual([
       429,
       'The daily quota of 2 recipients has 2 left (to, cc and bcc count). It resets at 00:00 UTC.',
@@ -255,10 +260,10 @@ describe('a ramp', () => {
     const owner = await openSignedIn(service, { accountId: account.id });
     expect((await owner.api.account.get()).quota).toMatchObject({ limit: 2, left: 2 });
     await set(`created_at = now() - interval '1 day'`);
-    expect((await service.send(account.key, mail({ to }))).status).toBe(202);
+    expect((await service.send(account.key, anEmail({ to }))).status).toBe(202);
     expect((await owner.api.account.get()).quota).toMatchObject({ limit: 4, left: 1 });
     await set(`created_at = now() - interval '4000 days'`);
-    expect((await service.send(account.key, mail({ to }))).status).toBe(202);
+    expect((await service.send(account.key, anEmail({ to }))).status).toBe(202);
     expect((await owner.api.account.get()).quota).toMatchObject({ limit: 50_000 });
   });
 

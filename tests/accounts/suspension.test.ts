@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { resumeAccount, suspendAccount } from '../../src/accounts/suspension.ts';
 import { queueState } from '../../src/queue/due.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 import { fromTemplate } from '../templates/support.ts';
@@ -25,7 +25,7 @@ it('holds what a suspended account has queued and scheduled, and nobody else’s
   const scheduled_at = new Date(Date.now() + 3_600_000).toISOString();
   const code = { code: '123456', expires_in: '10 minutes' };
   const held = await Promise.all([
-    service.send(stopped.key, mail({ scheduled_at })),
+    service.send(stopped.key, anEmail({ scheduled_at })),
     service.send(stopped.key, fromTemplate('one-time-code', code, { scheduled_at })),
   ]);
   expect(held.map(({ status, body }) => [status, body.detail])).toEqual([
@@ -33,10 +33,10 @@ it('holds what a suspended account has queued and scheduled, and nobody else’s
     [202, undefined],
   ]);
   await suspendAccount(service.database, stopped.id, 'phishing');
-  const later = await service.send(other.key, mail({ scheduled_at }));
+  const later = await service.send(other.key, anEmail({ scheduled_at }));
   await service.database.query('UPDATE due_messages SET due_at = now()');
   const took = ({ body }: { body: { id: string } }) =>
-    sink.mails.some(({ envelopeId }) => envelopeId === body.id);
+    sink.emails.some(({ envelopeId }) => envelopeId === body.id);
   await until(() => took(later));
 
   expect(held.map(took)).toEqual([false, false]);

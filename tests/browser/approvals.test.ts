@@ -7,7 +7,7 @@ import { makeApprovalLink } from '../../src/approvals/approval-links.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readUuid } from '../../src/ids.ts';
 import { makeUser } from '../dashboard/dashboard-client.ts';
-import { mail } from '../support/service.ts';
+import { anEmail } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { findings, look, openDashboard, screenshot } from './dashboard.ts';
 
@@ -21,7 +21,7 @@ async function prepare(limits: Partial<AgentLimits> = { approval: 'always' }) {
     ...{ accountId: account.id, scopes: ['email:send', 'email:read'], limits },
   });
   const hold = async (changes: Record<string, unknown> = {}): Promise<string> =>
-    (await service.send(agent, mail(changes))).body.id;
+    (await service.send(agent, anEmail(changes))).body.id;
   const status = async (id: string) =>
     (await service.get(account.key, `/v1/messages/${id}`)).body as Record<string, unknown>;
   return { service, account, agent, hold, status };
@@ -44,7 +44,7 @@ async function lookAtBoth(page: Page, name: string): Promise<void> {
 describe.skipIf(!dashboard)('Waiting for approval', () => {
   it('shows what comes in while it is open; an approved email leaves as it was shown', async () => {
     const { service, account, hold, status } = await prepare();
-    const sent = await service.send(account.key, mail(receipt('111111')));
+    const sent = await service.send(account.key, anEmail(receipt('111111')));
     await until(async () => (await status(sent.body.id)).status !== 'queued');
     const page = await dashboard!.open({ accountId: account.id, role: 'developer' });
     await page.goto('/approvals');

@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { captured } from '../support/captured.ts';
 import { freePort } from '../support/process.ts';
-import { mail } from '../support/service.ts';
+import { anEmail } from '../support/service.ts';
 import { look, openDashboard } from './dashboard.ts';
 
 const port = await freePort();
@@ -40,7 +40,7 @@ describe.skipIf(!dashboard)('A path in BASE_URL', () => {
   ])('%s', async (_which, base) => {
     const { service, open } = dashboard!;
     const account = await service.account();
-    const sent = await service.send(account.key, mail({ subject: 'Caught' }));
+    const sent = await service.send(account.key, anEmail({ subject: 'Caught' }));
     await captured(service.database, sent.body.id);
     const page = await open({ accountId: account.id, role: 'developer' });
     await page.goto(`${base}/`);

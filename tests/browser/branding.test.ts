@@ -1,9 +1,9 @@
-// Branding: mails change as one edits, a colour that is hard to read is told, and sends use what was saved.
+// Branding: emails change as one edits, a colour that is hard to read is told, and sends use what was saved.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { captured } from '../support/captured.ts';
-import { mail, type TestAccount } from '../support/service.ts';
+import { anEmail, type TestAccount } from '../support/service.ts';
 import { look, openDashboard } from './dashboard.ts';
 
 const sample = readFileSync('catalog/account/welcome/sample.json', 'utf8');
@@ -20,7 +20,7 @@ describe.skipIf(!dashboard)('Branding', () => {
     page = await dashboard!.open({ accountId: account.id, role: 'developer' });
   });
 
-  it('changes several mails as one edits', async () => {
+  it('changes several emails as one edits', async () => {
     await page.goto('/branding');
     const first = page.frameLocator('iframe[title="welcome in your branding"]');
     const order = page.frameLocator('iframe[title="order-confirmation in your branding"]');
@@ -78,9 +78,9 @@ describe.skipIf(!dashboard)('Branding', () => {
 
     const sent = await service.send(
       account.key,
-      mail({ ...welcome, subject: '', html: '', text: '' }),
+      anEmail({ ...welcome, subject: '', html: '', text: '' }),
     );
-    const { html } = (await captured(service.database, sent.body.id)).mail;
+    const { html } = (await captured(service.database, sent.body.id)).email;
     expect(html).toContain('Nest &amp; Co');
     expect(html).toContain('#1d4ed8');
   });
@@ -105,9 +105,9 @@ describe.skipIf(!dashboard)('Branding', () => {
     await page.getByText('Saved as version 3').waitFor();
     const sent = await service.send(
       account.key,
-      mail({ ...welcome, subject: '', html: '', text: '' }),
+      anEmail({ ...welcome, subject: '', html: '', text: '' }),
     );
-    const { attachments } = (await captured(service.database, sent.body.id)).mail;
+    const { attachments } = (await captured(service.database, sent.body.id)).email;
     expect(attachments.map(({ mimeType }) => mimeType)).toEqual(['image/gif']);
     expect(await page.getByLabel('Support page').inputValue()).toBe('https://example.com/help');
   });

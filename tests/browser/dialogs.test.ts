@@ -6,7 +6,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { addRelay } from '../relays/support.ts';
-import { mail, type TestAccount } from '../support/service.ts';
+import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openDashboard, PASSWORD } from './dashboard.ts';
 
@@ -26,10 +26,10 @@ describe.skipIf(!dashboard)('A dialog gives the focus back', () => {
     account = await service.account();
     ({ api } = await openSignedIn(service, { accountId: account.id, operator: true }));
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
-    ids.scheduled = (await service.send(account.key, mail({ scheduled_at: inAnHour }))).body.id;
+    ids.scheduled = (await service.send(account.key, anEmail({ scheduled_at: inAnHour }))).body.id;
     ids.endpoint = (await api.webhooks.create({ url: 'http://127.0.0.1:49151/hook' })).id;
     await api.webhooks.test({ id: ids.endpoint, event_type: 'delivery' }).catch(() => undefined);
-    await service.send(account.key, mail());
+    await service.send(account.key, anEmail());
     await api.templates.clone({ slug: 'welcome' });
     await api.templates.put({ slug: 'welcome', subject: 'Second' });
     await api.streams.put({ name: 'news', kind: 'broadcast', title: 'News' });

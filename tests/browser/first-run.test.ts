@@ -1,4 +1,4 @@
-// First run: the owner sets the service up, makes the quickstart's call and watches the mail until it is opened.
+// First run: the owner sets the service up, makes the quickstart's call and watches the email until it is opened.
 // Also the door afterwards: sign in, sign out, what a session that ended looks like, and a forgotten password.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ describe.skipIf(!dashboard)('First run', () => {
     await page.getByText('Waiting for your first email').waitFor();
   });
 
-  it('makes the quickstart’s call and watches the mail until it is opened', async () => {
+  it('makes the quickstart’s call and watches the email until it is opened', async () => {
     const { service } = dashboard!;
     const [account] = await service.database.query<{ id: number }>('SELECT id FROM accounts');
     await addIdentity(service.database, account!.id, 'example.com', true);
@@ -96,13 +96,13 @@ describe.skipIf(!dashboard)('First run', () => {
     await page.getByText('If this address has a login here').waitFor();
     await look(page, 'forgot-password-asked');
 
-    const { mail } = await until(async () => {
+    const { email } = await until(async () => {
       const [row] = await service.database.query<{ uuid: string }>(
         `SELECT id AS uuid FROM messages WHERE tags = '{password-reset}'`,
       );
       return row && captured(service.database, showUuid('msg_', row.uuid));
     });
-    const link = /http\S+\/new-password#\S+/.exec(mail.text!)![0];
+    const link = /http\S+\/new-password#\S+/.exec(email.text!)![0];
     await page.goto(link);
     await page.getByLabel('New password', { exact: true }).fill('a completely new one');
     await look(page, 'new-password');

@@ -7,7 +7,7 @@ import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { post, rpc } from '../mcp/support.ts';
-import { mail } from '../support/service.ts';
+import { anEmail } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { findings, openDashboard, screenshot } from './dashboard.ts';
 
@@ -42,7 +42,7 @@ describe.skipIf(!dashboard)('The App of a held email', () => {
     const { contents } = await ask('resources/read', { uri: send._meta.ui.resourceUri });
     const result = await ask('tools/call', {
       name: 'send_email',
-      arguments: mail({ subject: 'Your <b>order</b>', html: HTML, bcc: ['audit@example.net'] }),
+      arguments: anEmail({ subject: 'Your <b>order</b>', html: HTML, bcc: ['audit@example.net'] }),
     });
 
     const page = await dashboard!.open();
@@ -107,4 +107,4 @@ describe.skipIf(!dashboard)('The App of a held email', () => {
 });
 
 const app = (page: Page) => page.frameLocator('iframe[title=App]');
-const emailIn = (page: Page) => app(page).frameLocator('#mail');
+const emailIn = (page: Page) => app(page).frameLocator('#email');

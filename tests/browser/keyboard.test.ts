@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pagesFolder } from '../../src/dashboard/server.ts';
 import { makeUser, openSignedIn } from '../dashboard/dashboard-client.ts';
 import { startDns } from '../support/dns-server.ts';
-import { mail, type TestAccount } from '../support/service.ts';
+import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { look, openDashboard, PASSWORD } from './dashboard.ts';
 
@@ -32,7 +32,7 @@ describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
     const { service, open } = dashboard!;
     account = await service.account();
     for (const subject of ['First', 'Second', 'Third']) {
-      await service.send(account.key, mail({ subject }));
+      await service.send(account.key, anEmail({ subject }));
     }
     const { api } = await openSignedIn(service, { accountId: account.id });
     await api.webhooks.create({ url: 'https://hooks.example/in' });
@@ -154,7 +154,7 @@ describe.skipIf(!dashboard)('Without a mouse', PATIENT, () => {
     await makeUser(service.database, { accountId: account.id, email: 'ada@people.example' });
     const { api } = await openSignedIn(service, { accountId: account.id });
     await api.templates.clone({ slug: 'welcome' });
-    await service.send(account.key, mail({ subject: 'To be found', to: ['bo@example.net'] }));
+    await service.send(account.key, anEmail({ subject: 'To be found', to: ['bo@example.net'] }));
     page = await open();
   });
 

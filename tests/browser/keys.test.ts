@@ -1,7 +1,7 @@
 // API keys: shown once, limited for an agent, revoked after asking and refused at once. A viewer only looks.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mail } from '../support/service.ts';
+import { anEmail } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { look, openDashboard } from './dashboard.ts';
 
@@ -40,8 +40,8 @@ describe.skipIf(!dashboard)('API keys', () => {
 
   it('tells when it was last used', async () => {
     const { service } = dashboard!;
-    expect((await service.send(secret, mail({ bcc: ['bo@example.net'] }))).status).toBe(403);
-    expect((await service.send(secret, mail())).status).toBe(202);
+    expect((await service.send(secret, anEmail({ bcc: ['bo@example.net'] }))).status).toBe(403);
+    expect((await service.send(secret, anEmail())).status).toBe(202);
     // Its use a moment ago is seen without a reload; the exact time stands behind the words.
     const times = page.getByRole('row', { name: /^Support agent/ }).locator('time');
     await times.nth(1).waitFor();
@@ -59,7 +59,7 @@ describe.skipIf(!dashboard)('API keys', () => {
     await page.getByRole('dialog').getByText('cannot be undone').waitFor();
     await page.getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByText('The key no longer works').waitFor();
-    expect((await service.send(secret, mail())).status).toBe(401);
+    expect((await service.send(secret, anEmail())).status).toBe(401);
   });
 
   it('lets a viewer look, and nothing else', async () => {

@@ -1,8 +1,8 @@
-// Messages: search, the endless list, and everything about one mail while it happens.
+// Messages: search, the endless list, and everything about one email while it happens.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
-import { mail } from '../support/service.ts';
+import { anEmail } from '../support/service.ts';
 import { look, openDashboard } from './dashboard.ts';
 
 const dashboard = await openDashboard();
@@ -18,7 +18,7 @@ describe.skipIf(!dashboard)('Searching messages', () => {
       Array.from({ length: 70 }, (_, number) =>
         service.send(
           account.key,
-          mail({
+          anEmail({
             to: [`reader${number}@example.net`],
             subject: `Letter ${number}`,
             tags: number === 7 ? ['rare'] : [],
@@ -57,7 +57,7 @@ describe.skipIf(!dashboard)('Searching messages', () => {
     await page.getByText('70 messages, that is all').waitFor();
   });
 
-  it('finds mails by recipient, tag and status', async () => {
+  it('finds emails by recipient, tag and status', async () => {
     await page.goto('/messages');
     await page.getByRole('searchbox').fill('reader33@example.net');
     await page.getByText('One message, that is all').waitFor();
@@ -70,7 +70,7 @@ describe.skipIf(!dashboard)('Searching messages', () => {
     await look(page, 'messages-none');
   });
 
-  it('finds mails by words of the subject and by id', async () => {
+  it('finds emails by words of the subject and by id', async () => {
     await page.goto('/messages');
     await page.getByRole('searchbox').fill('subject:letter 50');
     await page.getByText('One message, that is all').waitFor();
@@ -118,13 +118,13 @@ describe.skipIf(!dashboard)('Searching messages', () => {
 });
 
 describe.skipIf(!dashboard)('One message', () => {
-  it('shows one mail: its live story, looks, source, attachments, and sends it again', async () => {
+  it('shows one email: its live story, looks, source, attachments, and sends it again', async () => {
     const { service, open } = dashboard!;
     const account = await service.account();
     const page = await open({ accountId: account.id, role: 'developer' });
     const sent = await service.send(
       account.key,
-      mail({
+      anEmail({
         to: ['clicked@simulator.test'],
         cc: ['bounce@simulator.test'],
         subject: 'Your invoice',
@@ -174,7 +174,7 @@ describe.skipIf(!dashboard)('One message', () => {
     const account = await service.account();
     const page = await open({ accountId: account.id, role: 'developer' });
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
-    const sent = await service.send(account.key, mail({ scheduled_at: inAnHour }));
+    const sent = await service.send(account.key, anEmail({ scheduled_at: inAnHour }));
     let refused = 0;
     await page.route(/\/live\?/, (route) => {
       refused++;
@@ -201,7 +201,7 @@ describe.skipIf(!dashboard)('One message', () => {
     const to = Array.from({ length: 30 }, (_, n) =>
       n % 3 === 0 ? `bounce+${n}@simulator.test` : `delivered+${n}@simulator.test`,
     );
-    const sent = await service.send(account.key, mail({ to, subject: 'To many' }));
+    const sent = await service.send(account.key, anEmail({ to, subject: 'To many' }));
     await page.goto(`/messages/${sent.body.id}`);
     await page.getByText('30 recipients: 20 delivered, 10 bounced').waitFor();
     await page.locator('[data-event=delivered]').getByText('20 delivered').waitFor();

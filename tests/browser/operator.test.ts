@@ -1,6 +1,6 @@
 // Operator: all accounts; one is made, given other figures, suspended (its keys are refused at once) and resumed.
 import { afterAll, describe, expect, it } from 'vitest';
-import { mail } from '../support/service.ts';
+import { anEmail } from '../support/service.ts';
 import { look, openDashboard } from './dashboard.ts';
 
 const dashboard = await openDashboard();
@@ -32,12 +32,12 @@ describe.skipIf(!dashboard)('Operator', () => {
     await page.getByRole('button', { name: 'Suspend', exact: true }).click();
     await page.getByText('Too many complaints').waitFor();
     await look(page, 'operator');
-    expect((await service.send(account.key, mail())).status).toBe(403);
+    expect((await service.send(account.key, anEmail())).status).toBe(403);
     await page.getByRole('button', { name: 'Manage Test' }).click();
     await page.getByRole('menuitem', { name: 'Resume' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
     await page.getByText('may send again').waitFor();
-    expect((await service.send(account.key, mail())).status).toBe(202);
+    expect((await service.send(account.key, anEmail())).status).toBe(202);
   });
 
   it('sees which processes run, and on every page that a role is missing', async () => {

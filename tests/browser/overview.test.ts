@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mail } from '../support/service.ts';
+import { anEmail } from '../support/service.ts';
 import { look, openDashboard } from './dashboard.ts';
 
 const dashboard = await openDashboard();
@@ -15,7 +15,7 @@ describe.skipIf(!dashboard)('Overview', () => {
     const { service, open } = dashboard!;
     const account = await service.account({ dailyQuota: 5 });
     for (const name of ['opened', 'delivered', 'bounce', 'clicked', 'complaint']) {
-      await service.send(account.key, mail({ to: [`${name}@simulator.test`], subject: name }));
+      await service.send(account.key, anEmail({ to: [`${name}@simulator.test`], subject: name }));
     }
     page = await open({ accountId: account.id, role: 'viewer' });
   });
@@ -28,7 +28,7 @@ describe.skipIf(!dashboard)('Overview', () => {
     await page.locator('.message-line', { hasText: 'Clicked' }).waitFor();
   });
 
-  it('shows what became of the mails', async () => {
+  it('shows what became of the emails', async () => {
     // Figures are counted every ten seconds at most, and asked for again by themselves.
     await page.getByText('1 complaint').waitFor({ timeout: 25_000 });
     await look(page, 'overview');

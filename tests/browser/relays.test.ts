@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addRelay } from '../relays/support.ts';
-import { mail } from '../support/service.ts';
+import { anEmail } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { type Dashboard, look, openDashboard } from './dashboard.ts';
 
@@ -43,7 +43,7 @@ describe.skipIf(dashboard === undefined)('relays', () => {
         ]),
       ],
     );
-    await service.send(account.key, mail());
+    await service.send(account.key, anEmail());
     page = await dashboard!.open({ accountId: account.id, role: 'owner', operator: true });
   }, 60_000);
 

@@ -1,7 +1,7 @@
-// Sandbox: captured mails as they went over the wire, the simulator's addresses, and an emptied inbox.
+// Sandbox: captured emails as they went over the wire, the simulator's addresses, and an emptied inbox.
 import { afterAll, describe, it } from 'vitest';
 import { captured } from '../support/captured.ts';
-import { mail } from '../support/service.ts';
+import { anEmail } from '../support/service.ts';
 import { look, openDashboard } from './dashboard.ts';
 
 const dashboard = await openDashboard();
@@ -13,7 +13,7 @@ describe.skipIf(!dashboard)('Sandbox', () => {
     const account = await service.account();
     const sent = await service.send(
       account.key,
-      mail({ subject: 'Caught', text: 'Hello! Your code is 482 913.' }),
+      anEmail({ subject: 'Caught', text: 'Hello! Your code is 482 913.' }),
     );
     await captured(service.database, sent.body.id);
     const page = await open({ accountId: account.id, role: 'developer' });

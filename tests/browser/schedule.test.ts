@@ -2,7 +2,7 @@
 // says, not only what the page shows; a viewer only looks, and one that has gone is told why it stays.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mail, type TestAccount } from '../support/service.ts';
+import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { look, openDashboard } from './dashboard.ts';
 
@@ -22,7 +22,7 @@ describe.skipIf(!dashboard)('Scheduled emails', () => {
 
   async function schedule(subject: string): Promise<string> {
     const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString();
-    const { body } = await dashboard!.service.send(account.key, mail({ subject, scheduled_at }));
+    const { body } = await dashboard!.service.send(account.key, anEmail({ subject, scheduled_at }));
     return body.id;
   }
 
@@ -31,7 +31,7 @@ describe.skipIf(!dashboard)('Scheduled emails', () => {
 
   it('stand in the list as scheduled, and are found by that', async () => {
     await schedule('In an hour');
-    await dashboard!.service.send(account.key, mail({ subject: 'At once' }));
+    await dashboard!.service.send(account.key, anEmail({ subject: 'At once' }));
     await page.goto('/messages');
     const line = page.locator('.message-line', { hasText: 'In an hour' });
     await line.getByText('Scheduled').waitFor();

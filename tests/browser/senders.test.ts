@@ -78,9 +78,9 @@ describe.skipIf(!dashboard)('Senders', () => {
     const [sent] = await service.database.query<{ uuid: string }>(
       `SELECT id AS uuid FROM messages WHERE recipients = '{ada@example.org}'`,
     );
-    const { mail } = await captured(service.database, showUuid('msg_', sent!.uuid));
+    const { email } = await captured(service.database, showUuid('msg_', sent!.uuid));
     const reader = await open();
-    await reader.goto(/http\S+\/verify\/\S+/.exec(mail.text!)![0]);
+    await reader.goto(/http\S+\/verify\/\S+/.exec(email.text!)![0]);
     await reader.getByRole('button', { name: 'Yes, verify ada@example.org' }).click();
     await reader.getByText('ada@example.org is verified').waitFor();
     // Nobody reloads.

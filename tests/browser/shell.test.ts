@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { captured } from '../support/captured.ts';
-import { mail, type TestAccount } from '../support/service.ts';
+import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { findings, look, openDashboard, screenshot } from './dashboard.ts';
 
@@ -16,7 +16,7 @@ describe.skipIf(!dashboard)('The frame of all pages', () => {
     const { service, open } = dashboard!;
     const [one, other] = [await service.account(), await service.account()];
     await service.database.query(`UPDATE accounts SET name = 'Other' WHERE id = $1`, [other.id]);
-    await service.send(other.key, mail({ subject: 'Of the other account' }));
+    await service.send(other.key, anEmail({ subject: 'Of the other account' }));
     const page = await open({ accountId: one.id, role: 'owner' });
     await service.database.query(
       `INSERT INTO members (account_id, user_id, role) SELECT $2, user_id, 'viewer' FROM members WHERE account_id = $1`,
@@ -98,7 +98,7 @@ describe.skipIf(!dashboard)('A phone', () => {
     });
     const sent = await service.send(
       account.key,
-      mail({
+      anEmail({
         to: ['bounce@simulator.test', long],
         subject: 'A subject that goes on for a while, to see where it ends',
         tags: ['orders', 'a-longer-tag'],
@@ -118,7 +118,7 @@ describe.skipIf(!dashboard)('A phone', () => {
       scopes: ['email:send'],
       rules: { approval: 'always' },
     });
-    ids.held = (await service.send(secret, mail({ subject: 'Waits for a person' }))).body.id;
+    ids.held = (await service.send(secret, anEmail({ subject: 'Waits for a person' }))).body.id;
     await client.api.templates.clone({ slug: 'welcome' });
     await captured(service.database, sent.body.id);
     const { data: items } = await client.api.sandbox.list();

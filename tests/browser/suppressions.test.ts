@@ -1,7 +1,7 @@
 // Suppressions: an address that complained is there by itself; one is added by hand, found, and let go after asking.
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { mail } from '../support/service.ts';
+import { anEmail } from '../support/service.ts';
 import { look, openDashboard } from './dashboard.ts';
 
 const dashboard = await openDashboard();
@@ -14,7 +14,7 @@ describe.skipIf(!dashboard)('Suppressions', () => {
     const page = await open({ accountId: account.id, role: 'developer' });
     await page.goto('/suppressions');
     await page.getByText('Nobody is suppressed').waitFor();
-    const sent = await service.send(account.key, mail({ to: ['complaint@simulator.test'] }));
+    const sent = await service.send(account.key, anEmail({ to: ['complaint@simulator.test'] }));
     await page.goto(`/messages/${sent.body.id}`);
     await page.locator('[data-event=complained]').waitFor();
     await page.getByRole('link', { name: 'Suppressions' }).click();

@@ -39,7 +39,7 @@ describe.skipIf(!dashboard)('Team', () => {
     await guest.getByLabel('Your name').fill('Grace');
     await guest.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await guest.getByRole('button', { name: 'Join' }).click();
-    // The invitation was no first mail of this account.
+    // The invitation was no first email of this account.
     await guest.getByText('Waiting for your first email').waitFor();
   });
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { captured } from '../support/captured.ts';
-import { mail, type TestAccount } from '../support/service.ts';
+import { anEmail, type TestAccount } from '../support/service.ts';
 import { look, openDashboard } from './dashboard.ts';
 
 const sample = readFileSync('catalog/account/welcome/sample.json', 'utf8');
@@ -32,7 +32,7 @@ describe.skipIf(!dashboard)('Templates', () => {
     expect(await page.getByRole('button', { name: 'New template' }).count()).toBe(0);
   });
 
-  it('is previewed on a desktop, on a phone and in a dark mail program', async () => {
+  it('is previewed on a desktop, on a phone and in a dark email program', async () => {
     const { service, open } = dashboard!;
     const account = await service.account();
     const page = await open({ accountId: account.id, role: 'viewer' });
@@ -85,7 +85,7 @@ describe.skipIf(!dashboard)('A template from nothing', () => {
       variables: { name: 'Bo' },
     });
     expect(sent.status).toBe(202);
-    const { html } = (await captured(service.database, sent.body.id)).mail;
+    const { html } = (await captured(service.database, sent.body.id)).email;
     expect(html).toContain('Hello Bo');
   });
 });
@@ -104,9 +104,9 @@ describe.skipIf(!dashboard)('A clone', () => {
     const { service } = dashboard!;
     const sent = await service.send(
       account.key,
-      mail({ ...welcome, subject: '', html: '', text: '' }),
+      anEmail({ ...welcome, subject: '', html: '', text: '' }),
     );
-    return (await captured(service.database, sent.body.id)).mail.subject;
+    return (await captured(service.database, sent.body.id)).email.subject;
   }
 
   it('shows a fault at its line and column while one edits', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
-import { mail, type TestAccount } from '../support/service.ts';
+import { anEmail, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { look, openDashboard } from './dashboard.ts';
 
@@ -52,7 +52,7 @@ describe.skipIf(!dashboard)('Webhooks', () => {
 
   it('fail, are retried by hand, are delivered', async () => {
     const { service } = dashboard!;
-    await service.send(account.key, mail({ to: ['delivered@simulator.test'] }));
+    await service.send(account.key, anEmail({ to: ['delivered@simulator.test'] }));
     // Nobody reloads.
     const failed = page.getByRole('button', { name: /Pending.*answered 500 · 1 attempt/ });
     await failed.waitFor();
@@ -153,7 +153,7 @@ async function openEndpoint(): Promise<{ page: Page; secret: string }> {
   const client = await openSignedIn(service, { accountId: account.id });
   const made = await client.api.webhooks.create({ url: hookUrl() });
   const before = received.length;
-  await service.send(account.key, mail({ to: ['delivered@simulator.test'] }));
+  await service.send(account.key, anEmail({ to: ['delivered@simulator.test'] }));
   await until(() => received.length > before);
   const page = await open({ accountId: account.id, role: 'developer' });
   await page.goto(`/webhooks/${made.id}`);

@@ -150,7 +150,7 @@ describe('a template of an account', () => {
   );
 
   it('may extend the layout, import the macros and replace blocks', () => {
-    const mail = renderEmail(
+    const email = renderEmail(
       compile(
         '{% extends "layout.html" %}{% import "macros.html" as ui with context %}' +
           '{% block content %}{{ ui.heading("Hi " ~ name) }}{{ ui.button("Go", "https://x.example") }}{% endblock %}' +
@@ -159,12 +159,12 @@ describe('a template of an account', () => {
       ),
       context,
     );
-    expect(mail.subject).toBe('For Ngozi <3 now');
-    expect(mail.html).toContain('Hi Ngozi &lt;3</h1>');
-    expect(mail.html).toContain('<title>For Ngozi &lt;3 now</title>');
-    expect(mail.html).toContain('<p>Hilfe</p>');
-    expect(mail.html).not.toContain('Need help?');
-    expect(mail.html).toContain('Terms &amp; Conditions');
+    expect(email.subject).toBe('For Ngozi <3 now');
+    expect(email.html).toContain('Hi Ngozi &lt;3</h1>');
+    expect(email.html).toContain('<title>For Ngozi &lt;3 now</title>');
+    expect(email.html).toContain('<p>Hilfe</p>');
+    expect(email.html).not.toContain('Need help?');
+    expect(email.html).toContain('Terms &amp; Conditions');
   });
 
   it('may start from a system template by its slug', () => {

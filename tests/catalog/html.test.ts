@@ -9,11 +9,11 @@ const rendered = ({ template, branding }: (typeof inEveryLayout)[number]) => ({
   slug: `${template.slug}, ${branding.layout}`,
   ...render(template, branding),
 });
-const mails = inEveryLayout.map(rendered);
+const emails = inEveryLayout.map(rendered);
 /** For the checkers, which take nearly all of the time. */
 const checked = inLayouts().map(rendered);
 
-/** html-validate rules that mails break on purpose. */
+/** html-validate rules that emails break on purpose. */
 const allowedRules: Record<string, string> = {
   'no-conditional-comment':
     'Outlook on Windows needs a fixed-width table around the fluid one, and its font and DPI settings',
@@ -25,10 +25,10 @@ const allowedRules: Record<string, string> = {
     'role="article" stands on a div because webmails replace <article> by a div without a role',
 };
 
-/** Features that caniemail knows some client not to support, and why a mail stays whole without them there. */
+/** Features that caniemail knows some client not to support, and why an email stays whole without them there. */
 const allowedFeatures: Record<string, string> = {
   '<style> element':
-    'only dark mode and small screens are in it; without it the mail is the light, fluid one',
+    'only dark mode and small screens are in it; without it the email is the light, fluid one',
   '<body> element': 'replaced by a div in webmails; the outer table repeats its background',
   '@media': 'as for <style>',
   'Class selector': 'as for <style>',
@@ -42,7 +42,7 @@ const allowedFeatures: Record<string, string> = {
     'hides the preheader; where it is dropped, max-height hides it, and mso-hide in Word',
   overflow: 'second hold of the hidden preheader',
   'border-radius': 'corners become square',
-  'word-break': 'very long words may widen the mail, none does in the samples',
+  'word-break': 'very long words may widen the email, none does in the samples',
   'white-space': 'an amount may wrap',
   'text-decoration': 'links are told by colour too',
   'height property': 'bars repeat it as an attribute; Yahoo turns it into min-height',
@@ -108,7 +108,7 @@ describe('caniemail', () => {
 });
 
 describe('our own rules', () => {
-  it.each(mails.map(({ slug, html }) => [slug, html!] as const))('hold for %s', (_slug, html) => {
+  it.each(emails.map(({ slug, html }) => [slug, html!] as const))('hold for %s', (_slug, html) => {
     expect(html).not.toMatch(/<script|<link|@import|@font-face|url\(|<iframe|<form|\son\w+=/i);
     const images = html.match(/<img[^>]*>/g) ?? [];
     const logos = images.filter((image) => image.includes('/logo'));
@@ -123,15 +123,15 @@ describe('our own rules', () => {
     // Whoever reads with images off, or out loud, is told where each link goes.
     for (const [, label] of html.matchAll(/<a [^>]*>([^<]*)<\/a>/g))
       expect(label!.trim()).not.toBe('');
-    // The line shown beside the subject is ours, and is not followed by the first words of the mail.
+    // The line shown beside the subject is ours, and is not followed by the first words of the email.
     expect(html).toMatch(/display:none[^>]*>[^<&]{10,}.*(?:&#847;&zwnj;&nbsp;&#8199;){30}/);
   });
 
   it('use no class without a rule and no rule without a class', () => {
-    const styles = mails[0]!.html.match(/<style>.*?<\/style>/gs)!.join('');
+    const styles = emails[0]!.html.match(/<style>.*?<\/style>/gs)!.join('');
     const ruled = new Set([...styles.matchAll(/\.([a-z][a-z-]*)/g)].map(([, name]) => name!));
     const used = new Set(
-      mails.flatMap(({ html }) =>
+      emails.flatMap(({ html }) =>
         [...html.matchAll(/class="([^"]*)"/g)].flatMap(([, names]) => names!.split(' ')),
       ),
     );

@@ -86,7 +86,7 @@ describe.skipIf(python.status !== 0)('real Jinja2', () => {
   });
 
   it.each(cases.map(({ template }, index) => [template.slug, index] as const))(
-    'gives the same mail for %s (%i)',
+    'gives the same email for %s (%i)',
     (_slug, index) => {
       const { template, variables, branding } = cases[index]!;
       const ours = render(template, branding, variables);

@@ -18,10 +18,10 @@ if (!installed) {
 describe.skipIf(!installed)('SpamAssassin', () => {
   it('takes no offence at any template', { timeout: 300_000 }, async () => {
     // The layouts in turn: each email in one of them.
-    const mails = await Promise.all(
+    const emails = await Promise.all(
       templates.map((template, index) => bytesOf(template, layouts[index % layouts.length]!)),
     );
-    const mailbox = mails.map((mail) => `From - Mon Nov 16 12:00:00 2026\n${mail}\n`).join('');
+    const mailbox = emails.map((email) => `From - Mon Nov 16 12:00:00 2026\n${email}\n`).join('');
     const { stdout } = spawnSync('spamassassin', ['--local', '--test-mode', '--mbox'], {
       input: mailbox,
       maxBuffer: 1 << 28,
@@ -48,7 +48,7 @@ async function bytesOf(
   { slug, sample }: (typeof templates)[number],
   branding: (typeof layouts)[number],
 ): Promise<string> {
-  const mail = await making.make(
+  const email = await making.make(
     {
       ...{ slug, template: null, variables: structuredClone(sample) },
       branding: { key: null, value: brandingContext(branding) },
@@ -61,10 +61,10 @@ async function bytesOf(
     from: parseMailbox('Alder & Finch <hello@alderfinch.example>') as Mailbox,
     to: [parseMailbox('Nia Mwangi <nia@mail.example>') as Mailbox],
     ...{ cc: [], ownHeaders: [], headers: [] },
-    subject: mail.subject,
-    html: Buffer.from(mail.html),
-    text: Buffer.from(mail.text),
-    attachments: mail.files.map((file) => ({ ...file, content: Buffer.from(file.content) })),
+    subject: email.subject,
+    html: Buffer.from(email.html),
+    text: Buffer.from(email.text),
+    attachments: email.files.map((file) => ({ ...file, content: Buffer.from(file.content) })),
   });
   return Buffer.concat(emailChunks(composed)).toString().replaceAll('\r\n', '\n');
 }

@@ -1,4 +1,4 @@
-// On a real Citus of a coordinator and two nodes: accounts lie where we think they do, and every mail
+// On a real Citus of a coordinator and two nodes: accounts lie where we think they do, and every email
 // goes its whole way, from the send to the relay's report.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCluster } from '../../src/store/cluster.ts';
@@ -49,7 +49,7 @@ describe.skipIf(why !== undefined)('on Citus', { timeout: 240_000 }, () => {
       }
     });
 
-    it('every mail goes its whole way, and a repeat is known', async () => {
+    it('every email goes its whole way, and a repeat is known', async () => {
       const ids = await Promise.all(
         [...here, ...there].map(async (account) => {
           const first = await send(service, account, 'the-same');

@@ -56,7 +56,7 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
       expect(status).toBe(503);
       expect(retryAfter).toBeGreaterThanOrEqual(1);
     }
-    for (const mail of load.accepted) await isSent(service, mail);
+    for (const email of load.accepted) await isSent(service, email);
     await service.stop();
     await own.database.close();
   });
@@ -88,7 +88,7 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
     );
     await load.stop();
     expect(load.refused.filter(({ account }) => here.includes(account))).toEqual([]);
-    for (const mail of load.accepted) await isSent(service, mail);
+    for (const email of load.accepted) await isSent(service, email);
     await service.stop();
     await own.database.close();
   });
@@ -113,7 +113,7 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
     await until(() => load.accepted.length > soFar + 20, 120_000);
     await load.stop();
     for (const { status } of load.refused) expect(status).toBe(503);
-    for (const mail of load.accepted) await isSent(service, mail);
+    for (const email of load.accepted) await isSent(service, email);
     const [kept] = await own.database.query<{ count: number }>('SELECT count(*) FROM messages');
     expect(kept!.count).toBeGreaterThanOrEqual(MESSAGES + load.accepted.length);
     console.info(

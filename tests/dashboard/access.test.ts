@@ -5,7 +5,7 @@ import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Access, type Api, ROUTES, type RouteName } from '../../src/dashboard/contract.ts';
 import { listSessions } from '../../src/people/sessions.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { type DashboardClient, openClient, openSignedIn } from './dashboard-client.ts';
 
 let service: TestService;
@@ -63,7 +63,7 @@ type Things = { [Name in WithParams]: Record<string, string> };
 
 /** One of everything that has an id, of the other account. */
 async function makeThings(): Promise<Things> {
-  const sent = await service.send(theirs.key, mail());
+  const sent = await service.send(theirs.key, anEmail());
   const message = { id: sent.body.id as string };
   const { userId } = await openSignedIn(service, { accountId: theirs.id });
   const [session] = await listSessions(service.database, userId);
@@ -170,7 +170,7 @@ describe('what belongs to another account', () => {
   });
 
   it('lists show only what is ours', async () => {
-    await service.send(ours.key, mail({ subject: 'Ours' }));
+    await service.send(ours.key, anEmail({ subject: 'Ours' }));
     const { data } = await us.api.messages.list();
     expect(new Set(data.map(({ subject }) => subject))).toEqual(new Set(['Ours']));
     const found = await us.api.messages.list({ id: theirThings.liveMessage.id });

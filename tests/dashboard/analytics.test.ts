@@ -3,7 +3,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readAnalytics } from '../../src/messages/analytics.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -19,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const send = async (changes: object) =>
-  expect((await service.send(account.key, mail({ ...changes }))).status).toBe(202);
+  expect((await service.send(account.key, anEmail({ ...changes }))).status).toBe(202);
 
 it('by recipient, and by what they were written for', async () => {
   const to = Array.from({ length: 9 }, (_, n) => `delivered+${n}@simulator.test`);

@@ -14,7 +14,7 @@ import {
 import { readHead } from '../../src/sending/stored-head.ts';
 import { dropOldPartitions, makePartitions } from '../../src/store/partitions.ts';
 import { catalog } from '../support/catalog.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type DashboardClient, openSignedIn } from './dashboard-client.ts';
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 async function send(changes: Record<string, unknown> = {}): Promise<string> {
-  const answer = await service.send(account.key, mail(changes));
+  const answer = await service.send(account.key, anEmail(changes));
   expect(answer.status).toBe(202);
   return answer.body.id;
 }
@@ -460,7 +460,7 @@ describe('live', () => {
     expect(seen.length).toBeGreaterThan(1);
   });
 
-  it('an account’s first mail is seen by who waits for it', async () => {
+  it('an account’s first email is seen by who waits for it', async () => {
     const fresh = await service.account();
     const waiting = await openSignedIn(service, { accountId: fresh.id, role: 'viewer' });
     expect((await waiting.api.usage.get()).has_sent).toBe(false);
@@ -470,7 +470,7 @@ describe('live', () => {
       event: 'messages',
       data: { data: [], has_more: false, next: null },
     });
-    await service.send(fresh.key, mail({ subject: 'First' }));
+    await service.send(fresh.key, anEmail({ subject: 'First' }));
     expect((await stream.next()).value.data).toMatchObject({ data: [{ subject: 'First' }] });
     await stream.return(undefined);
     expect((await waiting.api.usage.get()).has_sent).toBe(true);
@@ -491,7 +491,7 @@ it('statistics count what became of the messages', async () => {
   const fresh = await service.account();
   const viewer = await openSignedIn(service, { accountId: fresh.id, role: 'viewer' });
   for (const to of ['ada@example.net', 'opened@simulator.test', 'bounce@simulator.test']) {
-    await service.send(fresh.key, mail({ to: [to] }));
+    await service.send(fresh.key, anEmail({ to: [to] }));
   }
   const shown = await until(async () => {
     // Figures of the current hour are counted anew after ten seconds; a test does not wait.

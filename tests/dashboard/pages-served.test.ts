@@ -1,4 +1,4 @@
-// The pages as files: fallback to index.html, caching, security headers, the frame for mails; the API keeps its addresses.
+// The pages as files: fallback to index.html, caching, security headers, the frame for emails; the API keeps its addresses.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,7 +128,7 @@ describe('the running service', () => {
     );
   });
 
-  it('the frame for mails runs its own script only, in an origin of its own', async () => {
+  it('the frame for emails runs its own script only, in an origin of its own', async () => {
     const frame = await get('/dashboard/preview-frame');
     const policy = frame.headers.get('content-security-policy')!;
     expect(policy).toMatch(/^sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox;/);

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDns, type TestDns } from '../support/dns-server.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type DashboardClient, openSignedIn } from './dashboard-client.ts';
 
@@ -46,16 +46,16 @@ describe('suppressions and the sandbox', () => {
     ).rejects.toMatchObject({ status: 404, code: 'not-found' });
   });
 
-  it('captured mail is shown to its account only, and cleared for it only', async () => {
+  it('captured email is shown to its account only, and cleared for it only', async () => {
     const other = await service.account();
     const neighbour = await openSignedIn(service, { accountId: other.id });
-    await service.send(other.key, mail({ subject: 'Theirs' }));
+    await service.send(other.key, anEmail({ subject: 'Theirs' }));
     await until(async () => (await neighbour.api.sandbox.list()).data.length === 1);
     const fresh = await service.account();
     const owner = await openSignedIn(service, { accountId: fresh.id });
     await service.send(
       fresh.key,
-      mail({
+      anEmail({
         subject: 'Grüße',
         html: '<p>ä</p>',
         attachments: [

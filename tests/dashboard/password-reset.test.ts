@@ -1,5 +1,5 @@
 // A forgotten password: the link that is mailed works once, for an hour, and tells nobody who has a login.
-// And the mails of the service itself: their links are for their readers, not for the people of the account that sent them.
+// And the emails of the service itself: their links are for their readers, not for the people of the account that sent them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
@@ -33,13 +33,13 @@ const ask = (email: string, from = '192.0.2.1') =>
     headers: { 'x-forwarded-for': from },
   });
 
-const resetMailsTo = (email: string) =>
+const resetEmailsTo = (email: string) =>
   service.database.query(
     `SELECT FROM messages WHERE tags = '{password-reset}' AND recipients = $1`,
     [[email]],
   );
 
-/** The token of the link in the newest mail. */
+/** The token of the link in the newest email. */
 async function mailedToken(email: string): Promise<string> {
   const inbox = await openSignedIn(service, { accountId: account.id, operator: true });
   const { id } = await until(async () => {
@@ -51,7 +51,7 @@ async function mailedToken(email: string): Promise<string> {
 }
 
 describe('a forgotten password', () => {
-  it('is replaced by the link in the mail, once; all other sessions end', async () => {
+  it('is replaced by the link in the email, once; all other sessions end', async () => {
     const { email } = await makeUser(service.database, { accountId: account.id });
     const elsewhere = openClient(service.url);
     await elsewhere.call('signIn', { body: { email, password: PASSWORD } });
@@ -109,15 +109,15 @@ describe('a forgotten password', () => {
     const wrong = await ask('no address');
     expect([known.status, unknown.status, wrong.status]).toEqual([200, 200, 200]);
     expect([unknown.body, wrong.body]).toEqual([known.body, known.body]);
-    await until(async () => (await resetMailsTo(email)).length === 1);
-    expect(await resetMailsTo('nobody@people.example')).toEqual([]);
+    await until(async () => (await resetEmailsTo(email)).length === 1);
+    expect(await resetEmailsTo('nobody@people.example')).toEqual([]);
   });
 
   it('three that others asked for do not block the fourth of the owner', async () => {
     const { email } = await makeUser(service.database, { accountId: account.id });
     for (let n = 0; n < 3; n += 1) expect((await ask(email, '198.51.100.66')).status).toBe(200);
     expect((await ask(email, '192.0.2.44')).status).toBe(200);
-    await until(async () => (await resetMailsTo(email)).length === 4);
+    await until(async () => (await resetEmailsTo(email)).length === 4);
   });
 
   it('fills nobody’s mailbox: five links for an address and a network, twenty for a network', async () => {
@@ -126,10 +126,10 @@ describe('a forgotten password', () => {
       const statuses: number[] = [];
       for (let n = 0; n < 7; n += 1) statuses.push((await ask(address, '198.51.100.5')).status);
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
-      // From many networks nobody is refused, but only six mails come: their links are good for an hour.
+      // From many networks nobody is refused, but only six emails come: their links are good for an hour.
       for (let n = 0; n < 5; n += 1) expect((await ask(address, `192.0.2.${n}`)).status).toBe(200);
     }
-    await until(async () => (await resetMailsTo(email)).length === 6);
+    await until(async () => (await resetEmailsTo(email)).length === 6);
     const client: number[] = [];
     for (let n = 0; n < 21; n += 1) {
       client.push((await ask(`x${n}@people.example`, '203.0.113.7')).status);
@@ -143,7 +143,7 @@ describe('a forgotten password', () => {
   });
 });
 
-describe('mails of the service itself', () => {
+describe('emails of the service itself', () => {
   it('are listed, but their links are for their readers only', async () => {
     const owner = await openSignedIn(service, { accountId: account.id });
     const operator = await openSignedIn(service, { accountId: account.id, operator: true });
@@ -177,7 +177,7 @@ describe('mails of the service itself', () => {
     await until(async () => (await service.database.query(kept, [account.id, uuid])).length === 0);
     await expect(operator.api.messages.content(which)).rejects.toMatchObject({ status: 404 });
     expect((await operator.api.sandbox.get({ id })).text).toContain('/invitation#');
-    // A copy would be the account's own mail, open to all its people.
+    // A copy would be the account's own email, open to all its people.
     await expect(operator.api.messages.sendAgain(which)).rejects.toMatchObject({ status: 403 });
   });
 
@@ -190,13 +190,13 @@ describe('mails of the service itself', () => {
     await owner.api.team.invite({ email: 'bo@people.example', role: 'viewer' });
     const { link } = await mailedInvitation(service.database, 'bo@people.example');
     const { data } = await owner.api.messages.list();
-    const { mail } = await captured(service.database, data[0]!.id);
-    expect(mail.subject).not.toBe('Changed');
-    expect(mail.html).toContain(`href="${link}"`);
-    expect(mail.html).not.toContain('elsewhere.example');
+    const { email } = await captured(service.database, data[0]!.id);
+    expect(email.subject).not.toBe('Changed');
+    expect(email.html).toContain(`href="${link}"`);
+    expect(email.html).not.toContain('elsewhere.example');
   });
 
-  it('are no first mail: the quickstart goes on waiting', async () => {
+  it('are no first email: the quickstart goes on waiting', async () => {
     const own = await service.account();
     const owner = await openSignedIn(service, { accountId: own.id });
     await owner.api.team.invite({ email: 'cy@people.example', role: 'viewer' });

@@ -1,4 +1,4 @@
-// The frame for mails in a real browser: it shows what is posted to it, again and again, and nothing of the mail runs.
+// The frame for emails in a real browser: it shows what is posted to it, again and again, and nothing of the email runs.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { announceSkip, closeWindows, openBrowser } from '../support/browser.ts';
@@ -41,7 +41,7 @@ const show = (html: string) =>
     `document.querySelector('iframe').contentWindow.postMessage({ html: ${JSON.stringify(html)} }, '*')`,
   );
 
-it('shows mails one after the other, with their styles, and tells their height', async (context) => {
+it('shows emails one after the other, with their styles, and tells their height', async (context) => {
   if (browser === undefined) return context.skip();
   const frame = page.frames()[1]!;
   await show('<style>p { color: rgb(1, 2, 3) }</style><p style="height: 700px">First</p>');
@@ -67,7 +67,7 @@ it('tells its first words as an inbox shows them', async (context) => {
   expect(words.replace(/\s+/g, ' ').trim()).toBe('Hello there! Your code: 42 Bye now then');
 });
 
-it('nothing of the mail runs, connects or reaches the page around it', async (context) => {
+it('nothing of the email runs, connects or reaches the page around it', async (context) => {
   if (browser === undefined) return context.skip();
   const frame = page.frames()[1]!;
   const asked: string[] = [];

@@ -428,7 +428,7 @@ describe('invitations', () => {
     expect(await status(old)).toBe(404);
   });
 
-  it('without a mail there is none: an owner gets no link', async () => {
+  it('without an email there is none: an owner gets no link', async () => {
     const bare = await startTestService({ RELAY_URL: 'smtp://127.0.0.1:1', RELAY_DOWN: 'queue' });
     try {
       const { id } = await bare.account({ identities: [] });

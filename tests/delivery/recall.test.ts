@@ -6,7 +6,7 @@ import { readUuid } from '../../src/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   type Answer,
-  mail,
+  anEmail,
   request,
   startTestService,
   type TestAccount,
@@ -20,7 +20,7 @@ let sink: SmtpSink;
 let service: TestService;
 let other: TestService;
 let account: TestAccount;
-/** What the relay says to a recipient; a mail to `held@` waits for `letGo`. */
+/** What the relay says to a recipient; an email to `held@` waits for `letGo`. */
 let letGo: () => void = () => undefined;
 let held: Promise<void>;
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   sink = await startSink({
     onRcptTo: ({ address }, _session, done) =>
       done(address.startsWith('later') ? smtpError(451, 'later') : null),
-    onMail: ({ recipients: [to = ''] }) => (to.startsWith('held') ? held : undefined),
+    onEmail: ({ recipients: [to = ''] }) => (to.startsWith('held') ? held : undefined),
   });
   const env = { RELAY_URL: sink.url };
   service = await startTestService(env, { on: test });
@@ -53,7 +53,7 @@ const fromNow = (ms: number): string => new Date(Date.now() + ms).toISOString();
 const timeline = async (id: string) => (await service.get(account.key, `/v1/messages/${id}`)).body;
 
 async function send(changes: Record<string, unknown> = {}): Promise<string> {
-  const { status, body } = await service.send(account.key, mail(changes));
+  const { status, body } = await service.send(account.key, anEmail(changes));
   expect(status).toBe(202);
   return body.id;
 }
@@ -171,14 +171,14 @@ describe('cancelling', () => {
       limits: { dailyCap: 2 },
     });
     const to = ['ada@example.net', 'bob@example.net'];
-    const trySend = () => service.send(capped.key, mail({ to, scheduled_at: fromNow(HOUR_MS) }));
+    const trySend = () => service.send(capped.key, anEmail({ to, scheduled_at: fromNow(HOUR_MS) }));
     const { body } = await trySend();
     expect((await trySend()).body.detail).toContain('0 left');
     expect((await cancel(body.id, capped.key)).status).toBe(200);
     expect((await cancel(body.id, capped.key)).status).toBe(200);
     expect((await trySend()).status).toBe(202);
     expect((await trySend()).status).not.toBe(202);
-    const quota = await service.send(account.key, mail({ to }));
+    const quota = await service.send(account.key, anEmail({ to }));
     expect(quota).toMatchObject({
       status: 429,
       body: { detail: expect.stringContaining('1 left') },
@@ -195,7 +195,7 @@ describe('cancelling', () => {
     expect((await cancel(id, reader.key)).status).toBe(403);
   });
 
-  it('a key with limits changes only what it sent itself; mails of the service nobody’s key', async () => {
+  it('a key with limits changes only what it sent itself; emails of the service nobody’s key', async () => {
     const limited = await createKey(test.database, systemClock, {
       accountId: account.id,
       scopes: ['email:send'],
@@ -290,7 +290,7 @@ describe('racing the workers', () => {
     }, 60_000);
     expect(rows.filter(({ sent, cancelled }) => sent === cancelled)).toEqual([]);
     const sent = new Set(rows.filter((row) => row.sent).map(({ id }) => id));
-    const taken = sink.mails
+    const taken = sink.emails
       .map(({ envelopeId }) => envelopeId)
       .filter((id) => ids.includes(id))
       .map((id) => readUuid('msg_', id)!);

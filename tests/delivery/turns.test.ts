@@ -4,7 +4,7 @@ import { createTurns, type StillWanted, type Turns } from '../../src/delivery/tu
 import type { ClaimedMessage } from '../../src/queue/due.ts';
 import { until } from '../support/until.ts';
 
-/** A relay with one session that takes a mail whenever the test says so. */
+/** A relay with one session that takes an email whenever the test says so. */
 function oneSession(turns: Turns) {
   const offered: { name: string; stillWanted: StillWanted; settle: (name: string) => void }[] = [];
   const begun: string[] = [];
@@ -14,10 +14,10 @@ function oneSession(turns: Turns) {
     hand: (
       name: string,
       accountId: number,
-      mailClass: ClaimedMessage['class'] = 'normal',
+      emailClass: ClaimedMessage['class'] = 'normal',
       mayBegin = () => true,
     ) =>
-      turns.take({ accountId, class: mailClass }, mayBegin, (stillWanted) => {
+      turns.take({ accountId, class: emailClass }, mayBegin, (stillWanted) => {
         return new Promise<string>((settle) => offered.push({ name, stillWanted, settle }));
       }),
     async takeNext(): Promise<boolean> {
@@ -30,7 +30,7 @@ function oneSession(turns: Turns) {
   };
 }
 
-it('an account with one mail is soon next, behind another with many', async () => {
+it('an account with one email is soon next, behind another with many', async () => {
   const session = oneSession(createTurns(2));
   const all = Array.from({ length: 20 }, (_, n) => session.hand(`a${n}`, 1));
   all.push(session.hand('b', 2));
@@ -87,7 +87,7 @@ it('closed: what has not begun is given back at once, what has goes on', async (
   expect(await first).toBe('x');
 });
 
-it('mails that no session takes do not keep others from being offered', async () => {
+it('emails that no session takes do not keep others from being offered', async () => {
   const session = oneSession(createTurns(1));
   const all = ['hangs', 'flows'].map((name) => session.hand(name, 1));
   await until(() => session.offered.length === 2);
@@ -98,7 +98,7 @@ it('mails that no session takes do not keep others from being offered', async ()
   expect(session.begun).toEqual(['flows', 'hangs']);
 });
 
-it('a mail that cannot be made gives its turn on', async () => {
+it('an email that cannot be made gives its turn on', async () => {
   const turns = createTurns(1);
   const session = oneSession(turns);
   const fails = turns.take(

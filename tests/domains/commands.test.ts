@@ -1,11 +1,16 @@
-// Identities from the command line, as operators use them: records shown, DNS asked, an address proven by its mail.
+// Identities from the command line, as operators use them: records shown, DNS asked, an address proven by its email.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerIdentity } from '../../src/cli/identity.ts';
 import { registerSuppression } from '../../src/cli/suppression.ts';
 import { captured } from '../support/captured.ts';
 import { runInProcess } from '../support/command.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -73,7 +78,7 @@ it('a domain: added with its records, checked with what was seen and expected', 
 it('--verified marks at once and makes keys all the same', async () => {
   const added = await json(['identity', 'add', 'now.example', ...of(), '--verified']);
   expect(added).toMatchObject({ domain: 'now.example', verified: true, verified_by: 'operator' });
-  const sent = await service.send(account.key, mail({ from_email: 'a@now.example' }));
+  const sent = await service.send(account.key, anEmail({ from_email: 'a@now.example' }));
   const { raw } = await captured(service.database, sent.body.id);
   expect(raw.toString().match(/^DKIM-Signature: .*/gm)).toHaveLength(2);
 });
@@ -85,14 +90,14 @@ describe('an address', () => {
     const other = await service.account({ identities: [] });
     const added = await json(['identity', 'add', 'Ada@Home.Example', ...of(other.id)], SYSTEM);
     expect(added).toMatchObject({ address: 'ada@home.example', verified: false });
-    const { mail: got } = await captured(service.database, added.verification_mail);
+    const { email: got } = await captured(service.database, added.verification_message);
     expect(got.from?.address).toBe('noreply@example.com');
     expect(got.to?.[0]?.address).toBe('ada@home.example');
     const link = /http:\S+\/verify\/[\w-]+/.exec(got.text ?? '')![0];
     expect(got.html).toContain(`href="${link}"`);
 
     const maySend = async () =>
-      (await service.send(other.key, mail({ from_email: 'ada@home.example' }))).status;
+      (await service.send(other.key, anEmail({ from_email: 'ada@home.example' }))).status;
     const page = await fetch(link);
     expect(page.status).toBe(200);
     expect(await page.text()).toContain('Yes, verify ada@home.example');
@@ -103,20 +108,20 @@ describe('an address', () => {
     expect((await fetch(link)).status).toBe(404);
   });
 
-  it('gets its mail in the sandbox without any setting', async () => {
+  it('gets its email in the sandbox without any setting', async () => {
     const added = await json(['identity', 'add', 'zoe@home.example', ...of()]);
-    const { mail: got } = await captured(service.database, added.verification_mail);
+    const { email: got } = await captured(service.database, added.verification_message);
     expect(got.from?.address).toBe('no-reply@example.com');
     expect(got.to?.[0]?.address).toBe('zoe@home.example');
   });
 
   it('a newer link replaces the older, and none lives longer than two days', async () => {
     const add = async () => {
-      const { verification_mail } = await json(
+      const { verification_message } = await json(
         ['identity', 'add', 'bob@home.example', ...of()],
         SYSTEM,
       );
-      const { mail: got } = await captured(service.database, verification_mail);
+      const { email: got } = await captured(service.database, verification_message);
       return /http:\S+\/verify\/[\w-]+/.exec(got.text ?? '')![0];
     };
     const first = await add();
@@ -131,7 +136,7 @@ describe('an address', () => {
   it.each([
     ['SYSTEM_SENDER is not set', { RELAY_URL: 'smtp://127.0.0.1:2' }],
     ['not a verified identity', { SYSTEM_SENDER: 'a@nowhere.example' }],
-  ])('is added and told why there is no mail: %s', async (why, env) => {
+  ])('is added and told why there is no email: %s', async (why, env) => {
     const { stdout, code } = await run(['identity', 'add', 'eve@home.example', ...of()], env);
     expect(code).toBe(0);
     expect(stdout).toContain('eve@home.example is not verified yet.');
@@ -144,7 +149,7 @@ describe('suppressions', () => {
     const added = await json(['suppression', 'add', 'Ada@BÜCHER.example', ...of()]);
     expect(added).toMatchObject({ address: 'ada@xn--bcher-kva.example', reason: 'manual' });
     expect(await json(['suppression', 'list', ...of()])).toMatchObject([added]);
-    const id = (await service.send(account.key, mail({ to: ['ADA@bücher.example'] }))).body.id;
+    const id = (await service.send(account.key, anEmail({ to: ['ADA@bücher.example'] }))).body.id;
     const { events } = await until(async () => {
       const { body } = await service.get(account.key, `/v1/messages/${id}`);
       return body.status === 'bounced' && body;

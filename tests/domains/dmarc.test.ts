@@ -11,7 +11,12 @@ import { proveReturnPath } from '../../src/accounts/return-path-proof.ts';
 import { openSecret } from '../../src/secrets.ts';
 import type { Vault } from '../../src/store/vault.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let zone: TestDns;
@@ -303,7 +308,10 @@ describe('senders', () => {
   const check = (domain: string) =>
     checkDomain({ ...deps(), probeReturnPath: async () => undefined }, account.id, domain);
   const send = async (from: string) => {
-    const { status, headers, body } = await service.send(account.key, mail({ from_email: from }));
+    const { status, headers, body } = await service.send(
+      account.key,
+      anEmail({ from_email: from }),
+    );
     return { status, warning: headers.get('x-sm-warning'), detail: body.detail };
   };
   /** A process learns within a second what another one changed. */
@@ -370,7 +378,7 @@ describe('senders', () => {
     await changeAccount(service.database, account.id, { lintSends: true, name: 'Linted' });
     const request = { from_email: 'ada@single.example', html: '<a href="/x">Hi {{ name }}</a>' };
     const warning = await until(async () => {
-      const { headers } = await service.send(account.key, mail(request));
+      const { headers } = await service.send(account.key, anEmail(request));
       const told = headers.get('x-sm-warning');
       return told?.includes('broken-link') ? told : undefined;
     });

@@ -13,7 +13,12 @@ import { openSecret } from '../../src/secrets.ts';
 import type { Vault } from '../../src/store/vault.ts';
 import { captured } from '../support/captured.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const bounceDomain = 'bounces.test';
@@ -98,7 +103,7 @@ describe('checking', () => {
       seen: [],
       note: 'the name does not exist',
     });
-    const refused = await service.send(account.key, mail({ from_email: 'a@example.com' }));
+    const refused = await service.send(account.key, anEmail({ from_email: 'a@example.com' }));
     expect(refused.status).toBe(403);
 
     publish(before);
@@ -109,7 +114,7 @@ describe('checking', () => {
       verified: true,
       verifiedBy: 'dns',
     });
-    const accepted = await service.send(account.key, mail({ from_email: 'a@example.com' }));
+    const accepted = await service.send(account.key, anEmail({ from_email: 'a@example.com' }));
     expect(accepted.status).toBe(202);
   });
 
@@ -261,11 +266,11 @@ describe('signing', () => {
     );
   };
 
-  it('every mail of the domain with both keys, as an independent verifier sees through DNS', async () => {
+  it('every email of the domain with both keys, as an independent verifier sees through DNS', async () => {
     await changeAccount(service.database, account.id, { oneClickUnsubscribe: true });
     const sent = await service.send(
       account.key,
-      mail({
+      anEmail({
         from_email: 'Jürgen <a@example.com>',
         subject: 'Grüße',
         html: '<p>Ü <a href="https://x.example/">x</a></p>',
@@ -296,14 +301,14 @@ describe('signing', () => {
   });
 
   it('breaks when a word is changed', async () => {
-    const sent = await service.send(account.key, mail({ from_email: 'a@example.com' }));
+    const sent = await service.send(account.key, anEmail({ from_email: 'a@example.com' }));
     const { raw } = await captured(service.database, sent.body.id);
     const changed = Buffer.from(raw.toString('latin1').replace('Hello!', 'Hullo!'), 'latin1');
     expect((await verdicts(changed)).map((it) => it.result)).toEqual(['neutral', 'neutral']);
   });
 
   it('uses the return path of the domain, and reports come to it', async () => {
-    const sent = await service.send(account.key, mail({ from_email: 'a@example.com' }));
+    const sent = await service.send(account.key, anEmail({ from_email: 'a@example.com' }));
     const { envelopeFrom } = await captured(service.database, sent.body.id);
     expect(envelopeFrom).toMatch(/^bounce\+[a-z2-7]{53}@sm-bounces\.example\.com$/);
     await until(
@@ -313,21 +318,21 @@ describe('signing', () => {
     );
   });
 
-  it('starts with the first mail after the domain was added, also when the account was just used', async () => {
-    await service.send(account.key, mail({ from_email: 'a@example.com' }));
+  it('starts with the first email after the domain was added, also when the account was just used', async () => {
+    await service.send(account.key, anEmail({ from_email: 'a@example.com' }));
     await add('quick.example', true);
-    const sent = await service.send(account.key, mail({ from_email: 'a@quick.example' }));
+    const sent = await service.send(account.key, anEmail({ from_email: 'a@quick.example' }));
     const { raw } = await captured(service.database, sent.body.id);
     expect(raw.toString()).toContain('d=quick.example;');
     await removeIdentity(service.database, account.id, 'quick.example');
   });
 
-  it('is not left out when a key cannot be opened: the mail waits', async () => {
+  it('is not left out when a key cannot be opened: the email waits', async () => {
     await add('locked.example', true);
     await service.database.query(
       `UPDATE domains SET rsa_private = ed25519_private WHERE domain = 'locked.example'`,
     );
-    const sent = await service.send(account.key, mail({ from_email: 'a@locked.example' }));
+    const sent = await service.send(account.key, anEmail({ from_email: 'a@locked.example' }));
     const [row] = await until(async () => {
       const rows = await service.database.query<{ reason: string }>(
         `SELECT reason FROM due_messages WHERE state = 'set aside'`,
@@ -385,7 +390,7 @@ describe('the daily look', () => {
   it('goes back to the common return path when the CNAME is gone', async () => {
     dns.zone.delete('CNAME sm-bounces.example.com');
     await check('example.com');
-    const sent = await service.send(account.key, mail({ from_email: 'a@example.com' }));
+    const sent = await service.send(account.key, anEmail({ from_email: 'a@example.com' }));
     const { envelopeFrom } = await captured(service.database, sent.body.id);
     expect(envelopeFrom).toMatch(/@bounces\.test$/);
   });

@@ -11,7 +11,12 @@ import { checkSealed, openSecret } from '../../src/secrets.ts';
 import type { Secret } from '../../src/store/installation.ts';
 import { captured } from '../support/captured.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const bounceDomain = 'bounces.test';
@@ -60,7 +65,7 @@ const selectorOf = ({ records }: Domain, purpose: string): string | undefined =>
   records.find((record) => record.purpose === purpose)?.name.split('.')[0];
 
 async function sent(request: Record<string, unknown>): Promise<string> {
-  const { body } = await service.send(account.key, mail(request));
+  const { body } = await service.send(account.key, anEmail(request));
   return (await captured(service.database, body.id)).raw.toString();
 }
 
@@ -78,7 +83,7 @@ async function verdicts(raw: string) {
 }
 
 describe('a change of keys', () => {
-  it('publishes, waits, switches and retires, and every mail verifies on the way', async () => {
+  it('publishes, waits, switches and retires, and every email verifies on the way', async () => {
     const before = await add('turn.example');
     publish(before);
     expect(before.rotation).toBeNull();

@@ -9,7 +9,7 @@ import { captured } from '../support/captured.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
 import {
-  mail,
+  anEmail,
   request,
   startTestService,
   type TestAccount,
@@ -59,7 +59,7 @@ interface Race {
 async function hold(round: number): Promise<Pick<Race, 'id' | 'sha256'>[]> {
   const ids = await Promise.all(
     Array.from({ length: AT_ONCE }, async (_, index) => {
-      const { body } = await service.send(agent, mail({ text: `Race ${round}.${index}.` }));
+      const { body } = await service.send(agent, anEmail({ text: `Race ${round}.${index}.` }));
       return body.id as string;
     }),
   );
@@ -134,7 +134,7 @@ async function judge({ id, sha256, approved }: Race, text: string): Promise<stri
     expect(await leaving(id)).toEqual({ due: 1, sent: 0, captured: 0 });
     return 'scheduled';
   }
-  const { mail: left } = await captured(test.database, id);
+  const { email: left } = await captured(test.database, id);
   expect(left.text?.trim()).toBe(text);
   await until(async () => (await leaving(id)).sent === 1);
   expect(await leaving(id)).toEqual({ due: 0, sent: 1, captured: 1 });

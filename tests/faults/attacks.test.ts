@@ -74,11 +74,11 @@ const welcome = (
     changes.subject === undefined ? {} : { subject: changes.subject },
   );
 
-const send = (account: TestAccount, mail: Record<string, unknown>) =>
+const send = (account: TestAccount, email: Record<string, unknown>) =>
   request(`${service.url}/v1/send`, {
     method: 'POST',
     headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
-    body: JSON.stringify(mail),
+    body: JSON.stringify(email),
   });
 
 const residentMb = (): number =>
@@ -88,8 +88,8 @@ const residentMb = (): number =>
 const DOORS: Record<string, (attack: (typeof ATTACKS)[string]) => Promise<number>> = {
   'POST /v1/send': async (attack) => (await send(attacker, welcome(attack))).status,
   'MCP send_email': async (attack) => {
-    const mail = JSON.parse(JSON.stringify(welcome(attack))) as Record<string, unknown>;
-    const call = rpc('modern', 'tools/call', { name: 'send_email', arguments: mail });
+    const email = JSON.parse(JSON.stringify(welcome(attack))) as Record<string, unknown>;
+    const call = rpc('modern', 'tools/call', { name: 'send_email', arguments: email });
     const { status } = await request(`${service.url}/mcp`, {
       method: 'POST',
       headers: { ...call.headers, 'x-api-key': attacker.key },

@@ -1,4 +1,4 @@
-// The ledger of a campaign: every 202, every mail that came, every trouble; and what follows: lost, repeated and why, stalls.
+// The ledger of a campaign: every 202, every email that came, every trouble; and what follows: lost, repeated and why, stalls.
 // Before: campaign.ts writes it. After: the test and run-campaign.ts judge it.
 import type { Arrival } from '../support/faulty-relay.ts';
 
@@ -31,7 +31,7 @@ export interface Verdict {
   /** How many repeats, by cause. */
   repeats: Map<string, number>;
   unexplained: string[];
-  /** Mails that came although nobody saw their 202. */
+  /** Emails that came although nobody saw their 202. */
   unannounced: number;
   longestToHandOverMs: number;
   longestGapMs: number;
@@ -67,7 +67,7 @@ export function judge(ledger: Ledger): Verdict {
   };
 }
 
-/** Of a mail that came n times, n − 1 must each have a reason why that was not the end of it. */
+/** Of an email that came n times, n − 1 must each have a reason why that was not the end of it. */
 function explainRepeats(byId: Map<string, Arrival[]>, troubles: readonly Trouble[]) {
   const repeats = new Map<string, number>();
   const unexplained: string[] = [];
@@ -80,7 +80,7 @@ function explainRepeats(byId: Map<string, Arrival[]>, troubles: readonly Trouble
   return { repeats, unexplained };
 }
 
-/** Why nobody could know, or could write down, that the relay has the mail. */
+/** Why nobody could know, or could write down, that the relay has the email. */
 function causeOf(arrival: Arrival, troubles: readonly Trouble[]): string | null {
   if (!arrival.answered) return 'the line was cut, or the relay hung, before its answer';
   if (arrival.cut) return 'the line was cut within a second of the relay’s answer';
@@ -100,7 +100,7 @@ function lastsUntil({ kind, fromMs, untilMs }: Trouble): number {
   return kind === 'database away' ? untilMs + DATABASE_BACK_WITHIN_MS : untilMs;
 }
 
-/** The longest time without a 202, and the longest of it in which nothing that accepts mail was broken. */
+/** The longest time without a 202, and the longest of it in which nothing that accepts email was broken. */
 function gaps({ accepted, troubles }: Ledger) {
   const times = [...accepted.values()].sort((a, b) => a - b);
   const broken = troubles.filter(({ kind }) => kind !== 'relay');

@@ -24,8 +24,8 @@ export const RELAY_FAULTS: readonly RelayFault[] = [
   'silent',
   'hangs at MAIL',
   'defers the recipient',
-  'cuts after the mail',
-  'hangs after the mail',
+  'cuts after the email',
+  'hangs after the email',
 ];
 
 export function relayTroubles({ relay }: Stage, chance: Chance): Draw[] {

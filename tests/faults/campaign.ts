@@ -1,8 +1,8 @@
-// The campaign: random troubles under load, and a ledger of every 202 and every mail at the relay. Processes and database have
+// The campaign: random troubles under load, and a ledger of every 202 and every email at the relay. Processes and database have
 // one schedule, the relay another beside it. In the end all is mended, and everything that was accepted must have arrived.
 import { setTimeout as wait } from 'node:timers/promises';
 import { releaseSetAside } from '../../src/queue/quarantine.ts';
-import { mail, makeAccount, request } from '../support/service.ts';
+import { anEmail, makeAccount, request } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { createChance } from './campaign-chance.ts';
 import type { Ledger } from './campaign-ledger.ts';
@@ -82,7 +82,7 @@ async function startClients({ actors, database }: Stage, ledger: Ledger) {
     const answer = await request(url, {
       method: 'POST',
       headers: { 'x-api-key': key, 'content-type': 'application/json' },
-      body: JSON.stringify(mail({ subject })),
+      body: JSON.stringify(anEmail({ subject })),
       signal: AbortSignal.timeout(CLIENT_WAITS_MS),
     }).catch(() => undefined);
     if (answer?.status === 202) ledger.accepted.set(answer.body.id, Date.now());

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { logIn } from '../submission/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/process.ts';
-import { mail, makeAccount, type TestAccount } from '../support/service.ts';
+import { anEmail, makeAccount, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startWatched, type WatchedProcess } from '../support/watched-process.ts';
 import { fromTemplate } from '../templates/support.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
     dailyQuota: 1_000_000,
   });
   for (let n = 0; n < 20; n++) await ask('/v1/send', welcome());
-  await ask('/v1/send', mail({ text: repeated('warm ', 2 * MB) }));
+  await ask('/v1/send', anEmail({ text: repeated('warm ', 2 * MB) }));
 }, 120_000);
 afterAll(async () => {
   await service.end('SIGTERM');
@@ -105,12 +105,12 @@ describe.each(Object.keys(LARGEST))('%s', (name) => {
   beforeAll(async () => {
     fresh = await startWatched({ DATABASE_URL: test.url, ROLES: 'api' });
     for (let n = 0; n < 20; n++) await ask('/v1/send', welcome(), fresh);
-    await ask('/v1/send', mail({ text: repeated('warm ', 2 * MB) }), fresh);
+    await ask('/v1/send', anEmail({ text: repeated('warm ', 2 * MB) }), fresh);
   }, 120_000);
   afterAll(() => fresh.end('SIGTERM'));
 
   it('is sent', async () => {
-    const body = JSON.stringify(mail(LARGEST[name]!()));
+    const body = JSON.stringify(anEmail(LARGEST[name]!()));
     const { stands, aboveFirstMb } = await fresh.watch(async () => {
       const { status, text } = await ask('/v1/send', body, fresh);
       expect(status).toBe(202);
@@ -151,9 +151,9 @@ describe('taken, delivered into the sandbox, reported and opened by a script', (
         const isQuiet = async () =>
           (await of('due_messages')).length === 0 && (await of('sandbox_acts')).length === 0;
         const to = ['clicked@simulator.test'];
-        for (let n = 0; n < 20; n++) await ask('/v1/send', mail({ to }), all, sender);
+        for (let n = 0; n < 20; n++) await ask('/v1/send', anEmail({ to }), all, sender);
         await until(isQuiet, 60_000);
-        const body = JSON.stringify(mail({ ...LARGEST[name]!(), to }));
+        const body = JSON.stringify(anEmail({ ...LARGEST[name]!(), to }));
         const { stands, aboveFirstMb } = await all.watch(async () => {
           expect((await ask('/v1/send', body, all, sender)).status).toBe(202);
           await until(isQuiet, 60_000);
@@ -186,7 +186,7 @@ describe('refused, or made small', () => {
     [
       '100 × 240 KB of text',
       '/v1/send/batch',
-      () => Array.from({ length: 100 }, () => mail({ text: 'x'.repeat(240_000) })),
+      () => Array.from({ length: 100 }, () => anEmail({ text: 'x'.repeat(240_000) })),
     ],
     [
       '90 × 250 KB of a subject that may read a variable',
@@ -223,7 +223,7 @@ it('24 MB of character references, looked through for links because of a rule of
     scopes: ['email:send'],
     limits: { linkHosts: ['example.com'] },
   });
-  const body = JSON.stringify(mail({ html: repeated(`${'&#x41;'.repeat(500)} `, 24 * MB) }));
+  const body = JSON.stringify(anEmail({ html: repeated(`${'&#x41;'.repeat(500)} `, 24 * MB) }));
   const sends = async (): Promise<void> => {
     expect((await ask('/v1/send', body, service, limited)).status).toBe(202);
   };

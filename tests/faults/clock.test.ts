@@ -9,7 +9,7 @@ import { watchForLeaps } from '../../src/store/steady-clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { findFaketime, shiftedClock } from '../support/faketime.ts';
 import { runCommand, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request, startTestService } from '../support/service.ts';
+import { anEmail, makeAccount, request, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const DAY_MS = 86_400_000;
@@ -34,14 +34,14 @@ const oldDays = async (): Promise<number> => {
 
 describe.runIf(faketime !== undefined)('a process whose clock is wrong', () => {
   for (const shift of ['-3d', '+9d', '+100d']) {
-    it(`by ${shift}: mail is accepted and delivered at the database's time, and nothing is dropped`, async () => {
+    it(`by ${shift}: email is accepted and delivered at the database's time, and nothing is dropped`, async () => {
       const service = await startProcess({
         DATABASE_URL: test.url,
         ...shiftedClock(faketime!, shift),
       });
       const { key } = await makeAccount(test.database);
       const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-      const body = JSON.stringify(mail({ to: ['delivered@sandbox.localhost'] }));
+      const body = JSON.stringify(anEmail({ to: ['delivered@sandbox.localhost'] }));
       const sent = await request(`${service.url}/v1/send`, { method: 'POST', headers, body });
       expect(sent.status).toBe(202);
       const madeAtMs = idTimeMs(readId('msg_', sent.body.id)!);
@@ -67,7 +67,7 @@ describe.runIf(faketime !== undefined)('a process whose clock is wrong', () => {
       request(`${right.url}/v1/send`, {
         method: 'POST',
         headers,
-        body: JSON.stringify(mail({ to: [to] })),
+        body: JSON.stringify(anEmail({ to: [to] })),
       });
     const sent = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
@@ -93,14 +93,14 @@ describe.runIf(faketime !== undefined)('a process whose clock is wrong', () => {
 });
 
 describe('a database whose clock is wrong', () => {
-  it('set ahead and back under a running service: the partitions that mail needs are made on the spot', async () => {
+  it('set ahead and back under a running service: the partitions that email needs are made on the spot', async () => {
     let aheadMs = 0;
     const clock = { nowMs: () => Date.now() + aheadMs };
     const service = await startTestService({}, { on: test, clock });
     const { key } = await service.account();
     for (const days of [0, -3, 9, 100, -20_000]) {
       aheadMs = days * DAY_MS;
-      const answers = await Promise.all([1, 2, 3].map(() => service.send(key, mail())));
+      const answers = await Promise.all([1, 2, 3].map(() => service.send(key, anEmail())));
       expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
       const { body } = answers[0]!;
       expect((await service.get(key, `/v1/messages/${body.id}`)).status).toBe(200);
@@ -111,7 +111,7 @@ describe('a database whose clock is wrong', () => {
   it.each([
     ['a day ago by a steady clock is given up when it is put off', 'bounced'],
     ['a day ago by a clock that has just leapt waits on', 'queued'],
-  ])('mail that was accepted %s', async (_, status) => {
+  ])('email that was accepted %s', async (_, status) => {
     if (status === 'queued') {
       await test.database.query(
         `INSERT INTO maintenance_runs (last_run_at, steady_since) VALUES (now() - interval '9 days', now() - interval '99 days')`,
@@ -122,7 +122,7 @@ describe('a database whose clock is wrong', () => {
     const service = await startTestService({}, { on: test, clock });
     const { key, id } = await service.account();
     aheadMs = -25 * 3_600_000;
-    const { body } = await service.send(key, mail({ to: ['greylist@simulator.test'] }));
+    const { body } = await service.send(key, anEmail({ to: ['greylist@simulator.test'] }));
     aheadMs = 0;
     const settled = () =>
       test.database.query(

@@ -4,7 +4,7 @@ import { type EmbeddedDatabase, openEmbedded } from '../../src/store/embedded/op
 import { openDatabase } from '../../src/store/pool.ts';
 import { newFolder } from '../store/embedded-support.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request } from '../support/service.ts';
+import { anEmail, makeAccount, request } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 interface Line {
@@ -37,7 +37,7 @@ const send = () =>
   request(`${service.url}/v1/send`, {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify(mail({ to: ['delivered@sandbox.localhost'] })),
+    body: JSON.stringify(anEmail({ to: ['delivered@sandbox.localhost'] })),
   });
 const read = (id: string) =>
   request(`${service.url}/v1/messages/${id}`, { headers: { 'x-api-key': key } });

@@ -10,12 +10,18 @@ import { type Database, openDatabase } from '../../src/store/pool.ts';
 import { newFolder } from '../store/embedded-support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
-import { type Answer, mail, makeAccount, request, startTestService } from '../support/service.ts';
+import {
+  type Answer,
+  anEmail,
+  makeAccount,
+  request,
+  startTestService,
+} from '../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 const A_FEW_SECONDS = 8000;
-const sandboxMail = (changes = {}) => mail({ to: ['delivered@sandbox.localhost'], ...changes });
+const sandboxEmail = (changes = {}) => anEmail({ to: ['delivered@sandbox.localhost'], ...changes });
 
 const post = (url: string, key: string, body: unknown): Promise<Answer> =>
   request(url, {
@@ -32,8 +38,8 @@ const post = (url: string, key: string, body: unknown): Promise<Answer> =>
 async function knock(url: string, key: string): Promise<{ answers: Answer[]; tookMs: number }> {
   const startedAtMs = performance.now();
   const answers = await Promise.all([
-    post(`${url}/v1/send`, key, sandboxMail()),
-    post(`${url}/v1/send`, key, sandboxMail({ html: 'x'.repeat(100_000) })),
+    post(`${url}/v1/send`, key, sandboxEmail()),
+    post(`${url}/v1/send`, key, sandboxEmail({ html: 'x'.repeat(100_000) })),
     request(`${url}/v1/messages/msg_01M7F9YK9MACMZ8QYEY8YNPTTC`, { headers: { 'x-api-key': key } }),
     post(`${url}/mcp`, key, { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
     request(`${url}/readyz`),
@@ -104,7 +110,7 @@ describe('packets go nowhere', () => {
   it('every door answers 503 within seconds, and all of them work again once packets flow', async () => {
     const service = await startTestService({ DATABASE_URL: door.url }, { on: test });
     const { key } = await service.account();
-    expect((await service.send(key, sandboxMail())).status).toBe(202);
+    expect((await service.send(key, sandboxEmail())).status).toBe(202);
     const accepted = await countMessages(test.database);
     door.swallow();
     await expectRefusals(service.url, key);
@@ -119,7 +125,7 @@ describe('packets go nowhere', () => {
     await until(() => performance.now() - swallowedAtMs > 5500);
     await door.open();
     const { body } = await until(async () => {
-      const answer = await service.send(key, sandboxMail());
+      const answer = await service.send(key, sandboxEmail());
       return answer.status === 202 && answer;
     }, A_FEW_SECONDS);
     expect((await request(`${service.url}/readyz`)).status).toBe(200);
@@ -181,7 +187,7 @@ describe('PostgreSQL is frozen', () => {
     let sending = true;
     const senders = [1, 2, 3, 4].map(async () => {
       while (sending) {
-        const { status, body } = await post(`${service.url}/v1/send`, key, sandboxMail());
+        const { status, body } = await post(`${service.url}/v1/send`, key, sandboxEmail());
         if (status === 202) accepted.push(body.id);
         else {
           expect(status).toBe(503);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/pool.ts';
 import { newFolder } from '../store/embedded-support.ts';
 import { runCommand, type ServiceProcess, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request } from '../support/service.ts';
+import { anEmail, makeAccount, request } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const disk = newFolder(afterAll);
@@ -47,7 +47,7 @@ describe.runIf(mounted)('a disk of 300 MB', () => {
       method: 'POST',
       headers: { 'x-api-key': key, 'content-type': 'application/json' },
       body: JSON.stringify(
-        mail({ to: ['delivered@sandbox.localhost'], text: 'x'.repeat(400_000) }),
+        anEmail({ to: ['delivered@sandbox.localhost'], text: 'x'.repeat(400_000) }),
       ),
     });
   const ready = () => request(`${service.url}/readyz`);

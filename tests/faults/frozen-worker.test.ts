@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request } from '../support/service.ts';
+import { anEmail, makeAccount, request } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -11,14 +11,14 @@ const CONNECTIONS = 4;
 let test: TestDatabase;
 let sink: SmtpSink;
 const processes: ServiceProcess[] = [];
-/** Mails that came whole and wait for their answer. */
+/** Emails that came whole and wait for their answer. */
 const held: (() => void)[] = [];
 let holding = true;
 
 beforeAll(async () => {
   test = await createTestDatabase();
   sink = await startSink({
-    onMail: () => (holding ? new Promise((resolve) => held.push(resolve)) : undefined),
+    onEmail: () => (holding ? new Promise((resolve) => held.push(resolve)) : undefined),
   });
 });
 afterAll(async () => {
@@ -43,7 +43,7 @@ const left = async (): Promise<number> =>
   (await test.database.query<{ left: number }>('SELECT count(*) AS left FROM due_messages'))[0]!
     .left;
 
-it('100 mails: only those in the middle of DATA are doubled', async () => {
+it('100 emails: only those in the middle of DATA are doubled', async () => {
   const { key } = await makeAccount(test.database);
   const api = await start('api');
   const frozen = await start('delivery');
@@ -52,12 +52,12 @@ it('100 mails: only those in the middle of DATA are doubled', async () => {
       const answer = await request(`${api.url}/v1/send`, {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify(mail()),
+        body: JSON.stringify(anEmail()),
       });
       return answer.body.id as string;
     }),
   );
-  // Every session is in the middle of a mail; more are in hand behind them.
+  // Every session is in the middle of an email; more are in hand behind them.
   await until(() => held.length === CONNECTIONS, 60_000);
   await until(async () => {
     const [row] = await test.database.query<{ n: number }>(
@@ -78,11 +78,11 @@ it('100 mails: only those in the middle of DATA are doubled', async () => {
     () => frozen.output().includes('the lease on emails being handed over was lost'),
     30_000,
   );
-  await until(() => sink.mails.length >= MAILS + CONNECTIONS, 30_000);
+  await until(() => sink.emails.length >= MAILS + CONNECTIONS, 30_000);
   expect(await frozen.end('SIGTERM')).toBe(0);
 
   const times = new Map<string, number>();
-  for (const { envelopeId } of sink.mails) times.set(envelopeId, (times.get(envelopeId) ?? 0) + 1);
+  for (const { envelopeId } of sink.emails) times.set(envelopeId, (times.get(envelopeId) ?? 0) + 1);
   expect([...times.keys()].sort()).toEqual([...ids].sort());
   expect([...times.values()].filter((n) => n > 1)).toHaveLength(CONNECTIONS);
   // What the relay took is a fact, also when it was told late: both hand-overs are in the timeline.

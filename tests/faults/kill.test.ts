@@ -7,7 +7,7 @@ import { migrate, readMigrations } from '../../src/store/migrate.ts';
 import { openDatabase } from '../../src/store/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runCommand, type ServiceProcess, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request } from '../support/service.ts';
+import { anEmail, makeAccount, request } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -22,7 +22,7 @@ function sendUntil(urls: () => string[], key: string) {
       const answer = await request(`${url}/v1/send`, {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify(mail({ subject: `${client} ${number}` })),
+        body: JSON.stringify(anEmail({ subject: `${client} ${number}` })),
       }).catch(() => undefined);
       if (answer?.status === 202) accepted.push(answer.body.id);
     }
@@ -47,7 +47,7 @@ afterAll(async () => {
   await test.drop();
 });
 
-it('kill -9 of API and worker under load: every accepted mail is handed over', async () => {
+it('kill -9 of API and worker under load: every accepted email is handed over', async () => {
   const env = { DATABASE_URL: test.url, RELAY_URL: sink.url };
   const { key } = await makeAccount(test.database);
   const start = () => startProcess({ ...env, ROLES: 'api,delivery' });
@@ -66,11 +66,11 @@ it('kill -9 of API and worker under load: every accepted mail is handed over', a
       `UPDATE delivery_leases SET held_until = now() WHERE held_until < now() + interval '57 seconds'`,
     );
     await until(() => {
-      const handedOver = new Set(sink.mails.map((taken) => taken.envelopeId));
+      const handedOver = new Set(sink.emails.map((taken) => taken.envelopeId));
       return load.accepted.every((id) => handedOver.has(id));
     }, 60_000);
     // A repeat after the crash carries the same Message-ID.
-    for (const taken of sink.mails) {
+    for (const taken of sink.emails) {
       expect(taken.raw).toContain(`Message-ID: <${taken.envelopeId}@example.com>`);
     }
   } finally {
@@ -80,7 +80,7 @@ it('kill -9 of API and worker under load: every accepted mail is handed over', a
   }
 }, 240_000);
 
-it('kill -9 of the embedded PostgreSQL and of the service: every acknowledged mail is there', async () => {
+it('kill -9 of the embedded PostgreSQL and of the service: every acknowledged email is there', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandmartin-kill-'));
   const env = { DATA_DIR: join(folder, 'data'), ROLES: 'api' };
   let service = await startProcess(env);
@@ -91,7 +91,7 @@ it('kill -9 of the embedded PostgreSQL and of the service: every acknowledged ma
       const answer = await request(`${service.url}/v1/send`, {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify(mail({ from_email: 'a@demo.example' })),
+        body: JSON.stringify(anEmail({ from_email: 'a@demo.example' })),
       }).catch(() => undefined);
       if (answer?.status === 202) accepted.push(answer.body.id);
       return answer?.status;

@@ -7,7 +7,7 @@ import { rpc } from '../mcp/support.ts';
 import { logIn, openSmtp } from '../submission/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/process.ts';
-import { mail, makeAccount, request, type TestAccount } from '../support/service.ts';
+import { anEmail, makeAccount, request, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startWatched, type WatchedProcess } from '../support/watched-process.ts';
 import { fromTemplate } from '../templates/support.ts';
@@ -80,11 +80,11 @@ describe('HTML, through every door that takes it', () => {
       const resend = { from: 'hello@example.com', to: 'ada@example.net', subject: 'x', html };
       await expectUnmoved(async () => {
         const answers = [
-          await post(attacker, '/v1/send', mail({ html, text: undefined })),
+          await post(attacker, '/v1/send', anEmail({ html, text: undefined })),
           await post(
             attacker,
             '/v1/send/batch',
-            new Array(5).fill(mail({ html, text: undefined })),
+            new Array(5).fill(anEmail({ html, text: undefined })),
           ),
           await post(attacker, '/emails', resend),
           await post(attacker, '/emails/batch', [resend]),
@@ -100,8 +100,8 @@ describe('JSON', () => {
   it.each<[string, string]>([
     ['variables nested 5,000 deep', `{"variables":${nested(5000, '[', ']')}}`],
     ['objects nested 5,000 deep', `{"a":${nested(5000, '{"a":', '}').replace('}', '1}')}}`],
-    ['a NUL in a tag', JSON.stringify(mail({ tags: ['a\0b'] }))],
-    ['half a pair', JSON.stringify(mail({ subject: '\ud800' }))],
+    ['a NUL in a tag', JSON.stringify(anEmail({ tags: ['a\0b'] }))],
+    ['half a pair', JSON.stringify(anEmail({ subject: '\ud800' }))],
     ['a prototype', '{"__proto__":{"to":["a@example.net"]},"constructor":1}'],
     ['a list of 100,000 lists', `[${new Array(100_000).fill('[]').join(',')}]`],
   ])(
@@ -138,7 +138,7 @@ describe('HTML for which Resend’s door writes a text', () => {
 
 it('a tool call of 20 MB that is refused, in words about what it said', async () => {
   const html = `<p>${'word '.repeat(4 * 1024 * 1024)}</p>`;
-  const args = mail({ html, to: ['not an address'], variables: { a: 1 } });
+  const args = anEmail({ html, to: ['not an address'], variables: { a: 1 } });
   const call = rpc('modern', 'tools/call', { name: 'send_email', arguments: args });
   const body = JSON.stringify(call.body);
   await expectUnmoved(async () => {

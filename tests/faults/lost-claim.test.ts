@@ -1,4 +1,4 @@
-// A claim whose answer never came: the server has given mails to a living process that knows nothing of them. They leave all
+// A claim whose answer never came: the server has given emails to a living process that knows nothing of them. They leave all
 // the same; and a server that was held up claims nothing for a process that has long stopped waiting.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts';
 import { claimDue } from '../../src/queue/due.ts';
 import { type Leases, openLeases } from '../../src/queue/leases.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
@@ -38,9 +38,9 @@ const stateOf = async (): Promise<string | undefined> => {
   return rows[0]?.state;
 };
 
-/** A mail that was put off by its receiver and waits. */
-async function waitingMail(): Promise<string> {
-  const { body } = await service.send(account.key, mail({ to: ['greylist@simulator.test'] }));
+/** An email that was put off by its receiver and waits. */
+async function waitingEmail(): Promise<string> {
+  const { body } = await service.send(account.key, anEmail({ to: ['greylist@simulator.test'] }));
   await until(async () => (await stateOf()) === 'waiting');
   return body.id;
 }
@@ -61,7 +61,7 @@ const aClaimWaits = async (): Promise<boolean> => {
 };
 
 it('what was claimed for nobody is given back, and leaves', async () => {
-  await waitingMail();
+  await waitingEmail();
   await makeReadyUnderLock();
   await until(aClaimWaits);
   // The process loses its connections; the server, waiting for a lock, does not notice.
@@ -73,7 +73,7 @@ it('what was claimed for nobody is given back, and leaves', async () => {
 }, 60_000);
 
 it('a claim that comes to its end too late takes nothing', async () => {
-  await waitingMail();
+  await waitingEmail();
   // Nobody else claims meanwhile.
   await door.shut();
   const leases: Leases = await openLeases({

@@ -1,12 +1,12 @@
 // A primary with a synchronous standby dies or freezes under load, and the standby is promoted: the service finds it by itself,
-// and every mail that was answered with 202 is there.
+// and every email that was answered with 202 is there.
 import { expect, it } from 'vitest';
 import { readUuid } from '../../src/ids.ts';
 import { openDatabase } from '../../src/store/pool.ts';
 import { newFolder } from '../store/embedded-support.ts';
 import { startPostgresPair } from '../support/postgres-pair.ts';
 import { runCommand, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request } from '../support/service.ts';
+import { anEmail, makeAccount, request } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const ACCEPTED_BEFORE = 200;
@@ -30,7 +30,7 @@ for (const [what, signal] of [
         const answer = await request(`${service.url}/v1/send`, {
           method: 'POST',
           headers: { 'x-api-key': key, 'content-type': 'application/json' },
-          body: JSON.stringify(mail({ to: ['delivered@sandbox.localhost'] })),
+          body: JSON.stringify(anEmail({ to: ['delivered@sandbox.localhost'] })),
         });
         if (answer.status === 202) accepted.push(answer.body.id);
         else refusals.add(answer.status);

@@ -1,4 +1,4 @@
-// A relay that answers some mails and leaves others hanging, greets late, or hangs while we stop: the rest flows, and
+// A relay that answers some emails and leaves others hanging, greets late, or hangs while we stop: the rest flows, and
 // nobody waits for what will not come.
 import { afterEach, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
@@ -9,7 +9,7 @@ import {
 } from '../support/faulty-relay.ts';
 import { startProcess } from '../support/process.ts';
 import {
-  mail,
+  anEmail,
   makeAccount,
   request,
   startTestService,
@@ -31,20 +31,20 @@ async function startWith(relay: FaultyRelay, env: Record<string, string> = {}) {
   const service = await startTestService({ RELAY_URL: relay.url, ...env });
   closers.push(() => service.stop());
   const { key } = await service.account();
-  return { service, send: (to = 'ada@example.net') => service.send(key, mail({ to: [to] })) };
+  return { service, send: (to = 'ada@example.net') => service.send(key, anEmail({ to: [to] })) };
 }
 const metric = async (service: TestService, name: string): Promise<number> => {
   const text = await (await fetch(`${service.url}/metrics`)).text();
   return Number(new RegExp(`^${name}\\{.*\\} (\\S+)$`, 'm').exec(text)?.[1]);
 };
 
-// Each of the first two is taken out of what was seen: 30 mails held all 8 connections for 583 s.
+// Each of the first two is taken out of what was seen: 30 emails held all 8 connections for 583 s.
 const HANGS: [string, NonNullable<FaultyRelayOptions['hangs']>, string][] = [
   ['of one destination', ({ recipient }) => recipient.endsWith('@slow.example'), 'slow.example'],
   ['of some people', ({ recipient }) => recipient.startsWith('hang'), 'example.net'],
 ];
 it.each(HANGS)(
-  '30 mails %s hang: the others flow, on few sockets',
+  '30 emails %s hang: the others flow, on few sockets',
   async (_, hangs, domain) => {
     const relay = await startRelay({ hangs });
     const { service, send } = await startWith(relay);
@@ -67,7 +67,7 @@ it.each(HANGS)(
   90_000,
 );
 
-it('30 mails hang on the connections that stand, new ones work: nothing waits for ten minutes', async () => {
+it('30 emails hang on the connections that stand, new ones work: nothing waits for ten minutes', async () => {
   const relay = await startRelay({ hangs: ({ connection }) => connection < 12 });
   const { send } = await startWith(relay);
   const ids: string[] = [];
@@ -95,7 +95,7 @@ it('a relay that makes everybody wait for its greeting is not taken for dead onc
   expect((await send()).status).toBe(202);
 }, 60_000);
 
-it('an idle service notices an outage without a mail', async () => {
+it('an idle service notices an outage without an email', async () => {
   const relay = await startRelay();
   const { service } = await startWith(relay);
   await until(async () => (await metric(service, 'sandmartin_relay_state')) === 0);
@@ -115,7 +115,7 @@ it('a wall clock that is set back an hour keeps nothing open', async () => {
   closers.push(() => service.stop());
   const { key } = await service.account();
   const answers = (status: number) =>
-    until(async () => (await service.send(key, mail())).status === status);
+    until(async () => (await service.send(key, anEmail())).status === status);
   await relay.fail('closes');
   await answers(502);
   offsetMs = -3_600_000;
@@ -123,7 +123,7 @@ it('a wall clock that is set back an hour keeps nothing open', async () => {
   await answers(202);
 }, 60_000);
 
-it.each(['hangs at MAIL', 'hangs after the mail'] as const)(
+it.each(['hangs at MAIL', 'hangs after the email'] as const)(
   'SIGTERM while the relay %s: exit 0, and what was not begun is due at once',
   async (fault) => {
     const test = await createTestDatabase();
@@ -138,7 +138,7 @@ it.each(['hangs at MAIL', 'hangs after the mail'] as const)(
       request(`${process.url}/v1/send`, {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify(mail()),
+        body: JSON.stringify(anEmail()),
       });
     await Promise.all(Array.from({ length: 40 }, send));
     await until(() => relay.connects() >= 2);

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { startFaultyRelay } from '../support/faulty-relay.ts';
 import { startProcess } from '../support/process.ts';
-import { mail, startTestService } from '../support/service.ts';
+import { anEmail, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -21,7 +21,7 @@ it('an API process refuses while delivery finds the relay down; a frozen process
   closers.push(() => api.stop());
   const { key } = await api.account();
   const answers = (status: number, withinMs = 20_000) =>
-    until(async () => (await api.send(key, mail())).status === status, withinMs);
+    until(async () => (await api.send(key, anEmail())).status === status, withinMs);
   const frozen = await startProcess({ ...env, ROLES: 'delivery' });
   closers.push(() => frozen.end('SIGKILL'));
 

@@ -1,9 +1,14 @@
-// The relay in trouble of every kind, with little and much mail waiting: sends are refused soon, nobody storms it, and all
+// The relay in trouble of every kind, with little and much email waiting: sends are refused soon, nobody storms it, and all
 // goes on when it is back. The service and its sockets are real, the relay is the test's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultyRelay, type RelayFault, startFaultyRelay } from '../support/faulty-relay.ts';
 import { inFull } from '../support/longer.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 // Promised are 2 s to the first 502 and 5 s to the first 202; this machine may be busy with other tests.
@@ -25,15 +30,15 @@ afterAll(async () => {
 
 let firstRefusedAt = 0;
 async function send() {
-  const answer = await service.send(account.key, mail());
+  const answer = await service.send(account.key, anEmail());
   if (answer.status === 502) firstRefusedAt ||= performance.now();
   return answer;
 }
 /** Twenty at a time, until they are refused. */
-async function sendMany(mails: number): Promise<void> {
+async function sendMany(emails: number): Promise<void> {
   let begun = 0;
   const client = async () => {
-    while (begun++ < mails && firstRefusedAt === 0) await send();
+    while (begun++ < emails && firstRefusedAt === 0) await send();
   };
   await Promise.all(Array.from({ length: 20 }, client));
 }
@@ -67,18 +72,18 @@ const CASES = FAULTS.flatMap((fault) =>
   (fault === 'refuses' || fault === 'silent'
     ? inFull([1, 2, 20, 1000], [1, 2, 1000])
     : inFull([1, 20], [20])
-  ).map((mails) => [fault, mails] as const),
+  ).map((emails) => [fault, emails] as const),
 );
 
 describe('an outage', () => {
   it.each(CASES)(
-    'the relay %s with %i mails waiting: 502, no storm, 202 again',
-    async (fault, mails) => {
+    'the relay %s with %i emails waiting: 502, no storm, 202 again',
+    async (fault, emails) => {
       await answersWith(202, ACCEPTED_WITHIN_MS);
       await relay.fail(fault);
       const beganAt = performance.now();
       firstRefusedAt = 0;
-      await sendMany(mails);
+      await sendMany(emails);
       await answersWith(502, REFUSED_WITHIN_MS);
       const refused = await send();
       if (refused.status === 502)
@@ -91,7 +96,7 @@ describe('an outage', () => {
       await answersWith(202, ACCEPTED_WITHIN_MS);
       if (process.env.SHOW_TIMES) {
         const back = performance.now() - healedAt;
-        console.log(`${fault} ${mails}: 502 ${refusedMs.toFixed()} ms, 202 ${back.toFixed()} ms`);
+        console.log(`${fault} ${emails}: 502 ${refusedMs.toFixed()} ms, 202 ${back.toFixed()} ms`);
       }
       // What hangs on a session of before waits for its answer as long as RFC 5321 says.
       if (fault !== 'silent' && fault !== 'hangs at MAIL') await drain();

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { findFaketime, shiftedClock } from '../support/faketime.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request } from '../support/service.ts';
+import { anEmail, makeAccount, request } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -34,7 +34,7 @@ async function start(env: Record<string, string> = {}): Promise<ServiceProcess> 
 }
 
 const taken = (id: string): number =>
-  sink.mails.filter(({ envelopeId }) => envelopeId === id).length;
+  sink.emails.filter(({ envelopeId }) => envelopeId === id).length;
 
 it.runIf(faketime !== undefined)(
   'they outlive kill -9, and a process whose clock is two days ahead sends none early',
@@ -50,7 +50,7 @@ it.runIf(faketime !== undefined)(
     const first = await start();
     const schedule = async (ms: number) => {
       const scheduled_at = new Date(Date.now() + ms).toISOString();
-      const { status, body } = await ask(first, '/send', 'POST', mail({ scheduled_at }));
+      const { status, body } = await ask(first, '/send', 'POST', anEmail({ scheduled_at }));
       expect(status).toBe(202);
       return body.id as string;
     };
@@ -89,14 +89,14 @@ it('cancelled while a process dies with others in hand: never both, never neithe
   const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString();
   const ids: string[] = await Promise.all(
     Array.from({ length: 100 }, async () => {
-      const body = JSON.stringify(mail({ scheduled_at }));
+      const body = JSON.stringify(anEmail({ scheduled_at }));
       const sent = await request(`${api.url}/v1/send`, { method: 'POST', headers, body });
       expect(sent.status, JSON.stringify(sent.body)).toBe(202);
       return sent.body.id;
     }),
   );
   await test.database.query('UPDATE due_messages SET due_at = now()');
-  await until(() => sink.mails.length > 10, 60_000);
+  await until(() => sink.emails.length > 10, 60_000);
   // Who is told 503 asks again: cancelling twice is cancelling once.
   const answers = Promise.all(
     ids.map((id) =>

@@ -7,7 +7,7 @@ import { openEmbedded } from '../../src/store/embedded/open.ts';
 import { openDatabase } from '../../src/store/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request, type TestAccount } from '../support/service.ts';
+import { anEmail, makeAccount, request, type TestAccount } from '../support/service.ts';
 import { startSink } from '../support/smtp-sink.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -30,7 +30,7 @@ const sendTo = async (url: string, key: string) =>
     await request(`${url}/v1/send`, {
       method: 'POST',
       headers: { 'x-api-key': key, 'content-type': 'application/json' },
-      body: JSON.stringify(mail()),
+      body: JSON.stringify(anEmail()),
     })
   ).body.id as string;
 const states = async (): Promise<Record<string, number>> =>
@@ -42,11 +42,11 @@ const states = async (): Promise<Record<string, number>> =>
     ).map(({ state, n }) => [state, n]),
   );
 
-/** A relay that takes mails whole and never answers. */
+/** A relay that takes emails whole and never answers. */
 async function hangingRelay(): Promise<{ url: string; came: () => number }> {
   let came = 0;
   const sink = await startSink({
-    onMail: () => {
+    onEmail: () => {
       came++;
       return new Promise<void>(() => undefined);
     },
@@ -116,7 +116,7 @@ it('kill -9 of the service with the embedded database: the next start goes on at
   const next = await startProcess({ ...env, RELAY_URL: sink.url });
   try {
     // A lease lasts a minute; this is well before its end.
-    await until(() => new Set(sink.mails.map((it) => it.envelopeId)).size === ids.length, 20_000);
+    await until(() => new Set(sink.emails.map((it) => it.envelopeId)).size === ids.length, 20_000);
   } finally {
     await next.end('SIGTERM');
   }

@@ -49,7 +49,7 @@ describe('RFC 5965', () => {
   });
 
   it.each(['message/rfc822', 'text/rfc822', 'text/rfc822-headers'])(
-    'reads the mail that comes with it as %s',
+    'reads the email that comes with it as %s',
     (type) => {
       const raw = fixture('lab-abuse').toString('latin1').replace('message/rfc822', type);
       const { original } = parseReport(Buffer.from(raw, 'latin1'));

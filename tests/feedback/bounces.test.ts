@@ -1,4 +1,4 @@
-// Whole mails without a delivery-status part, as Exchange, qmail, Exim, Gmail and gateways write them; auto-replies; others.
+// Whole emails without a delivery-status part, as Exchange, qmail, Exim, Gmail and gateways write them; auto-replies; others.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/feedback/report.ts';
@@ -8,7 +8,7 @@ const manifest: Record<string, { kind: string; recipients: object[] }> = JSON.pa
   readFileSync(new URL('manifest.json', folder), 'utf8'),
 );
 
-describe('every mail of the corpus', () => {
+describe('every email of the corpus', () => {
   it('is a corpus worth its name', () => {
     const bounces = Object.values(manifest).filter(({ kind }) => kind === 'bounce');
     expect(bounces.length).toBeGreaterThanOrEqual(50);

@@ -1,5 +1,5 @@
 // DKIM signatures on reports, against mailauth: what it signs holds here, what was changed after that does not, in every
-// canonicalization; and a stranger's mail costs its length.
+// canonicalization; and a stranger's email costs its length.
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { dkimSign, dkimVerify } from 'mailauth';

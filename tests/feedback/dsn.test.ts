@@ -29,7 +29,7 @@ const REASONS: Record<string, string> = {
   'nouser+ünï@sink.test': 'user-unknown',
 };
 
-/** Only who is not there any more, or has gone elsewhere, gets no more mail at once. */
+/** Only who is not there any more, or has gone elsewhere, gets no more email at once. */
 const consequenceOf = (status: string, reason: string) => {
   if (status.startsWith('4')) return 'none';
   if (['user-unknown', 'moved', 'host-unknown'].includes(reason)) return 'suppress';

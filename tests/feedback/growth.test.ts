@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { classify, normalise } from '../../src/feedback/classify.ts';
 import { fieldGroups, readStatus } from '../../src/feedback/dsn.ts';
-import { headerText, parseParameters, readMail } from '../../src/feedback/mime.ts';
+import { headerText, parseParameters, readEmail } from '../../src/feedback/mime.ts';
 import { htmlText } from '../../src/feedback/notice.ts';
 import { parseReport } from '../../src/feedback/report.ts';
 import {
@@ -153,10 +153,10 @@ describe('families of texts', () => {
   const ENCODED = ['=?', '?=', '?q?', '?b?', 'utf-8', '=3D', '_', '*'];
 
   const readers: Record<string, [pieces: string[], read: (text: string) => unknown]> = {
-    readMail: [[...MARKS, ...HEADERS], (text) => readMail(Buffer.from(text, 'latin1'))],
-    'readMail of a multipart': [
+    readEmail: [[...MARKS, ...HEADERS], (text) => readEmail(Buffer.from(text, 'latin1'))],
+    'readEmail of a multipart': [
       [...MARKS, ...HEADERS],
-      (text) => readMail(Buffer.from(mixed + text, 'latin1')),
+      (text) => readEmail(Buffer.from(mixed + text, 'latin1')),
     ],
     parseParameters: [[...MARKS, ...HEADERS], (text) => parseParameters(`x;${text}`)],
     headerText: [[...MARKS, ...ENCODED], headerText],

@@ -68,7 +68,7 @@ describe('one by one', () => {
   });
 });
 
-describe('how far the mail had come', () => {
+describe('how far the email had come', () => {
   const said = '550 Unknown user ada@example.com';
   it.each<[Consequence, string]>([
     ['suppress', `${said} (in reply to RCPT TO command)`],

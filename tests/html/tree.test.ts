@@ -1,4 +1,4 @@
-// The tree of a mail against the one a browser makes (parse5): every word stands in the same elements, as far as the plain
+// The tree of an email against the one a browser makes (parse5): every word stands in the same elements, as far as the plain
 // text asks for them, also where end tags are left out or astray.
 import fc from 'fast-check';
 import { type DefaultTreeAdapterTypes as Browser, parse } from 'parse5';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BODY_LIMITS, createBodies } from '../../src/http/body.ts';
 import { type BodyRoom, createBodyRoom, type Place } from '../../src/http/body-room.ts';
 import { HTTP_LIMITS } from '../../src/http/server.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { head, type Line, openLine } from './sockets.ts';
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const MB = 1024 * 1024;
-const large = mail({
+const large = anEmail({
   attachments: [
     {
       filename: 'a.bin',
@@ -116,7 +116,7 @@ describe('answered without reading', () => {
   it('nothing that comes behind such an answer is done', async () => {
     const { key, id } = await service.account();
     const line = await openLine(service.url);
-    const send = JSON.stringify(mail());
+    const send = JSON.stringify(anEmail());
     const rest = head(
       'POST /v1/send?',
       'content-type: application/json',
@@ -138,7 +138,7 @@ describe('answered without reading', () => {
 
 it('a body in chunks of one byte takes no more memory than its bytes', async () => {
   const { key } = await service.account();
-  const json = JSON.stringify(mail({ text: 'x'.repeat(150_000) }));
+  const json = JSON.stringify(anEmail({ text: 'x'.repeat(150_000) }));
   const line = await openLine(service.url);
   line.send(
     head(

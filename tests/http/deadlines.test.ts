@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BODY_LIMITS } from '../../src/http/body.ts';
 import { HTTP_LIMITS } from '../../src/http/server.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { head, openLine } from './sockets.ts';
 
@@ -90,7 +90,7 @@ describe('half a body', () => {
 
 it('many that say nothing, from one address: the oldest goes, and who has something to say is heard', async () => {
   const silent = await Promise.all(Array.from({ length: 20 }, () => openLine(service.url)));
-  expect((await service.send(key, mail())).status).toBe(202);
+  expect((await service.send(key, anEmail())).status).toBe(202);
   await silent[0]!.closed;
   await until(() => silent.every((line) => line.socket.destroyed));
 });

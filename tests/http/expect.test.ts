@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const BODY = JSON.stringify(mail());
+const BODY = JSON.stringify(anEmail());
 
 /** Sends the head, and the body only when told to go on. Answers the statuses that came, in their order. */
 async function post(path: string, apiKey: string, body = BODY, extra = ''): Promise<number[]> {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { rpc } from '../mcp/support.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let key: string;
@@ -14,15 +14,15 @@ afterAll(() => service.stop());
 
 const subject = 'Café';
 it.each<[path: string, method: string, body: unknown, headers?: Record<string, string>]>([
-  ['/v1/send', 'POST', mail({ subject })],
-  ['/v1/send', 'POST', mail({ subject, html: 'x'.repeat(100_000) })],
-  ['/v1/send/batch', 'POST', [mail({ subject })]],
+  ['/v1/send', 'POST', anEmail({ subject })],
+  ['/v1/send', 'POST', anEmail({ subject, html: 'x'.repeat(100_000) })],
+  ['/v1/send/batch', 'POST', [anEmail({ subject })]],
   ['/v1/branding', 'PATCH', { brand_name: subject }],
   ['/v1/suppressions', 'POST', { address: 'a@example.net', note: subject }],
   [
     '/mcp',
     'POST',
-    rpc('modern', 'tools/call', { name: 'send_email', arguments: mail({ subject }) }).body,
+    rpc('modern', 'tools/call', { name: 'send_email', arguments: anEmail({ subject }) }).body,
     rpc('modern', 'tools/call', { name: 'send_email' }).headers,
   ],
   [

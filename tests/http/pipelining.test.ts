@@ -1,7 +1,7 @@
 // Many requests over one connection in one breath: they are answered in order, with turns for everybody else in between.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { longestBlockedMs } from '../support/blocked.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { head, openLine } from './sockets.ts';
 
@@ -36,7 +36,7 @@ it('who sends 4,000 without listening is cut off, and holds nobody up', async ()
 
 it('in their order, whatever each of them is', async () => {
   const { key } = await service.account();
-  const body = JSON.stringify(mail());
+  const body = JSON.stringify(anEmail());
   const post = (path: string): string =>
     head(
       `POST ${path}`,

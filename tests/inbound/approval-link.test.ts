@@ -7,7 +7,12 @@ import { readUuid, showUuid } from '../../src/ids.ts';
 import { setMember } from '../../src/people/users.ts';
 import { makeUser } from '../dashboard/dashboard-client.ts';
 import { captured, hrefs } from '../support/captured.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -33,7 +38,7 @@ const keyOf = async (accountId: number): Promise<string> =>
   ).key;
 
 async function hold(changes: Record<string, unknown> = {}): Promise<string> {
-  const { status, body } = await service.send(agent, mail(changes));
+  const { status, body } = await service.send(agent, anEmail(changes));
   expect(status).toBe(202);
   return body.id;
 }
@@ -47,10 +52,10 @@ async function linksTo(email: string, count = 1): Promise<string[]> {
     );
     return found.length >= count && found;
   });
-  const mails = await Promise.all(
+  const emails = await Promise.all(
     rows.map(({ id }) => captured(service.database, showUuid('msg_', id))),
   );
-  return mails.map(({ mail: { html } }) => hrefs(html).find((it) => it.includes('/approve/'))!);
+  return emails.map(({ email: { html } }) => hrefs(html).find((it) => it.includes('/approve/'))!);
 }
 
 const get = async (url: string, init: RequestInit = {}) => {
@@ -238,8 +243,8 @@ describe('a mailed link', () => {
       ].map((path) => service.get(key, path).catch(() => ({ body: null }))),
     );
     expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain(token);
-    const mails = await service.get(key, '/v1/sandbox/messages');
-    for (const { id: captureId } of mails.body.data as { id: string }[]) {
+    const emails = await service.get(key, '/v1/sandbox/messages');
+    for (const { id: captureId } of emails.body.data as { id: string }[]) {
       for (const part of ['', '/raw', '/html']) {
         const one = await get(`${service.url}/v1/sandbox/messages/${captureId}${part}`, {
           headers: { 'x-api-key': key },

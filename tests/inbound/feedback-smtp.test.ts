@@ -13,7 +13,12 @@ import { composeDsn, type DsnRecipient } from '../../src/sandbox/dsn.ts';
 import { runInProcess } from '../support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createAuthority } from '../support/https-receiver.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { startSink } from '../support/smtp-sink.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -52,20 +57,20 @@ interface Sent {
 }
 
 let people = 0;
-/** Each mail to somebody else, unless told: reports suppress people. */
+/** Each email to somebody else, unless told: reports suppress people. */
 async function send(to = [`person${++people}@example.net`], by = account): Promise<Sent> {
   return (await sendAll(to, by))[0]!;
 }
 
 /** In the order of the recipients. */
 async function sendAll(to: string[], by = account): Promise<Sent[]> {
-  const { id } = (await service.send(by.key, mail({ to }))).body;
-  const copies = () => sink.mails.filter((it) => it.envelopeId === id);
+  const { id } = (await service.send(by.key, anEmail({ to }))).body;
+  const copies = () => sink.emails.filter((it) => it.envelopeId === id);
   await until(() => copies().length === to.length);
   return copies().map((it) => ({ id, to: it.recipients, from: it.from, raw: Buffer.from(it.raw) }));
 }
 
-/** Hands a mail to the listener; answers what it said. */
+/** Hands an email to the listener; answers what it said. */
 async function deliver(to: string | string[], raw: Buffer | string, options = {}) {
   const transport = createTransport({
     host: '127.0.0.1',
@@ -160,7 +165,7 @@ describe('who is let in', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('at most ten recipients a mail and forty connections a network', async () => {
+  it('at most ten recipients an email and forty connections a network', async () => {
     const many = Array.from({ length: 12 }, (_, index) => send([`p${index}@example.net`]));
     const paths = (await Promise.all(many)).map((sent) => sent.from);
     const transport = createTransport({
@@ -293,7 +298,7 @@ describe('a delivery report', () => {
     expect(await suppressed()).toContain('list@example.net');
   });
 
-  it('may return the whole mail, of 30 MB', async () => {
+  it('may return the whole email, of 30 MB', async () => {
     const sent = await send(['huge@example.net']);
     const report = dsn(sent, { address: 'huge@example.net' });
     const filler = Buffer.alloc(30 * 1024 * 1024, `${'x'.repeat(76)}\r\n`);
@@ -341,14 +346,14 @@ describe('a complaint', () => {
     ],
     ['the return path it names', without('X-SM-Token', 'X-SM-Message-Id', 'Message-ID')],
     [
-      'the return path of the returned mail',
+      'the return path of the returned email',
       (raw) =>
         without('X-SM-Token')(raw).replace(
           /^Original-Mail-From: (<.*>)([\s\S]*?)^From: Acme/m,
           '$2Return-Path: $1\r\nFrom: Acme',
         ),
     ],
-  ])('finds its mail by %s', async (_, change) => {
+  ])('finds its email by %s', async (_, change) => {
     const other = await service.account();
     const sent = await send(undefined, other);
     expect(await deliver(`complaints@${BOUNCES}`, complaint(sent, change))).toMatch(/^250 /);

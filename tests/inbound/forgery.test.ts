@@ -5,14 +5,19 @@ import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
-import { type KeptMail, listKept } from '../../src/feedback/kept.ts';
+import { type KeptEmail, listKept } from '../../src/feedback/kept.ts';
 import { readId } from '../../src/ids.ts';
 import { composeComplaint } from '../../src/sandbox/arf.ts';
 import { composeDsn } from '../../src/sandbox/dsn.ts';
 import { openSecret } from '../../src/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -70,8 +75,8 @@ let people = 0;
 const person = () => `person${++people}@customer.example`;
 
 async function send(to: string[], by = account): Promise<Copy[]> {
-  const { id } = (await service.send(by.key, mail({ to }))).body;
-  const copies = () => sink.mails.filter((it) => it.envelopeId === id);
+  const { id } = (await service.send(by.key, anEmail({ to }))).body;
+  const copies = () => sink.emails.filter((it) => it.envelopeId === id);
   await until(() => copies().length === to.length);
   await until(async () => (await story(id, by)).events.length > 0);
   return copies().map((it) => ({
@@ -104,7 +109,7 @@ const suppressed = async () =>
   (await database.database.query<{ address: string }>('SELECT address FROM suppressions')).map(
     (row) => row.address,
   );
-const keptFor = async (subject: string): Promise<KeptMail[]> =>
+const keptFor = async (subject: string): Promise<KeptEmail[]> =>
   (await listKept(database.database, { limit: 1000 })).filter((it) => it.subject === subject);
 
 const failed = (copy: Copy, address: string) =>
@@ -125,7 +130,7 @@ const failed = (copy: Copy, address: string) =>
     ],
   });
 
-/** A complaint without anything that only who got the mail could know. */
+/** A complaint without anything that only who got the email could know. */
 function complaint(about: { id?: string; to: string }, subject = `about ${about.to}`): string {
   const original = `From: hello@example.com\r\nTo: ${about.to}\r\n${about.id ? `X-SM-Message-Id: ${about.id}\r\nMessage-ID: <${about.id}@example.com>\r\n` : ''}Subject: Hello\r\n\r\n`;
   return composeComplaint({
@@ -154,11 +159,11 @@ describe('a complaint without a token', () => {
     expect(await told(id)).toEqual([]);
     expect(await suppressed()).not.toContain(to);
     expect(await keptFor(subject)).toMatchObject([{ kind: 'arf', why: 'untrusted' }]);
-    // The next mail to them goes out.
+    // The next email to them goes out.
     expect(await send([to])).toHaveLength(1);
   });
 
-  it('to the return path of another mail speaks about that one only', async () => {
+  it('to the return path of another email speaks about that one only', async () => {
     const [victim] = await send([person()]);
     const [own] = await send([person()]);
     expect(await deliver(own!.from, complaint(victim!))).toMatch(/^250 /);
@@ -218,7 +223,7 @@ describe('one of several recipients', () => {
     expect(new Set(copies.map(({ from }) => from)).size).toBe(3);
     expect(new Set(tokens).size).toBe(3);
     for (const { from } of copies) expect(from.split('@')[0]!.length).toBeLessThanOrEqual(64);
-    // One mail for its readers: the same Message-ID, the same To.
+    // One email for its readers: the same Message-ID, the same To.
     const same = (name: string) =>
       new Set(copies.map(({ raw }) => new RegExp(`^${name}: .*`, 'm').exec(raw.toString())?.[0]));
     expect(same('Message-ID').size).toBe(1);
@@ -236,7 +241,7 @@ describe('one of several recipients', () => {
   });
 });
 
-describe('a token of the first version, for the whole mail', () => {
+describe('a token of the first version, for the whole email', () => {
   /** As it was made: account, message, ten bytes of HMAC; base32. */
   async function oldPath(id: string): Promise<string> {
     const key = (await openSecret(database.database, undefined)).tokenKeys('return-path')[0];
@@ -254,13 +259,13 @@ describe('a token of the first version, for the whole mail', () => {
     return `bounce+${token}@${BOUNCES}`;
   }
 
-  it('is understood while the mail may still be under way', async () => {
+  it('is understood while the email may still be under way', async () => {
     const [, ada] = await send([person(), person()]);
     expect(await deliver(await oldPath(ada!.id), failed(ada!, ada!.to))).toMatch(/^250 /);
     expect(await told(ada!.id)).toEqual([['bounced', ada!.to]]);
   });
 
-  it('later speaks only for the one who got the mail alone', async () => {
+  it('later speaks only for the one who got the email alone', async () => {
     const week = 8 * 86_400_000;
     const later = await startTestService(
       { RELAY_URL: sink.url, BOUNCE_DOMAIN: BOUNCES, ROLES: 'feedback' },

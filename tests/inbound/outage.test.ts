@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { captured, hrefs, pixelOf } from '../support/captured.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
@@ -26,8 +31,8 @@ afterAll(async () => {
 
 async function sendTracked() {
   const html = '<p><a href="https://shop.example/">Shop</a></p>';
-  const { body } = await service.send(account.key, mail({ html }));
-  const { mail: got } = await captured(database.database, body.id);
+  const { body } = await service.send(account.key, anEmail({ html }));
+  const { email: got } = await captured(database.database, body.id);
   return { id: body.id as string, pixel: pixelOf(got.html)!, link: hrefs(got.html)[0]! };
 }
 

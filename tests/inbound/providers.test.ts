@@ -1,4 +1,4 @@
-// What Postmark, Mailgun and SendGrid tell by HTTP: their documented events, about mail of ours,
+// What Postmark, Mailgun and SendGrid tell by HTTP: their documented events, about email of ours,
 // become its timeline; a repeat changes nothing, an early or late one neither, and a stranger is
 // not believed.
 import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendgrid } from '../../src/feedback/providers/sendgrid.ts';
 import { providerHeader } from '../../src/relays/provider-headers.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -46,8 +51,8 @@ interface Sent {
 let sends = 0;
 async function send(): Promise<Sent> {
   const to = `reader-${++sends}@example.org`;
-  const { id } = (await service.send(account.key, mail({ to: [to] }))).body;
-  const { raw } = await until(() => sink.mails.find((it) => it.envelopeId === id));
+  const { id } = (await service.send(account.key, anEmail({ to: [to] }))).body;
+  const { raw } = await until(() => sink.emails.find((it) => it.envelopeId === id));
   const value = (name: string) => new RegExp(`^${name}: (.*)\\r$`, 'm').exec(raw)![1]!;
   await until(async () => (await timeline(id)).status === 'sent');
   return { id, to, token: value('X-SM-Token'), messageId: value('Message-ID') };
@@ -69,7 +74,7 @@ const documented = (provider: string): Record<Kind, Fields> =>
     readFileSync(join(import.meta.dirname, `../fixtures/providers/${provider}.json`), 'utf8'),
   );
 
-/** Each provider's documented event, about a mail of ours: by token, or by the id it kept. */
+/** Each provider's documented event, about an email of ours: by token, or by the id it kept. */
 const PROVIDERS: Record<string, (kind: Kind, sent: Sent, by?: 'token' | 'id') => Told> = {
   postmark(kind, { to, token }) {
     const event = documented('postmark')[kind];
@@ -368,7 +373,7 @@ it('a provider without its setting is refused', async () => {
   await bare.stop();
 });
 
-describe('the provider is told the token with the mail', () => {
+describe('the provider is told the token with the email', () => {
   const chunks = [Buffer.from('From: a@example.com\r\n\r\nHello\r\n')];
   const marked = (url: string, head = chunks) =>
     Buffer.concat([...(providerHeader(url)?.('bounce+abc123@b.example', head) ?? [])]).toString();
@@ -388,7 +393,7 @@ describe('the provider is told the token with the mail', () => {
     expect(marked('smtp://smtp.sendgrid.net', own)).toBe('x-smtpapi: {}\r\n\r\nX');
   });
 
-  it('and a large mail is not copied for it', () => {
+  it('and a large email is not copied for it', () => {
     const large = [Buffer.from('From: a@example.com\r\n\r\n'), Buffer.alloc(33 * 1024 * 1024)];
     const before = process.memoryUsage().arrayBuffers;
     const [, ...rest] = providerHeader('smtp://smtp.sendgrid.net')!(
@@ -401,7 +406,7 @@ describe('the provider is told the token with the mail', () => {
 
   it('over the wire', async () => {
     const { id, token } = await send();
-    const { raw } = sink.mails.find((it) => it.envelopeId === id)!;
+    const { raw } = sink.emails.find((it) => it.envelopeId === id)!;
     expect(raw).toMatch(new RegExp(`^X-SMTPAPI: .*"${token}"`));
   });
 });

@@ -5,7 +5,12 @@ import { openReportRecorder, type ReportRecorder } from '../../src/feedback/reco
 import { makeReport } from '../../src/feedback/report.ts';
 import { readId } from '../../src/ids.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -19,7 +24,7 @@ beforeAll(async () => {
   const metrics = createMetrics();
   recorder = openReportRecorder({ database: service.database, metrics, nowMs: Date.now });
   const to = ['ada@example.net', 'bob@example.net'];
-  const { id } = (await service.send(account.key, mail({ to }))).body;
+  const { id } = (await service.send(account.key, anEmail({ to }))).body;
   await until(
     async () => (await service.get(account.key, `/v1/messages/${id}`)).body.status === 'delivered',
   );
@@ -67,7 +72,7 @@ it('never fails, alone or together', async () => {
       const recorded = await Promise.all(
         reports.map((entry) =>
           recorder.record({
-            mail: { accountId: account.id, messageId },
+            email: { accountId: account.id, messageId },
             about: 'named',
             report: entry,
           }),
@@ -77,7 +82,7 @@ it('never fails, alone or together', async () => {
     }),
     { numRuns: 200 },
   );
-  // Nobody but the mail's own recipients was suppressed by all that.
+  // Nobody but the email's own recipients was suppressed by all that.
   const rows = await service.database.query<{ address: string }>(
     'SELECT address FROM suppressions',
   );

@@ -1,4 +1,4 @@
-// Amazon SES over HTTP: signed notifications become the timeline of the mail they are about; nothing else gets in or out.
+// Amazon SES over HTTP: signed notifications become the timeline of the email they are about; nothing else gets in or out.
 import { sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,12 @@ import { createMetrics } from '../../src/metrics.ts';
 import { openSecret } from '../../src/secrets.ts';
 import { openEngagementRecorder } from '../../src/tracking/record.ts';
 import { rsaCertificate } from '../feedback/rsa-certificate.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -95,8 +100,8 @@ interface Sent {
 }
 
 async function send(to = 'joe@example.org'): Promise<Sent> {
-  const { id } = (await service.send(account.key, mail({ to: [to] }))).body;
-  const { raw } = await until(() => sink.mails.find((it) => it.envelopeId === id));
+  const { id } = (await service.send(account.key, anEmail({ to: [to] }))).body;
+  const { raw } = await until(() => sink.emails.find((it) => it.envelopeId === id));
   const value = (name: string) => new RegExp(`^${name}: (.*)\\r$`, 'm').exec(raw)![1]!;
   const names = ['X-SM-Message-Id', 'X-SM-Token'];
   return { id, headers: names.map((name) => ({ name, value: value(name) })) };
@@ -202,7 +207,7 @@ describe('events of SES', () => {
     });
   });
 
-  it('find their mail by SES’s own id when headers are not included', async () => {
+  it('find their email by SES’s own id when headers are not included', async () => {
     const sent = await send('id@example.org');
     await until(async () => {
       const rows = await service.database.query(
@@ -220,7 +225,7 @@ describe('events of SES', () => {
     await ended(sent.id, 'delivered');
   });
 
-  it('about mail that is not ours are taken and forgotten', async () => {
+  it('about email that is not ours are taken and forgotten', async () => {
     expect(
       await post(notify('Delivery', {}, { delivery: { recipients: ['x@example.org'] } })),
     ).toBe(200);

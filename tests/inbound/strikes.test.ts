@@ -7,7 +7,12 @@ import { makeReport } from '../../src/feedback/report.ts';
 import { readId } from '../../src/ids.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { removeSuppression } from '../../src/suppressions/listing.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -33,7 +38,7 @@ afterAll(async () => {
 let people = 0;
 const somebody = () => `person${++people}@example.net`;
 
-/** A mail to the address comes back, or arrives, on the given day. Answers whether its event says that it suppressed. */
+/** An email to the address comes back, or arrives, on the given day. Answers whether its event says that it suppressed. */
 async function report(
   address: string,
   on: number,
@@ -41,7 +46,7 @@ async function report(
   by = account,
 ): Promise<boolean | undefined> {
   day = on;
-  const { id } = (await service.send(by.key, mail({ to: [address] }))).body;
+  const { id } = (await service.send(by.key, anEmail({ to: [address] }))).body;
   const events = async () => (await service.get(by.key, `/v1/messages/${id}`)).body.events;
   await until(async () => (await events()).length > 0);
   const told =
@@ -56,7 +61,7 @@ async function report(
     ...{ senders: [], arrivedAt: null },
   };
   await recorder.record({
-    mail: { accountId: by.id, messageId: readId('msg_', id)! },
+    email: { accountId: by.id, messageId: readId('msg_', id)! },
     about: 'named',
     report: makeReport('dsn', [told], original),
   });
@@ -81,9 +86,9 @@ describe('a doubtful address', () => {
     expect(await isSuppressed(address)).toBe(true);
   });
 
-  it('is not by ten mails of one day', async () => {
+  it('is not by ten emails of one day', async () => {
     const address = somebody();
-    for (let mailNumber = 0; mailNumber < 10; mailNumber++) await report(address, 3);
+    for (let emailNumber = 0; emailNumber < 10; emailNumber++) await report(address, 3);
     expect(await isSuppressed(address)).toBe(false);
   });
 

@@ -9,7 +9,12 @@ import { openSecret } from '../../src/secrets.ts';
 import { makeToken } from '../../src/tracking/token.ts';
 import { captured, header, hrefs, pixelOf } from '../support/captured.ts';
 import { runInProcess } from '../support/command.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Thunderbird/128.4.0';
@@ -25,8 +30,8 @@ afterAll(() => service.stop());
 const visit = (url: string) => fetch(url, { redirect: 'manual', headers: { 'user-agent': AGENT } });
 
 async function sendTracked(account: TestAccount) {
-  const { id } = (await service.send(account.key, mail({ html: HTML }))).body;
-  const { mail: got } = await captured(service.database, id);
+  const { id } = (await service.send(account.key, anEmail({ html: HTML }))).body;
+  const { email: got } = await captured(service.database, id);
   const [shop, evil] = hrefs(got.html);
   const unsubscribe = header(got, 'list-unsubscribe')?.slice(1, -1);
   return { id: id as string, shop: shop!, evil: evil!, pixel: pixelOf(got.html)!, unsubscribe };

@@ -1,4 +1,4 @@
-// Opens and clicks over HTTP, from the mail that the relay got to the timeline.
+// Opens and clicks over HTTP, from the email that the relay got to the timeline.
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
@@ -6,7 +6,12 @@ import { readUuid } from '../../src/ids.ts';
 import { cloneTemplate } from '../../src/templates/account-templates.ts';
 import { catalogFolder, loadCatalog } from '../../src/templates/catalog.ts';
 import { captured, hrefs, pixelOf } from '../support/captured.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -26,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 async function send(changes: Record<string, unknown> = {}, by = account): Promise<string> {
-  const answer = await service.send(by.key, mail({ html: HTML, ...changes }));
+  const answer = await service.send(by.key, anEmail({ html: HTML, ...changes }));
   expect(answer.status).toBe(202);
   return answer.body.id;
 }
@@ -42,9 +47,9 @@ async function eventOf(id: string, type: string) {
   );
 }
 
-describe('the mail', () => {
+describe('the email', () => {
   it('has a pixel and led links; what is marked or no web address stays', async () => {
-    const { mail: got } = await captured(service.database, await send());
+    const { email: got } = await captured(service.database, await send());
     const [tracked, ...kept] = hrefs(got.html);
     expect(tracked).toMatch(`${service.url}/c/`);
     expect(kept).toEqual(['mailto:x@y.example', '#top', 'https://shop.example/off']);
@@ -53,7 +58,7 @@ describe('the mail', () => {
 
   it('without HTML is not touched', async () => {
     const id = await send({ html: undefined, text: 'See https://shop.example/a' });
-    expect((await captured(service.database, id)).mail.text?.trim()).toBe(
+    expect((await captured(service.database, id)).email.text?.trim()).toBe(
       'See https://shop.example/a',
     );
   });
@@ -72,7 +77,7 @@ describe('templates', () => {
       },
       by,
     );
-    const { mail: got } = await captured(service.database, id);
+    const { email: got } = await captured(service.database, id);
     return hrefs(got.html).filter((href) => href.startsWith('http'));
   };
 
@@ -135,7 +140,7 @@ describe('two people on one network', () => {
 describe('opens', () => {
   it('are recorded with program and address', async () => {
     const id = await send();
-    const pixel = pixelOf((await captured(service.database, id)).mail.html)!;
+    const pixel = pixelOf((await captured(service.database, id)).email.html)!;
     const answer = await visit(pixel);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('image/gif');
@@ -160,14 +165,14 @@ describe('opens', () => {
 
   it('by image proxies are marked, and still raise the status', async () => {
     const id = await send();
-    await visit(pixelOf((await captured(service.database, id)).mail.html)!, GMAIL);
+    await visit(pixelOf((await captured(service.database, id)).email.html)!, GMAIL);
     expect(await eventOf(id, 'opened')).toMatchObject({ machine: true });
     expect((await timeline(id)).status).toBe('opened');
   });
 
   it('take the address from a proxy that is trusted, the first from the right that is not one', async () => {
     const id = await send();
-    await visit(pixelOf((await captured(service.database, id)).mail.html)!, FIREFOX, {
+    await visit(pixelOf((await captured(service.database, id)).email.html)!, FIREFOX, {
       'x-forwarded-for': '203.0.113.9, 198.51.100.7, 127.0.0.2',
     });
     expect(await eventOf(id, 'opened')).toMatchObject({ ip_address: '198.51.100.7' });
@@ -175,7 +180,7 @@ describe('opens', () => {
 
   it('count once a minute for the same program at the same place', async () => {
     const id = await send();
-    const pixel = pixelOf((await captured(service.database, id)).mail.html)!;
+    const pixel = pixelOf((await captured(service.database, id)).email.html)!;
     await Promise.all([visit(pixel), visit(pixel), visit(pixel)]);
     await visit(pixel, GMAIL);
     await until(async () =>
@@ -191,7 +196,7 @@ describe('opens', () => {
 
   it('with a token that is not ours get the same image and no event', async () => {
     const id = await send();
-    const pixel = pixelOf((await captured(service.database, id)).mail.html)!;
+    const pixel = pixelOf((await captured(service.database, id)).email.html)!;
     const forged = `${pixel.slice(0, -2)}${pixel.endsWith('AA') ? 'BB' : 'AA'}`;
     for (const url of [forged, `${service.url}/o/x`]) {
       const answer = await visit(url);
@@ -211,7 +216,7 @@ describe('opens', () => {
 describe('clicks', () => {
   it('lead to the link as the sender wrote it, and are recorded', async () => {
     const id = await send();
-    const [link] = hrefs((await captured(service.database, id)).mail.html);
+    const [link] = hrefs((await captured(service.database, id)).email.html);
     const answer = await visit(link!);
     expect(answer.status).toBe(302);
     expect(answer.headers.get('location')).toBe('https://shop.example/a?b=1&c=%C3%BC');
@@ -226,14 +231,14 @@ describe('clicks', () => {
 
   it('by scanners are marked and do not raise the status', async () => {
     const id = await send();
-    const [link] = hrefs((await captured(service.database, id)).mail.html);
+    const [link] = hrefs((await captured(service.database, id)).email.html);
     expect((await visit(link!, 'BarracudaCentral/1.0')).status).toBe(302);
     expect(await eventOf(id, 'clicked')).toMatchObject({ machine: true });
     await until(async () => (await timeline(id)).status === 'delivered');
   });
 
   it('never go anywhere else: a token that was changed, or one of another kind, is refused', async () => {
-    const { mail: got } = await captured(service.database, await send());
+    const { email: got } = await captured(service.database, await send());
     const [link] = hrefs(got.html);
     const token = link!.split('/c/')[1]!;
     const bytes = Buffer.from(token, 'base64url');
@@ -254,7 +259,7 @@ describe('clicks', () => {
   it('work for links of 2,000 characters', async () => {
     const long = `https://shop.example/${'a'.repeat(1900)}`;
     const id = await send({ html: `<a href="${long}">x</a>` });
-    const [link] = hrefs((await captured(service.database, id)).mail.html);
+    const [link] = hrefs((await captured(service.database, id)).email.html);
     expect((await visit(link!)).headers.get('location')).toBe(long);
   });
 });
@@ -263,29 +268,29 @@ describe('switches of the account', () => {
   it('turn opens and clicks off, each by itself, at once', async () => {
     const other = await service.account();
     await changeAccount(service.database, other.id, { trackOpens: false });
-    const first = (await captured(service.database, await send({}, other))).mail;
+    const first = (await captured(service.database, await send({}, other))).email;
     expect(pixelOf(first.html)).toBeUndefined();
     expect(hrefs(first.html)[0]).toContain('/c/');
     await changeAccount(service.database, other.id, { trackOpens: true, trackClicks: false });
-    const second = (await captured(service.database, await send({}, other))).mail;
+    const second = (await captured(service.database, await send({}, other))).email;
     expect(pixelOf(second.html)).toBeDefined();
     expect(hrefs(second.html)[0]).toBe('https://shop.example/a?b=1&c=ü');
     await changeAccount(service.database, other.id, { trackOpens: false });
-    expect((await captured(service.database, await send({}, other))).mail.html?.trim()).toBe(HTML);
+    expect((await captured(service.database, await send({}, other))).email.html?.trim()).toBe(HTML);
   });
 });
 
 describe('a real relay', () => {
   it.each([
-    ['gets no tracked mail while nobody said where recipients reach us', {}, false],
-    ['gets tracked mail with TRACKING_URL', { TRACKING_URL: 'https://t.example/' }, true],
+    ['gets no tracked email while nobody said where recipients reach us', {}, false],
+    ['gets tracked email with TRACKING_URL', { TRACKING_URL: 'https://t.example/' }, true],
   ])('%s', async (_, env, tracked) => {
     const relay = await startSink();
     const other = await startTestService({ RELAY_URL: relay.url, ...env });
     try {
       const { key } = await other.account();
-      await other.send(key, mail({ html: HTML }));
-      const got = await until(() => relay.mails[0]);
+      await other.send(key, anEmail({ html: HTML }));
+      const got = await until(() => relay.emails[0]);
       const { html } = await PostalMime.parse(got.raw);
       expect(html?.trim() === HTML).toBe(!tracked);
       if (tracked) expect(pixelOf(html)).toMatch(/^https:\/\/t\.example\/o\//);

@@ -71,7 +71,7 @@ it.each([
   ['endless', 'too-slow'],
   ['hoarding', 'too-large'],
   ['failing', 'unreadable'],
-])('%s: kept as %s, and the next mail is read', async (subject, why) => {
+])('%s: kept as %s, and the next email is read', async (subject, why) => {
   const raw = `Subject: ${subject}\r\nMessage-ID: <${subject}@x.example>\r\n\r\nhello`;
   expect(await deliver(raw)).toMatch(/^250 /);
   expect(await deliver(`Subject: after ${subject}\r\n\r\nhello after ${subject}`)).toMatch(/^250 /);

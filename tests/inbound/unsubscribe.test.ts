@@ -6,7 +6,12 @@ import { systemClock } from '../../src/clock.ts';
 import { listCaptured } from '../../src/sandbox/inbox.ts';
 import { listSuppressions } from '../../src/suppressions/listing.ts';
 import { captured, header } from '../support/captured.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -20,8 +25,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 async function unsubscribeUrl(to: string): Promise<string> {
-  const { body } = await service.send(account.key, mail({ to: [to] }));
-  const { mail: got } = await captured(service.database, body.id);
+  const { body } = await service.send(account.key, anEmail({ to: [to] }));
+  const { email: got } = await captured(service.database, body.id);
   expect(header(got, 'list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click');
   return /^<(http.*)>$/.exec(header(got, 'list-unsubscribe')!)![1]!;
 }
@@ -31,8 +36,8 @@ const suppressed = async () =>
 
 it('is off unless the account switches it on', async () => {
   const other = await service.account();
-  const { body } = await service.send(other.key, mail());
-  const { mail: got } = await captured(service.database, body.id);
+  const { body } = await service.send(other.key, anEmail());
+  const { email: got } = await captured(service.database, body.id);
   expect(header(got, 'list-unsubscribe')).toBeUndefined();
   expect(header(got, 'list-unsubscribe-post')).toBeUndefined();
 });
@@ -53,7 +58,7 @@ it('a POST suppresses the address for the account, as often as it comes', async 
     reason: 'unsubscribe',
     messageId: expect.stringMatching(/^msg_/),
   });
-  const { body } = await service.send(account.key, mail({ to: ['reader@bücher.example'] }));
+  const { body } = await service.send(account.key, anEmail({ to: ['reader@bücher.example'] }));
   await until(async () => {
     const { events } = (await service.get(account.key, `/v1/messages/${body.id}`)).body;
     expect(events).toMatchObject([{ type: 'bounced', bounce_type: 'suppressed' }]);
@@ -72,7 +77,7 @@ it('a GET shows a page with a button and changes nothing', async () => {
   expect(await suppressed()).not.toContain('looker@example.net');
 });
 
-it('also works when the mail itself is long forgotten', async () => {
+it('also works when the email itself is long forgotten', async () => {
   const url = await unsubscribeUrl('late@example.net');
   await service.database.query('DELETE FROM messages WHERE recipients = $1', [
     ['late@example.net'],
@@ -99,7 +104,7 @@ it('the link in the source that people of the account can read does nothing', as
     ...{ accountId: account.id, scopes: ['messages:read'] },
   });
   const to = 'watched@example.net';
-  const { id } = (await service.send(account.key, mail({ to: [to] }))).body;
+  const { id } = (await service.send(account.key, anEmail({ to: [to] }))).body;
   await captured(service.database, id);
   const { body } = await service.get(key, `/v1/messages/${id}/source`);
   const source = Buffer.from(body.content_base64, 'base64').toString();
@@ -111,7 +116,7 @@ it('the link in the source that people of the account can read does nothing', as
 describe('several recipients', () => {
   it('get a copy each, with a link of their own; it is one message', async () => {
     const to = ['one@example.net', 'two@example.net'];
-    const { body } = await service.send(account.key, mail({ to, bcc: ['three@example.net'] }));
+    const { body } = await service.send(account.key, anEmail({ to, bcc: ['three@example.net'] }));
     const copies = await until(async () => {
       const all = await listCaptured(service.database, 50);
       const mine = all.filter((it) => it.messageId === body.id);
@@ -124,7 +129,7 @@ describe('several recipients', () => {
     ]);
     const links = new Set<string>();
     for (const copy of copies) {
-      const { mail: got } = await captured(service.database, copy.id);
+      const { email: got } = await captured(service.database, copy.id);
       links.add(header(got, 'list-unsubscribe')!);
       expect(got.to?.map((it) => it.address)).toEqual(to);
     }
@@ -141,9 +146,9 @@ describe('several recipients', () => {
     const own = '<https://shop.example/unsubscribe>';
     const { body } = await service.send(
       account.key,
-      mail({ to: ['a@example.net', 'b@example.net'], headers: { 'List-Unsubscribe': own } }),
+      anEmail({ to: ['a@example.net', 'b@example.net'], headers: { 'List-Unsubscribe': own } }),
     );
-    const { mail: got } = await captured(service.database, body.id);
+    const { email: got } = await captured(service.database, body.id);
     expect(header(got, 'list-unsubscribe')).toBe(own);
     expect(header(got, 'list-unsubscribe-post')).toBeUndefined();
   });

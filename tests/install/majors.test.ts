@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/pool.ts';
 import { freePort, runCommand, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request } from '../support/service.ts';
+import { anEmail, makeAccount, request } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const DEBIAN = '/usr/lib/postgresql';
@@ -45,7 +45,7 @@ it.skipIf(old === undefined)(
       const { body } = await request(`${before.url}/v1/send`, {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify(mail({ subject: `Größe ${n} 注文` })),
+        body: JSON.stringify(anEmail({ subject: `Größe ${n} 注文` })),
       });
       await until(async () => (await story(before.url, key, body.id)).body.status === 'delivered');
       told.set(body.id, (await story(before.url, key, body.id)).body);

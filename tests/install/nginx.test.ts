@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { announceSkip } from '../support/browser.ts';
 import { freePort } from '../support/process.ts';
-import { mail, request, startTestService } from '../support/service.ts';
+import { anEmail, request, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -33,7 +33,7 @@ describe.skipIf(!isHere)('behind nginx, as docs/install.md sets it up', () => {
         method: 'POST',
         headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
         body: JSON.stringify(
-          mail({
+          anEmail({
             attachments: [
               { filename: 'a.txt', content_type: 'text/plain', content_base64: content },
             ],

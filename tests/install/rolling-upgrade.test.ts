@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request } from '../support/service.ts';
+import { anEmail, makeAccount, request } from '../support/service.ts';
 import { startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -71,7 +71,7 @@ it('two versions on one database: no send fails, each email leaves once', {
       const { status, body } = await request(`${serving[turn % serving.length]!.url}/v1/send`, {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify(mail({ subject: `email ${accepted.length}` })),
+        body: JSON.stringify(anEmail({ subject: `email ${accepted.length}` })),
       });
       if (status === 202) accepted.push(body.id);
       else refused.push({ status, body });
@@ -96,8 +96,8 @@ it('two versions on one database: no send fails, each email leaves once', {
     await Promise.all(clients);
 
     expect(refused).toEqual([]);
-    await until(() => sink.mails.length >= accepted.length, 60_000);
-    expect(sink.mails.map(({ envelopeId }) => envelopeId).sort()).toEqual(accepted.sort());
+    await until(() => sink.emails.length >= accepted.length, 60_000);
+    expect(sink.emails.map(({ envelopeId }) => envelopeId).sort()).toEqual(accepted.sort());
     const [row] = await test.database.query<{ count: number }>(
       `SELECT count(*) FROM messages WHERE of_the_next = 'none'`,
     );

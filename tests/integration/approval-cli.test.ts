@@ -6,7 +6,12 @@ import { registerKey } from '../../src/cli/key.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readUuid } from '../../src/ids.ts';
 import { runInProcess } from '../support/command.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -27,7 +32,7 @@ const run = (...args: string[]) =>
     DATABASE_URL: service.databaseUrl,
   });
 const hold = async (changes = {}): Promise<string> =>
-  (await service.send(agent, mail(changes))).body.id;
+  (await service.send(agent, anEmail(changes))).body.id;
 const read = async (id: string) => (await service.get(account.key, `/v1/messages/${id}`)).body;
 const hashOf = async (id: string): Promise<string> =>
   JSON.parse((await run('show', id, '--json')).stdout).sha256;
@@ -85,7 +90,7 @@ it('declines for good; what lapsed or is not there is told', async () => {
   const lapsed = await run('approve', old, '--sha256', oldHash);
   expect([lapsed.code, lapsed.stderr]).toEqual([1, expect.stringContaining('expired')]);
   expect((await run('show', 'msg_0000000000000000000000000A')).code).toBe(1);
-  const sent = (await service.send(account.key, mail())).body.id;
+  const sent = (await service.send(account.key, anEmail())).body.id;
   expect((await run('show', sent)).stderr).toMatch(/No email .* is waiting/);
 });
 
@@ -106,6 +111,6 @@ it('key create --approval makes a key whose email waits', async () => {
     { DATABASE_URL: service.databaseUrl },
   );
   const { key, secret } = JSON.parse(made.stdout);
-  const { body } = await service.send(secret ?? key, mail());
+  const { body } = await service.send(secret ?? key, anEmail());
   expect((await read(body.id)).held).toMatchObject({ reason: 'always' });
 });

@@ -11,7 +11,7 @@ import { registerMessage } from '../../src/cli/message.ts';
 import { registerSandbox } from '../../src/cli/sandbox.ts';
 import { runInProcess } from '../support/command.ts';
 import { runCommand, type ServiceProcess, startProcess } from '../support/process.ts';
-import { mail, request } from '../support/service.ts';
+import { anEmail, request } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sandmartin-cli-'));
@@ -63,7 +63,7 @@ it('the first start prints a key and two commands that work as they are', async 
   });
 }, 60_000);
 
-it('account, identity, key: from nothing to a mail and its story', async () => {
+it('account, identity, key: from nothing to an email and its story', async () => {
   const wish = ['--name', 'Acme', '--plan', 'paid', '--rate', '50'];
   const made = await runCommand(['account', 'create', ...wish, '--json'], env);
   expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' });
@@ -90,11 +90,11 @@ it('account, identity, key: from nothing to a mail and its story', async () => {
     key: expect.stringMatching(/^sm_live_/),
   });
 
-  const send = (fields: Parameters<typeof mail>[0]) =>
+  const send = (fields: Parameters<typeof anEmail>[0]) =>
     request(`${service.url}/v1/send`, {
       method: 'POST',
       headers: { 'x-api-key': key.key, 'content-type': 'application/json' },
-      body: JSON.stringify(mail({ from_email: 'hi@acme.example', ...fields })),
+      body: JSON.stringify(anEmail({ from_email: 'hi@acme.example', ...fields })),
     });
   const sent = await send({});
   const late = await send({ to: ['delayed@simulator.test'] });

@@ -2,7 +2,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { firstUuidAt } from '../../src/ids.ts';
 import { freePort, runCommand } from '../support/process.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { type SmtpSink, smtpError, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -28,7 +33,7 @@ afterEach(async () => {
 });
 
 const send = async (changes: Record<string, unknown> = {}): Promise<string> => {
-  const answer = await service!.send(account.key, mail(changes));
+  const answer = await service!.send(account.key, anEmail(changes));
   expect(answer.status, JSON.stringify(answer.body)).toBe(202);
   return answer.body.id;
 };
@@ -45,10 +50,10 @@ const due = async () =>
 const hurry = () =>
   service!.database.query('UPDATE due_messages SET due_at = now() WHERE lease IS NULL');
 
-it('the mail has a stable Message-ID, a signed return path and DSN parameters', async () => {
+it('the email has a stable Message-ID, a signed return path and DSN parameters', async () => {
   await start();
   const id = await send();
-  const taken = await until(() => sink!.mails[0]);
+  const taken = await until(() => sink!.emails[0]);
   expect(taken.envelopeId).toBe(id);
   expect(taken.from).toMatch(/^bounce\+[a-z2-7]{53}@bounces\.localhost$/);
   expect(taken.raw).toContain(`Message-ID: <${id}@example.com>`);
@@ -76,8 +81,8 @@ it('partial acceptance: only the remaining recipients are tried again', async ()
   const shown = await runCommand(['message', 'show', id], { DATABASE_URL: service!.databaseUrl });
   expect(shown.stdout).toMatch(/waiting .* to later@example\.net, due .*come again/);
   await hurry();
-  await until(() => sink!.mails.length === 2);
-  expect(sink!.mails.map((taken) => taken.recipients)).toEqual([
+  await until(() => sink!.emails.length === 2);
+  expect(sink!.emails.map((taken) => taken.recipients)).toEqual([
     ['ok@example.net'],
     ['later@example.net'],
   ]);
@@ -99,8 +104,8 @@ it('partial acceptance: only the remaining recipients are tried again', async ()
   ]);
 });
 
-it('5xx for the mail itself: every recipient bounces', async () => {
-  await start({ onMail: () => Promise.reject(smtpError(554, 'message rejected as spam')) });
+it('5xx for the email itself: every recipient bounces', async () => {
+  await start({ onEmail: () => Promise.reject(smtpError(554, 'message rejected as spam')) });
   const id = await send({ to: ['a@example.net', 'b@example.net'] });
   const timeline = await until(async () => {
     const now = await read(id);
@@ -111,10 +116,10 @@ it('5xx for the mail itself: every recipient bounces', async () => {
 });
 
 it('4xx until a day has passed: bounced as expired', async () => {
-  await start({ onMail: () => Promise.reject(smtpError(451, 'try later')) });
+  await start({ onEmail: () => Promise.reject(smtpError(451, 'try later')) });
   const id = await send();
   await until(async () => (await due()).length > 0);
-  // The age of a mail is in its id; a day-old one is made by moving the message to yesterday's partition.
+  // The age of an email is in its id; a day-old one is made by moving the message to yesterday's partition.
   const old = firstUuidAt(Date.now() - 24 * 3_600_000 - 60_000);
   for (const [table, column] of [
     ['messages', 'id'],
@@ -135,7 +140,7 @@ it('4xx until a day has passed: bounced as expired', async () => {
 });
 
 it('the day begins when a scheduled email was to go out, not when it was accepted', async () => {
-  await start({ onMail: () => Promise.reject(smtpError(451, 'try later')) });
+  await start({ onEmail: () => Promise.reject(smtpError(451, 'try later')) });
   await send();
   await until(async () => (await due()).length > 0);
   const old = firstUuidAt(Date.now() - 24 * 3_600_000 - 60_000);
@@ -164,7 +169,7 @@ it('a suppressed recipient is not handed over', async () => {
     const now = await read(id);
     return now.events.length === 2 && now;
   });
-  expect(sink!.mails[0]!.recipients).toEqual(['ok@example.net']);
+  expect(sink!.emails[0]!.recipients).toEqual(['ok@example.net']);
   expect(timeline.events).toContainEqual(
     expect.objectContaining({
       type: 'bounced',
@@ -179,16 +184,16 @@ describe('the circuit', () => {
     const port = await freePort();
     await start({ port });
     await send();
-    await until(() => sink!.mails.length === 1);
+    await until(() => sink!.emails.length === 1);
     await sink!.stop();
     // Accepted before anybody knows; the failing handoffs open the circuit.
     const statuses = await until(async () => {
-      const answer = await service!.send(account.key, mail());
+      const answer = await service!.send(account.key, anEmail());
       return answer.status === 502 && [answer.status];
     }, 30_000);
     expect(statuses).toEqual([502]);
     sink = await startSink({ port });
-    await until(async () => (await service!.send(account.key, mail())).status === 202, 30_000);
+    await until(async () => (await service!.send(account.key, anEmail())).status === 202, 30_000);
     await until(async () => {
       await hurry();
       const [row] = await service!.database.query<{ left: number }>(
@@ -203,8 +208,8 @@ it('a graceful stop finishes what is in hand and loses nothing', async () => {
   await start();
   const ids = await Promise.all(Array.from({ length: 200 }, () => send()));
   await service!.service.stop();
-  const handedOver = new Set(sink!.mails.map((taken) => taken.envelopeId));
-  expect(handedOver.size).toBe(sink!.mails.length);
+  const handedOver = new Set(sink!.emails.map((taken) => taken.envelopeId));
+  expect(handedOver.size).toBe(sink!.emails.length);
   const rows = await service!.database.query<{ left: number }>(
     'SELECT count(*) AS left FROM due_messages',
   );

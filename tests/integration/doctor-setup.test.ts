@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerDoctor } from '../../src/cli/doctor.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { runInProcess } from '../support/command.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -121,7 +121,7 @@ describe('a relay without DSN', () => {
     const { api } = await openSignedIn(service, { operator: true });
     expect((await api.service.get()).relays_without_reports).toEqual([]);
     const account = await service.account();
-    await service.send(account.key, mail());
+    await service.send(account.key, anEmail());
     await until(async () => (await api.service.get()).relays_without_reports.length > 0);
     expect((await api.service.get()).relays_without_reports).toEqual(['default']);
   });

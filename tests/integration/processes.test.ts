@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request } from '../support/service.ts';
+import { anEmail, makeAccount, request } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -42,7 +42,7 @@ it('two API processes and two workers: 5,000 sends, each handed over exactly onc
       const answer = await request(`${apis[number % 2]!.url}/v1/send`, {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify(mail({ subject: `mail ${number}` })),
+        body: JSON.stringify(anEmail({ subject: `email ${number}` })),
       });
       expect(answer.status, JSON.stringify(answer.body)).toBe(202);
       accepted.push(answer.body.id);
@@ -51,14 +51,14 @@ it('two API processes and two workers: 5,000 sends, each handed over exactly onc
   await Promise.all(Array.from({ length: 32 }, client));
   expect(new Set(accepted).size).toBe(SENDS);
 
-  await until(() => sink.mails.length >= SENDS, 120_000);
+  await until(() => sink.emails.length >= SENDS, 120_000);
   await until(async () => {
     const [row] = await test.database.query<{ left: number }>(
       'SELECT count(*) AS left FROM due_messages',
     );
     return row?.left === 0;
   }, 30_000);
-  expect(sink.mails.map((taken) => taken.envelopeId).sort()).toEqual([...accepted].sort());
+  expect(sink.emails.map((taken) => taken.envelopeId).sort()).toEqual([...accepted].sort());
   const [row] = await test.database.query<{ sent: number }>(
     `SELECT count(*) AS sent FROM messages WHERE status = 'sent'`,
   );

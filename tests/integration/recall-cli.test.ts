@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerMessage } from '../../src/cli/message.ts';
 import { runInProcess } from '../support/command.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -17,7 +22,7 @@ const run = (...args: string[]) =>
   runInProcess(registerMessage, ['message', ...args], { DATABASE_URL: service.databaseUrl });
 const inHours = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
 const send = async (changes = {}): Promise<string> =>
-  (await service.send(account.key, mail(changes))).body.id;
+  (await service.send(account.key, anEmail(changes))).body.id;
 const read = async (id: string) => (await service.get(account.key, `/v1/messages/${id}`)).body;
 
 it('moves an email, sends it now, and says what no time is', async () => {

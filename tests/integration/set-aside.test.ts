@@ -1,4 +1,4 @@
-// Quarantine per mail: one that cannot be read, made or recorded is set aside by itself; all claimed with it go out.
+// Quarantine per email: one that cannot be read, made or recorded is set aside by itself; all claimed with it go out.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerDoctor } from '../../src/cli/doctor.ts';
 import { registerMessage } from '../../src/cli/message.ts';
@@ -7,7 +7,12 @@ import { readUuid } from '../../src/ids.ts';
 import { catalogFolder, loadCatalog } from '../../src/templates/catalog.ts';
 import { runInProcess } from '../support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -32,12 +37,12 @@ afterAll(async () => {
 });
 
 const send = async (who: TestAccount, changes: Record<string, unknown> = {}): Promise<string> => {
-  const answer = await api.send(who.key, mail(changes));
+  const answer = await api.send(who.key, anEmail(changes));
   expect(answer.status, JSON.stringify(answer.body)).toBe(202);
   return answer.body.id;
 };
 const uuidOf = (id: string): string => readUuid('msg_', id)!;
-const handedOver = (id: string) => sink.mails.some((taken) => taken.envelopeId === id);
+const handedOver = (id: string) => sink.emails.some((taken) => taken.envelopeId === id);
 const setAside = async (id: string) =>
   (
     await on.database.query<{ reason: string }>(
@@ -48,7 +53,7 @@ const setAside = async (id: string) =>
 const command = (register: Parameters<typeof runInProcess>[0], ...args: string[]) =>
   runInProcess(register, args, { DATABASE_URL: on.url, PORT: '0', FEEDBACK_PORT: '0' });
 
-it('of 43 mails claimed together, three are bad: 40 go out, each bad one says why', async () => {
+it('of 43 emails claimed together, three are bad: 40 go out, each bad one says why', async () => {
   const unreadable = await send(account);
   await on.database.query(`UPDATE contents SET head = '{"from":' WHERE message_id = $1`, [
     uuidOf(unreadable),
@@ -71,7 +76,7 @@ it('of 43 mails claimed together, three are bad: 40 go out, each bad one says wh
   expect(await until(() => setAside(unreadable))).toContain('The stored head is damaged');
   expect(await until(() => setAside(newer))).toContain('form 99');
   expect(await until(() => setAside(unmakeable))).toContain('The email could not be composed');
-  expect(sink.mails).toHaveLength(40);
+  expect(sink.emails).toHaveLength(40);
 });
 
 it('is visible in doctor, metrics, the list and the message, and can be released', async () => {
@@ -105,7 +110,7 @@ it('is visible in doctor, metrics, the list and the message, and can be released
   for (const entry of stillBad) await until(() => setAside(entry.id));
 });
 
-it('an outcome that cannot be recorded is not lost: the mail is set aside with what the relay said', async () => {
+it('an outcome that cannot be recorded is not lost: the email is set aside with what the relay said', async () => {
   // Refused by the database whenever it is recorded.
   await on.database.query(
     `ALTER TABLE events ADD CONSTRAINT poison CHECK (recipients <> '{poison@example.net}') NOT VALID`,
@@ -122,13 +127,13 @@ it('an outcome that cannot be recorded is not lost: the mail is set aside with w
     status: 'sent',
     events: [{ type: 'sent', recipients: ['poison@example.net'] }],
   });
-  expect(sink.mails.filter((taken) => taken.envelopeId === poison)).toHaveLength(1);
+  expect(sink.emails.filter((taken) => taken.envelopeId === poison)).toHaveLength(1);
 });
 
-it('mails of authentication and security templates stand in the urgent class, others do not', async () => {
+it('emails of authentication and security templates stand in the urgent class, others do not', async () => {
   await worker.stop();
   const fromTemplate = (template: string) => {
-    const { subject: _, html: __, text: ___, ...rest } = mail();
+    const { subject: _, html: __, text: ___, ...rest } = anEmail();
     const variables = loadCatalog(catalogFolder).templates.get(template)!.sample;
     return { ...rest, template, variables };
   };
@@ -136,7 +141,7 @@ it('mails of authentication and security templates stand in the urgent class, ot
     [fromTemplate('password-reset'), 0],
     [fromTemplate('account-locked'), 0],
     [fromTemplate('order-shipped'), 1],
-    [mail(), 1],
+    [anEmail(), 1],
   ];
   for (const [request, stored] of wanted) {
     const { body } = await api.send(account.key, request);

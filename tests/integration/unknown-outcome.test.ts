@@ -1,24 +1,29 @@
-// Attempts that are no end: deferrals leave their trace, and a line cut after the mail is told as what it is: unknown.
+// Attempts that are no end: deferrals leave their trace, and a line cut after the email is told as what it is: unknown.
 import { afterEach, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { registerMessage } from '../../src/cli/message.ts';
 import { readUuid } from '../../src/ids.ts';
 import { runInProcess } from '../support/command.ts';
 import { type Peer, type ScriptedSmtp, scriptedSmtp } from '../support/scripted-smtp.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let relay: ScriptedSmtp;
 let service: TestService;
 let account: TestAccount;
-/** Message-IDs of the mails that came whole. */
+/** Message-IDs of the emails that came whole. */
 let came: string[];
 
-/** The relay does as it is told with each mail: takes it, defers the recipient, or cuts the line after the final dot. */
+/** The relay does as it is told with each email: takes it, defers the recipient, or cuts the line after the final dot. */
 async function start(behaviour: (n: number) => 'take' | 'defer' | 'cut'): Promise<void> {
   came = [];
-  let mails = 0;
-  relay = await scriptedSmtp((peer) => serve(peer, () => behaviour(mails++)));
+  let emails = 0;
+  relay = await scriptedSmtp((peer) => serve(peer, () => behaviour(emails++)));
   service = await startTestService({ RELAY_URL: `${relay.url}?tls=off` });
   account = await service.account();
 }
@@ -59,7 +64,7 @@ afterEach(async () => {
   await relay.close();
 });
 
-const send = async (): Promise<string> => (await service.send(account.key, mail())).body.id;
+const send = async (): Promise<string> => (await service.send(account.key, anEmail())).body.id;
 const read = async (id: string) => (await service.get(account.key, `/v1/messages/${id}`)).body;
 const command = async (...args: string[]) =>
   await runInProcess(registerMessage, ['message', ...args], {
@@ -110,7 +115,7 @@ it('each deferral is kept, and the timeline stays as it is', async () => {
   expect(stdout.indexOf('attempt 2')).toBeLessThan(stdout.indexOf('sent  {'));
 });
 
-it('a line cut after the mail is unknown, and sent again with the same Message-ID', async () => {
+it('a line cut after the email is unknown, and sent again with the same Message-ID', async () => {
   await start((n) => (n === 0 ? 'cut' : 'take'));
   const id = await send();
   expect(await waiting(id)).toEqual({ unknown: ['ada@example.net'] });

@@ -6,9 +6,9 @@ import { trackHtml } from '../../src/tracking/apply.ts';
 import type { Attack } from './attacks.ts';
 
 const tracker = { key: randomBytes(32), url: () => 'https://t.example' };
-const mail = { accountId: 1, messageId: randomBytes(16) };
+const email = { accountId: 1, messageId: randomBytes(16) };
 const track = (html: string) =>
-  trackHtml(tracker, mail, html, { opens: true, clicks: true }).join('');
+  trackHtml(tracker, email, html, { opens: true, clicks: true }).join('');
 
 /** Each is repeated up to the size of the largest template, with something before and after. */
 const pages: [name: string, repeated: string, before?: string, after?: string][] = [

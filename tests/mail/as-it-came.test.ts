@@ -70,7 +70,7 @@ describe('tracking', () => {
     expect((await read(inTree)).html?.trim()).toBe(track(LINK));
   });
 
-  it('leaves alone what is a file, what is in a mail of its own, and what is signed', () => {
+  it('leaves alone what is a file, what is in an email of its own, and what is signed', () => {
     const html = (more = '') =>
       lines(`Content-Type: text/html${more}`, '', '<a href="https://a.example">x</a>');
     for (const [head, body] of [
@@ -88,7 +88,7 @@ describe('tracking', () => {
 });
 
 describe('what a relay might spoil is encoded', () => {
-  it('text, files, names and a mail inside', async () => {
+  it('text, files, names and an email inside', async () => {
     const body = lines(
       '--a',
       'Content-Type: text/plain; charset=utf-8',
@@ -118,10 +118,10 @@ describe('what a relay might spoil is encoded', () => {
     const out = made(`${MIXED}Content-Transfer-Encoding: 8bit\r\n`, body);
     expect(isSevenBit(out.body)).toBe(true);
     expect(out.fields).toBe(`${MIXED}Content-Transfer-Encoding: 7bit\r\n`);
-    const mail = await read(out);
-    expect(mail.text).toContain('Grüße');
-    expect(mail.text).toContain('x'.repeat(2000));
-    const [file, inside] = mail.attachments;
+    const email = await read(out);
+    expect(email.text).toContain('Grüße');
+    expect(email.text).toContain('x'.repeat(2000));
+    const [file, inside] = email.attachments;
     expect(file!.filename).toBe('größe.bin');
     expect(Buffer.from(file!.content as ArrayBuffer).toString()).toBe('bytes: ü');
     const inner = await PostalMime.parse(inside!.content as ArrayBuffer);

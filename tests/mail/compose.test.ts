@@ -17,7 +17,7 @@ function mailbox(text: string): Mailbox {
   return result;
 }
 
-function mail(changes: Partial<OutgoingEmail> = {}): OutgoingEmail {
+function email(changes: Partial<OutgoingEmail> = {}): OutgoingEmail {
   return {
     messageId: '<01JABCDEFGHJKMNPQRSTVWXYZ0@mail.example>',
     date: new Date('2026-11-15T10:22:33.123Z'),
@@ -36,9 +36,9 @@ function bytesOf(composed: ComposedEmail): Buffer {
   return Buffer.concat(emailChunks(composed));
 }
 
-/** Composes, checks what must hold for every mail, parses. */
+/** Composes, checks what must hold for every email, parses. */
 async function roundTrip(changes: Partial<OutgoingEmail>): Promise<Email> {
-  const composed = composeEmail(mail(changes));
+  const composed = composeEmail(email(changes));
   checkWire(composed);
   return PostalMime.parse(bytesOf(composed));
 }
@@ -94,7 +94,7 @@ const oneLine = (maxLength: number) =>
 
 describe('structure', () => {
   it('is one text/plain part for text only', async () => {
-    const composed = composeEmail(mail({ text: 'Hello\nJane\n' }));
+    const composed = composeEmail(email({ text: 'Hello\nJane\n' }));
     expect(bytesOf(composed).toString()).toBe(
       [
         'From: Shop <shop@example.com>',
@@ -120,7 +120,7 @@ describe('structure', () => {
   });
 
   it('is multipart/alternative, text first, for both', async () => {
-    const composed = composeEmail(mail({ text: 'Hello', html: '<p>Hello</p>' }));
+    const composed = composeEmail(email({ text: 'Hello', html: '<p>Hello</p>' }));
     checkWire(composed);
     const wire = bytesOf(composed).toString();
     expect(wire).toContain('Content-Type: multipart/alternative; boundary="');
@@ -152,7 +152,7 @@ describe('structure', () => {
     expect(Buffer.from(parsed.attachments[0]!.content as ArrayBuffer).equals(pdf)).toBe(true);
   });
 
-  it('sends a mail of attachments only, and one of nothing', async () => {
+  it('sends an email of attachments only, and one of nothing', async () => {
     const parsed = await roundTrip({
       attachments: [
         { filename: 'a.bin', contentType: 'application/octet-stream', content: Buffer.from('x') },
@@ -162,10 +162,10 @@ describe('structure', () => {
     expect(withoutLastBreak((await roundTrip({})).text)).toBe('');
   });
 
-  it('attaches a mail as it is when it is plain text, as a file when it is not', async () => {
+  it('attaches an email as it is when it is plain text, as a file when it is not', async () => {
     const inner = 'From: a@example.com\nSubject: inner\n\nbody\n';
     const plain = composeEmail(
-      mail({
+      email({
         text: 'x',
         attachments: [
           { filename: 'a.eml', contentType: 'message/rfc822', content: Buffer.from(inner) },
@@ -176,7 +176,7 @@ describe('structure', () => {
     expect(bytesOf(plain).toString()).toContain('Content-Type: message/rfc822');
     expect(bytesOf(plain).toString()).toContain(inner.replaceAll('\n', '\r\n'));
     const binary = composeEmail(
-      mail({
+      email({
         text: 'x',
         attachments: [
           { filename: 'a.eml', contentType: 'message/rfc822', content: Buffer.from('ü') },
@@ -186,16 +186,16 @@ describe('structure', () => {
     expect(bytesOf(binary).toString()).toContain('Content-Type: application/octet-stream');
   });
 
-  it('never shows a bcc: the mail has no such field', () => {
+  it('never shows a bcc: the email has no such field', () => {
     expect(
-      bytesOf(composeEmail(mail({ text: 'x' })))
+      bytesOf(composeEmail(email({ text: 'x' })))
         .toString()
         .toLowerCase(),
     ).not.toContain('bcc');
   });
 
-  it('gives the same bytes for the same mail', () => {
-    const both = mail({
+  it('gives the same bytes for the same email', () => {
+    const both = email({
       text: 'Hello',
       html: '<p>ü</p>',
       attachments: [{ filename: 'ü', contentType: 'a/b', content: Buffer.from('x') }],
@@ -204,10 +204,12 @@ describe('structure', () => {
   });
 
   it('finds another boundary when the text holds the first ones', async () => {
-    const first = /boundary="([^"]+)"/.exec(composeEmail(mail({ text: 'x', html: 'y' })).head)![1]!;
+    const first = /boundary="([^"]+)"/.exec(
+      composeEmail(email({ text: 'x', html: 'y' })).head,
+    )![1]!;
     const second = first.replace('0_', '1_');
     const text = `before\n--${first}\n--${second}--\nafter`;
-    const composed = composeEmail(mail({ text, html: '<p>y</p>' }));
+    const composed = composeEmail(email({ text, html: '<p>y</p>' }));
     expect(composed.head).not.toContain(first);
     expect(composed.head).not.toContain(second);
     const parsed = await PostalMime.parse(bytesOf(composed));
@@ -218,7 +220,7 @@ describe('structure', () => {
 
 describe('encoding of bodies', () => {
   const encodingOf = (text: string) =>
-    /Content-Transfer-Encoding: (\S+)/.exec(composeEmail(mail({ text })).head)![1];
+    /Content-Transfer-Encoding: (\S+)/.exec(composeEmail(email({ text })).head)![1];
   it.each([
     ['plain ASCII', 'Hello\nJane', '7bit'],
     ['a line of 998', 'x'.repeat(998), '7bit'],
@@ -233,8 +235,8 @@ describe('encoding of bodies', () => {
 
   it('takes bytes and text alike', () => {
     const text = 'Grüße\nJane';
-    expect(bytesOf(composeEmail(mail({ text: Buffer.from(text) })))).toEqual(
-      bytesOf(composeEmail(mail({ text }))),
+    expect(bytesOf(composeEmail(email({ text: Buffer.from(text) })))).toEqual(
+      bytesOf(composeEmail(email({ text }))),
     );
   });
 
@@ -267,7 +269,7 @@ describe('encoding of bodies', () => {
   it('keeps quoted-printable lines within 76 and never ends one with a blank', () => {
     fc.assert(
       fc.property(wildText(400), (text) => {
-        const composed = composeEmail(mail({ text: `${text}ü` }));
+        const composed = composeEmail(email({ text: `${text}ü` }));
         if (!composed.head.includes('quoted-printable')) return;
         for (const line of Buffer.concat(composed.body).toString().split('\r\n')) {
           expect(line.length).toBeLessThanOrEqual(76);
@@ -338,7 +340,7 @@ describe('headers', () => {
     const to = Array.from({ length: 50 }, (_, i) =>
       mailbox(`Person Number ${i} <person${i}@example.org>`),
     );
-    const composed = composeEmail(mail({ to, text: 'x' }));
+    const composed = composeEmail(email({ to, text: 'x' }));
     checkWire(composed);
     expect(Math.max(...composed.head.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(
       78,
@@ -348,7 +350,7 @@ describe('headers', () => {
   it('folds long header values between words and keeps a long word whole', async () => {
     const url = `<https://example.com/${'u'.repeat(200)}>`;
     const value = `${url}, <mailto:unsubscribe@example.com?subject=unsubscribe>`;
-    const composed = composeEmail(mail({ text: 'x', ownHeaders: [['List-Unsubscribe', value]] }));
+    const composed = composeEmail(email({ text: 'x', ownHeaders: [['List-Unsubscribe', value]] }));
     checkWire(composed);
     expect(composed.head).toContain(`List-Unsubscribe: ${url},\r\n <mailto:`);
     const parsed = await PostalMime.parse(bytesOf(composed));
@@ -358,7 +360,7 @@ describe('headers', () => {
   it('does not encode what has a syntax of its own', () => {
     const url = '<https://example.com/?to=?utf-8?x=?>';
     const composed = composeEmail(
-      mail({
+      email({
         text: 'x',
         ownHeaders: [['List-Unsubscribe', url]],
         headers: [['References', ' <a@b.example>  \t<c@d.example> ']],
@@ -376,7 +378,7 @@ describe('headers', () => {
       'multipart/mixed; boundary=x',
     ]) {
       const composed = composeEmail(
-        mail({
+        email({
           text: 'x',
           attachments: [{ filename: 'a', contentType, content: Buffer.from('x') }],
         }),
@@ -399,7 +401,7 @@ describe('headers', () => {
 
   it('writes raw UTF-8 only for a local part that needs it', async () => {
     const to = [mailbox('Jürgen <jürgen@bücher.example>')];
-    const composed = composeEmail(mail({ to, text: 'x' }));
+    const composed = composeEmail(email({ to, text: 'x' }));
     checkWire(composed);
     expect(composed.smtputf8).toBe(true);
     expect(composed.head).toContain('<jürgen@xn--bcher-kva.example>');
@@ -407,7 +409,7 @@ describe('headers', () => {
       { name: 'Jürgen', address: 'jürgen@xn--bcher-kva.example' },
     ]);
     expect(
-      composeEmail(mail({ to: [mailbox('Jürgen <j@bücher.example>')], text: 'x' })).smtputf8,
+      composeEmail(email({ to: [mailbox('Jürgen <j@bücher.example>')], text: 'x' })).smtputf8,
     ).toBe(false);
   });
 });
@@ -426,7 +428,7 @@ for line in sys.stdin:
 `;
 const python = spawnSync('python3', ['-c', 'import email.policy']).status === 0;
 describe.skipIf(!python)('read by Python’s email package (skipped without python3)', () => {
-  it('says the same for 200 arbitrary mails, without a defect', () => {
+  it('says the same for 200 arbitrary emails, without a defect', () => {
     // Python's reader strips names and collapses their blanks, so they begin and end with a letter and hold single spaces.
     // Seen with 3.11: it also leaves a blank between two encoded words of a name, so here a name fits into one.
     const name = anyText(4).map((text) => `a${text.replace(/[\p{Cc}\s]+/gu, ' ')}z`);
@@ -438,11 +440,11 @@ describe.skipIf(!python)('read by Python’s email package (skipped without pyth
       filename: oneLine(70).map((text) => `f${text.replace(/\s+/gu, ' ')}.x`),
       content: fc.uint8Array({ maxLength: 300 }),
     });
-    const mails = fc.sample(sample, { numRuns: 200, seed: 7 });
-    const wire = mails.map(({ subject, name: shown, text, html, filename, content }) =>
+    const emails = fc.sample(sample, { numRuns: 200, seed: 7 });
+    const wire = emails.map(({ subject, name: shown, text, html, filename, content }) =>
       bytesOf(
         composeEmail(
-          mail({
+          email({
             subject,
             text,
             html,
@@ -464,8 +466,8 @@ describe.skipIf(!python)('read by Python’s email package (skipped without pyth
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(read).toHaveLength(mails.length);
-    mails.forEach((sent, index) => {
+    expect(read).toHaveLength(emails.length);
+    emails.forEach((sent, index) => {
       const got = read[index];
       expect(got.defects).toEqual([]);
       expect(got.subject).toBe(sent.subject);

@@ -32,7 +32,7 @@ const resolver = async (name: string, type: string) => {
 const mailbox = (text: string) => parseMailbox(text) as Mailbox;
 const signedAt = new Date('2026-11-15T10:22:33Z');
 
-function mail(changes: Partial<OutgoingEmail> = {}): OutgoingEmail {
+function email(changes: Partial<OutgoingEmail> = {}): OutgoingEmail {
   return {
     messageId: '<01JABC@mail.example>',
     date: signedAt,
@@ -53,7 +53,7 @@ function mail(changes: Partial<OutgoingEmail> = {}): OutgoingEmail {
   };
 }
 async function signed(changes: Partial<OutgoingEmail> = {}, by = keys): Promise<string> {
-  const composed = composeEmail(mail(changes));
+  const composed = composeEmail(email(changes));
   return Buffer.concat(emailChunks(composed, await signEmail(composed, by, signedAt))).toString();
 }
 interface Verdict {
@@ -73,7 +73,7 @@ const PASS = [
 ];
 
 describe('signatures', () => {
-  it('pass with RSA and Ed25519 on one mail', async () => {
+  it('pass with RSA and Ed25519 on one email', async () => {
     expect(await verdicts(await signed())).toEqual(PASS);
   });
 
@@ -179,7 +179,7 @@ describe('signatures', () => {
   });
 
   it('sign what must not be added once more than it occurs, in lines within 78', async () => {
-    const composed = composeEmail(mail());
+    const composed = composeEmail(email());
     const lines = await signEmail(composed, keys, signedAt);
     const names = /h=([^;]+);/.exec(lines.replace(/\s/g, ''))![1]!.split(':');
     const times = (wanted: string) => names.filter((name) => name === wanted).length;
@@ -197,7 +197,7 @@ describe('signatures', () => {
   });
 
   it('are none without keys', async () => {
-    expect(await signEmail(composeEmail(mail()), [], signedAt)).toBe('');
+    expect(await signEmail(composeEmail(email()), [], signedAt)).toBe('');
   });
 });
 

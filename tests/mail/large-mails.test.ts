@@ -1,11 +1,11 @@
-// Large mails: each leaves the connection to the relay as it found it, and arrives as it was written.
+// Large emails: each leaves the connection to the relay as it found it, and arrives as it was written.
 import PostalMime, { type Email } from 'postal-mime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Mailbox, parseMailbox } from '../../src/addresses.ts';
 import { assemble, assembleLarge, type CopyOrder } from '../../src/mail/assembling.ts';
 import { hashBody } from '../../src/mail/dkim.ts';
 import { captured, header } from '../support/captured.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -19,7 +19,7 @@ it('fifteen of them leave no listeners behind', async () => {
   const hear = (warning: Error) => warnings.push(warning.message);
   process.on('warning', hear);
   const { key, id } = await service.account();
-  for (let n = 0; n < 15; n++) await service.send(key, mail({ text: 'x'.repeat(80_000) }));
+  for (let n = 0; n < 15; n++) await service.send(key, anEmail({ text: 'x'.repeat(80_000) }));
   await until(async () => {
     const [row] = await service.database.query<{ waiting: number }>(
       'SELECT count(*)::int AS waiting FROM due_messages WHERE account_id = $1',
@@ -43,8 +43,11 @@ const dots = '.\n..\n'.repeat(1000);
 
 it('one that is stored, loaded and made in pieces arrives as it was written, tracked and signed as others', async () => {
   const { key, id } = await service.account();
-  const { body } = await service.send(key, mail({ html, text: dots, attachments: [attachment] }));
-  const { mail: got } = await captured(service.database, body.id);
+  const { body } = await service.send(
+    key,
+    anEmail({ html, text: dots, attachments: [attachment] }),
+  );
+  const { email: got } = await captured(service.database, body.id);
   expectAsWritten(got);
   const source = await service.database.query(
     'SELECT 1 FROM contents WHERE account_id = $1 AND octet_length(html) > 1000000',
@@ -67,7 +70,7 @@ it('one to several arrives as it was written at each, and differs in their own t
   const [one, two, three] = people;
   const { body } = await service.send(
     key,
-    mail({ to: [one], cc: [two], bcc: [three], html, text: dots, attachments: [attachment] }),
+    anEmail({ to: [one], cc: [two], bcc: [three], html, text: dots, attachments: [attachment] }),
   );
   const copies = await until(async () => {
     const rows = await service.database.query<{ recipients: string[]; raw: Buffer }>(

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Scope } from '../../src/accounts/scopes.ts';
 import { catalogFolder } from '../../src/templates/catalog.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { callTool, post, rpc } from './support.ts';
 
 let service: TestService;
@@ -66,7 +71,7 @@ describe('who sees it', () => {
   });
   it('the scope admin alone may not send', async () => {
     const { key } = await service.account({ scopes: ['admin'] });
-    expect(await admin('send_email', mail(), key)).toMatchObject({ status: 403 });
+    expect(await admin('send_email', anEmail(), key)).toMatchObject({ status: 403 });
   });
 });
 
@@ -75,7 +80,7 @@ describe('messages', () => {
     for (const n of [1, 2, 3]) {
       await service.send(
         owner.key,
-        mail({ to: ['seeker@example.net'], subject: `Found ${n}`, tags: [`n${n}`] }),
+        anEmail({ to: ['seeker@example.net'], subject: `Found ${n}`, tags: [`n${n}`] }),
       );
     }
     const recipient = 'seeker@example.net';

@@ -7,7 +7,7 @@ import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
-  mail,
+  anEmail,
   request,
   startTestService,
   type TestAccount,
@@ -59,7 +59,7 @@ describe('a rule that is broken answers 403 and names itself', () => {
   ];
   it.each(cases)('%s', async (_rule, limits, sent, detail) => {
     const key = await keyWith(await one.account(), limits);
-    const answer = await one.send(key, mail(sent as Record<string, unknown>));
+    const answer = await one.send(key, anEmail(sent as Record<string, unknown>));
     expect(answer.status).toBe(403);
     expect(answer.body.detail).toMatch(detail);
   });
@@ -73,14 +73,14 @@ it('what the rules allow is accepted', async () => {
   });
   const answer = await one.send(
     key,
-    mail({ to: ['ADA@example.net', 'Bob <bob@Friends.example>'] }),
+    anEmail({ to: ['ADA@example.net', 'Bob <bob@Friends.example>'] }),
   );
   expect(answer).toMatchObject({ status: 202, body: { status: 'queued' } });
 });
 
 it('a body that is not valid comes first: 400', async () => {
   const key = await keyWith(await one.account(), { noBcc: true });
-  expect((await one.send(key, mail({ to: ['nobody'], bcc: ['a@b.example'] }))).status).toBe(400);
+  expect((await one.send(key, anEmail({ to: ['nobody'], bcc: ['a@b.example'] }))).status).toBe(400);
 });
 
 it('a daily cap is exact while two processes take sends of several recipients at once', async () => {
@@ -88,7 +88,7 @@ it('a daily cap is exact while two processes take sends of several recipients at
   const capped = await keyWith(account, { dailyCap: 20 });
   const to = ['a@example.net', 'b@example.net', 'c@example.net'];
   const answers = await Promise.all(
-    Array.from({ length: 30 }, (_, n) => (n % 2 ? one : two).send(capped, mail({ to }))),
+    Array.from({ length: 30 }, (_, n) => (n % 2 ? one : two).send(capped, anEmail({ to }))),
   );
   const statuses = answers.map((answer) => answer.status);
   expect(statuses.filter((status) => status === 202)).toHaveLength(6);
@@ -97,21 +97,21 @@ it('a daily cap is exact while two processes take sends of several recipients at
     /daily_cap.*20 recipients a day and has \d+ left/,
   );
   // Two are left, and the account's other keys are not concerned.
-  expect((await one.send(capped, mail({ to: to.slice(1) }))).status).toBe(202);
-  expect((await one.send(capped, mail())).status).toBe(403);
-  expect((await one.send(account.key, mail({ to }))).status).toBe(202);
+  expect((await one.send(capped, anEmail({ to: to.slice(1) }))).status).toBe(202);
+  expect((await one.send(capped, anEmail())).status).toBe(403);
+  expect((await one.send(account.key, anEmail({ to }))).status).toBe(202);
 });
 
 it('what the account refuses does not count toward the cap', async () => {
   const account = await one.account({ dailyQuota: 3 });
   const capped = await keyWith(account, { dailyCap: 2 });
   expect(
-    (await one.send(account.key, mail({ to: ['a@example.net', 'b@example.net'] }))).status,
+    (await one.send(account.key, anEmail({ to: ['a@example.net', 'b@example.net'] }))).status,
   ).toBe(202);
-  expect((await one.send(capped, mail({ to: ['a@example.net', 'b@example.net'] }))).status).toBe(
+  expect((await one.send(capped, anEmail({ to: ['a@example.net', 'b@example.net'] }))).status).toBe(
     429,
   );
-  expect((await one.send(capped, mail())).status).toBe(202);
+  expect((await one.send(capped, anEmail())).status).toBe(202);
 });
 
 it('a cap must be below the quota of the account', async () => {
@@ -168,7 +168,7 @@ async function triesToLeave(
     ...[{ template: 'password-reset', ...RESET }],
     ...[{ from_email: 'Live <live@example.com>' }, { reply_to: 'live@example.com' }],
     { scheduled_at: new Date(Date.now() + 1500).toISOString() },
-  ].map((change, n) => ({ ...mail({ subject: `Try ${n}` }), ...change }));
+  ].map((change, n) => ({ ...anEmail({ subject: `Try ${n}` }), ...change }));
   for (const email of emails) {
     for (const path of ['/v1/send', '/v1/send/batch']) {
       const { status, body } = await post(path, path.endsWith('batch') ? [email] : email);
@@ -203,7 +203,7 @@ const RESET = {
   variables: { reset_url: 'https://example.com/reset' },
 };
 
-it('mail of a sandbox-only key never reaches the relay that is configured', async () => {
+it('email of a sandbox-only key never reaches the relay that is configured', async () => {
   const relayed: string[] = [];
   const relay = new SMTPServer({
     authOptional: true,
@@ -223,14 +223,14 @@ it('mail of a sandbox-only key never reaches the relay that is configured', asyn
       scopes: ALL_SCOPES,
       limits: { sandboxOnly: true },
     });
-    const real = await service.send(account.key, mail({ to: ['real@example.net'] }));
+    const real = await service.send(account.key, anEmail({ to: ['real@example.net'] }));
     const statusOf = async (id: string) =>
       (await service.get(account.key, `/v1/messages/${id}`)).body.status;
     await until(async () => (await statusOf(real.body.id)) === 'sent');
 
     const accepted = await triesToLeave(service, account, key, real.body.id);
     expect(accepted.length).toBeGreaterThanOrEqual(40);
-    // The sandbox reports back as a relay would; the relay of this test reports nothing, so its mail stays sent.
+    // The sandbox reports back as a relay would; the relay of this test reports nothing, so its email stays sent.
     await until(async () => {
       const statuses = await Promise.all(accepted.map(statusOf));
       return statuses.every((status) => status === 'delivered');

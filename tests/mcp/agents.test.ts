@@ -7,7 +7,12 @@ import type { Scope } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { fence, unfenced } from '../../src/mcp/fence.ts';
 import { atOnce } from '../../src/process/in-turns.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { callTool, INJECTIONS, isMarked, post, rpc } from './support.ts';
 
@@ -60,7 +65,7 @@ describe('tools', () => {
       `INSERT INTO suppressions (account_id, address, reason) VALUES ($1, 'gone@example.net', 'manual')`,
       [account.id],
     );
-    const wanted = mail({ ...welcome, variables, to: ['ada@example.net', 'gone@example.net'] });
+    const wanted = anEmail({ ...welcome, variables, to: ['ada@example.net', 'gone@example.net'] });
     const { content } = await callTool(
       service,
       await keyWith({ approval: 'always' }),
@@ -69,7 +74,7 @@ describe('tools', () => {
     );
     expect(content).toMatchObject({ suppressed: ['gone@example.net'], needs_approval: 'always' });
     const bare = await callTool(service, account.key, 'preview_email', {
-      ...mail({ html: '<img src="https://example.com/a.png"><a href="">x</a>' }),
+      ...anEmail({ html: '<img src="https://example.com/a.png"><a href="">x</a>' }),
     });
     expect(bare.content.findings.map((it: { rule: string }) => it.rule)).toContain('broken-link');
     expect(content.text).toContain('https://example.com/start');
@@ -94,14 +99,14 @@ describe('tools', () => {
       service,
       account.key,
       'send_email',
-      mail({ to: ['left@example.net'] }),
+      anEmail({ to: ['left@example.net'] }),
     );
     expect(sent.content).toMatchObject({ suppressed: ['left@example.net'], sandbox: true });
     const held = await callTool(
       service,
       await keyWith({ approval: 'always' }),
       'send_email',
-      mail(),
+      anEmail(),
     );
     expect(held.content.held).toMatchObject({
       note: expect.stringMatching(/Nothing has been sent/),
@@ -115,7 +120,7 @@ describe('tools', () => {
       service,
       account.key,
       'send_email',
-      mail({ subject: 'Follow' }),
+      anEmail({ subject: 'Follow' }),
     );
     const waited = await until(async () => {
       const { content: it } = await callTool(service, account.key, 'wait_for_event', {
@@ -136,7 +141,7 @@ describe('tools', () => {
       explanation: expect.stringMatching(/accepted it/),
     });
     const mixed = { subject: 'Mixed', to: ['bounce@simulator.test', 'ada@example.net'] };
-    const { content: two } = await callTool(service, account.key, 'send_email', mail(mixed));
+    const { content: two } = await callTool(service, account.key, 'send_email', anEmail(mixed));
     const explained = await until(async () => {
       const { content: it } = await callTool(service, account.key, 'explain_delivery', {
         sm_mail_id: two.id,
@@ -156,9 +161,9 @@ describe('tools', () => {
 
   it('search_messages finds several statuses at once, and says why one bounced', async () => {
     const tag = 'several';
-    await callTool(service, account.key, 'send_email', mail({ tags: [tag], subject: 'Fine' }));
+    await callTool(service, account.key, 'send_email', anEmail({ tags: [tag], subject: 'Fine' }));
     const gone = await callTool(service, account.key, 'send_email', {
-      ...mail({ tags: [tag], to: ['bounce@simulator.test'], subject: 'Gone' }),
+      ...anEmail({ tags: [tag], to: ['bounce@simulator.test'], subject: 'Gone' }),
     });
     const search = async (status?: string[]) =>
       (await callTool(service, account.key, 'search_messages', { tag, ...(status && { status }) }))
@@ -189,7 +194,7 @@ describe('tools', () => {
       service,
       account.key,
       'send_email',
-      mail({ from_email: 'a@wrong.example' }),
+      anEmail({ from_email: 'a@wrong.example' }),
     );
     expect(content).toMatchObject({ status: 403, detail: expect.stringContaining('example.com') });
     const none = await callTool(service, account.key, 'get_email_status', {
@@ -220,7 +225,7 @@ describe('tools', () => {
 describe('a key that sees its own only', () => {
   it('finds no other by id, by search or by any tool', async () => {
     const key = await keyWith({ ownMessages: true });
-    const other = await service.send(account.key, mail({ subject: 'Not yours' }));
+    const other = await service.send(account.key, anEmail({ subject: 'Not yours' }));
     for (const tool of ['get_email_status', 'explain_delivery', 'cancel_email', 'wait_for_event']) {
       const { content } = await callTool(service, key, tool, { sm_mail_id: other.body.id });
       expect([tool, content.status]).toEqual([tool, 404]);
@@ -229,7 +234,7 @@ describe('a key that sees its own only', () => {
       ...{ subject: 'Not yours', status: ['queued', 'sent', 'delivered'] },
     });
     expect(found.content.messages).toEqual([]);
-    const own = await callTool(service, key, 'send_email', mail({ subject: 'Mine' }));
+    const own = await callTool(service, key, 'send_email', anEmail({ subject: 'Mine' }));
     const { content } = await callTool(service, key, 'search_messages', { subject: 'Mine' });
     expect(content.messages.map((it: { id: string }) => it.id)).toEqual([own.content.id]);
   });
@@ -325,7 +330,7 @@ describe('strangers’ text', () => {
       service,
       key,
       'send_email',
-      mail({ subject: probe, tags: [probe], to: [`${probe}@example.net`] }),
+      anEmail({ subject: probe, tags: [probe], to: [`${probe}@example.net`] }),
     );
     await callTool(service, key, 'add_suppression', { address: `${probe}@example.net` });
     await callTool(service, key, 'put_stream', {
@@ -353,7 +358,7 @@ describe('strangers’ text', () => {
       ['get_template', { slug: 'own' }],
       ['list_own_templates', {}],
       ['get_template_version', { slug: 'own' }],
-      ['list_sandbox_mails', {}],
+      ['list_sandbox_emails', {}],
       ['lint_email', { template: 'own' }],
       ['preview_email', { from_email: 'a@example.com', to: ['b@example.net'], template: 'own' }],
       ['render_template', { slug: 'own' }],
@@ -413,7 +418,7 @@ describe('strangers’ text', () => {
     expect([two.content.status, two.fenced.detail]).toEqual([
       ...[400, expect.stringMatching(/"own".* "layuot.html"/)],
     ]);
-    const own = await callTool(service, key, 'send_email', mail({ to: ['not "an" address'] }));
+    const own = await callTool(service, key, 'send_email', anEmail({ to: ['not "an" address'] }));
     expect(own.content.status).toBe(400);
     expect(own.fenced.detail).not.toMatch(/⟪/);
     for (const text of INJECTIONS) {

@@ -11,7 +11,12 @@ import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
 import { unfenced } from '../../src/mcp/fence.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { callTool, post, rpc } from './support.ts';
 
@@ -94,7 +99,7 @@ const approveAt = async (url: string): Promise<void> => {
 describe.each(Object.keys(CLIENTS))('%s', (name) => {
   it('hold, show, approve: it leaves, byte for byte', async () => {
     const client = await CLIENTS[name]!();
-    const { id, held } = await client.call('send_email', mail({ subject: `Held for ${name}` }));
+    const { id, held } = await client.call('send_email', anEmail({ subject: `Held for ${name}` }));
     expect(held).toMatchObject({
       note: expect.stringContaining('Nothing has been sent'),
       subject: `Held for ${name}`,
@@ -120,7 +125,7 @@ describe.each(Object.keys(CLIENTS))('%s', (name) => {
 
   it('hold, edit: what was seen is refused, and nothing leaves', async () => {
     const client = await CLIENTS[name]!();
-    const { id, held } = await client.call('send_email', mail({ subject: `Edited by ${name}` }));
+    const { id, held } = await client.call('send_email', anEmail({ subject: `Edited by ${name}` }));
     const later = new Date(Date.now() + 3_600_000).toISOString();
     await client.call('reschedule_email', { sm_mail_id: id, scheduled_at: later });
     await expect(decide('approve', id, held.sha256)).rejects.toMatchObject({ status: 409 });
@@ -167,7 +172,7 @@ describe.each(Object.keys(OPENERS))('a client that opens pages: %s', (name) => {
       await approveAt(url);
     });
     const subject = `Asked in the chat of ${name}`;
-    const answer = await client.call('send_email', mail({ subject }));
+    const answer = await client.call('send_email', anEmail({ subject }));
     expect(answer).toMatchObject({
       status: 'queued',
       note: expect.stringContaining('goes out'),
@@ -184,7 +189,7 @@ describe.each(Object.keys(OPENERS))('a client that opens pages: %s', (name) => {
       const id = url.split('/').at(-1)!;
       await decide('decline', id, (await person.api.approvals.get({ sm_mail_id: id })).sha256);
     });
-    const answer = await client.call('send_email', mail({ subject: `Declined by ${name}` }));
+    const answer = await client.call('send_email', anEmail({ subject: `Declined by ${name}` }));
     expect(answer).toMatchObject({ approval: { state: 'declined' } });
     const why = await client.call('explain_delivery', { sm_mail_id: answer.id });
     expect(why.explanation).toBe('A person declined it: nobody receives it.');
@@ -195,7 +200,7 @@ describe.each(Object.keys(OPENERS))('a client that opens pages: %s', (name) => {
     const client = await OPENERS[name]!(() => {
       throw new Error('nothing was to be opened');
     });
-    const refused = await client.call('send_email', mail({ from_email: 'a@wrong.example' }));
+    const refused = await client.call('send_email', anEmail({ from_email: 'a@wrong.example' }));
     expect(refused).toMatchObject({ isError: true, status: 403 });
     expect(await client.call('get_account', {})).toMatchObject({ mode: 'sandbox' });
     await client.close();
@@ -210,7 +215,7 @@ it('a client that only fills in forms is not asked: a form could approve what it
     });
     await client.connect(new OldTransport(address(), transportOptions()));
     const subject = `Forms ${JSON.stringify(elicitation)}`;
-    const { held } = await walking(client).call('send_email', mail({ subject }));
+    const { held } = await walking(client).call('send_email', anEmail({ subject }));
     expect(held).toMatchObject({ approval_url: expect.stringContaining('/approvals/') });
     await client.close();
   }
@@ -220,7 +225,7 @@ describe('what a client answers', () => {
   it('whatever it answers by itself approves nothing', async () => {
     const only = async (action: 'decline' | 'cancel' | 'accept') => {
       const sent = rpc('modern', 'tools/call', {
-        ...{ name: 'send_email', arguments: mail({ subject: `Only ${action}` }) },
+        ...{ name: 'send_email', arguments: anEmail({ subject: `Only ${action}` }) },
       });
       const meta = (sent.body.params as { _meta: Record<string, unknown> })._meta;
       const able = {
@@ -252,7 +257,7 @@ describe('what a client answers', () => {
     /** The same in the older protocol: the question comes in the answer, and is answered by itself. */
     const inStream = async () => {
       const { headers, body } = rpc('legacy', 'tools/call', {
-        ...{ name: 'send_email', arguments: mail({ subject: 'In a stream' }) },
+        ...{ name: 'send_email', arguments: anEmail({ subject: 'In a stream' }) },
         _meta: { progressToken: 1 },
       });
       const say = (said: unknown) =>
@@ -281,10 +286,10 @@ describe('what a client answers', () => {
   }, 60_000);
 
   it('cannot ask for what it did not send itself', async () => {
-    const other = (await service.send(account.key, mail())).body.id;
+    const other = (await service.send(account.key, anEmail())).body.id;
     for (const requestState of [other, 'msg_0000000000000000000000000A', 'nonsense', '']) {
       const sent = rpc('modern', 'tools/call', {
-        ...{ name: 'send_email', arguments: mail({ subject: 'Forged' }), requestState },
+        ...{ name: 'send_email', arguments: anEmail({ subject: 'Forged' }), requestState },
       });
       const { body } = await post(`${service.url}/mcp`, agent, sent);
       expect(body.result).toMatchObject({ isError: true });
@@ -299,7 +304,7 @@ describe('what a client answers', () => {
 });
 
 it('a repeat of a held send says again that nothing has left', async () => {
-  const wanted = mail({ subject: 'Repeated', html: '<a href="">{{ name }}</a>' });
+  const wanted = anEmail({ subject: 'Repeated', html: '<a href="">{{ name }}</a>' });
   const first = await callTool(service, agent, 'send_email', wanted);
   expect(first.content.held.findings.map(({ rule }: { rule: string }) => rule)).toEqual([
     ...['broken-link', 'unresolved-variable'],
@@ -314,7 +319,7 @@ it('a repeat of a held send says again that nothing has left', async () => {
 });
 
 it('the App’s view of an email is for its sender alone', async () => {
-  const { content } = await callTool(service, agent, 'send_email', mail({ subject: 'Shown' }));
+  const { content } = await callTool(service, agent, 'send_email', anEmail({ subject: 'Shown' }));
   const read = async (key: string, uri: string) =>
     (await post(`${service.url}/mcp`, key, rpc('legacy', 'resources/read', { uri }))).body;
   const uri = `sandmartin://held-emails/${content.id}`;

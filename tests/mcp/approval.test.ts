@@ -9,7 +9,7 @@ import { systemClock } from '../../src/clock.ts';
 import { readUuid } from '../../src/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
-  mail,
+  anEmail,
   request,
   startTestService,
   type TestAccount,
@@ -70,7 +70,7 @@ const status = async (id: string) => (await call(person, 'GET', `/v1/messages/${
 const seen = async (id: string) => (await call(person, 'GET', `/v1/approvals/${id}`)).body;
 
 async function hold(changes: Record<string, unknown> = {}): Promise<string> {
-  const { status, body } = await one.send(agent, mail(changes));
+  const { status, body } = await one.send(agent, anEmail(changes));
   expect({ status, body }).toMatchObject({ status: 202, body: { status: 'queued' } });
   return body.id;
 }
@@ -161,7 +161,7 @@ describe('a held email', () => {
       'approvals:write',
       'messages:read',
     ]);
-    const sent = await one.send(both, mail());
+    const sent = await one.send(both, anEmail());
     const own = await call(both, 'POST', `/v1/approvals/${sent.body.id}/approve`, {
       sha256: (await seen(sent.body.id)).sha256,
     });
@@ -239,7 +239,7 @@ describe('a held email', () => {
       text: undefined,
       template: 'one-time-code',
     };
-    const first = await one.send(account.key, mail({ ...from, variables: { code: '111111' } }));
+    const first = await one.send(account.key, anEmail({ ...from, variables: { code: '111111' } }));
     await until(async () => (await leaving(first.body.id)).sent === 1);
     const id = await hold({ ...from, variables: { code: '222222' } });
     const { compared_with } = await seen(id);
@@ -252,37 +252,37 @@ describe('a held email', () => {
 describe('what holds an email', () => {
   it('outside_domain: any recipient outside of the account’s senders', async () => {
     const key = await keyWith({ approval: 'outside_domain' });
-    const inside = await one.send(key, mail({ to: ['a@example.com'] }));
+    const inside = await one.send(key, anEmail({ to: ['a@example.com'] }));
     expect((await status(inside.body.id)).held).toBeUndefined();
     for (const to of [['b@example.net'], ['a@example.com', 'b@sub.example.com']]) {
-      const held = await one.send(key, mail({ to }));
+      const held = await one.send(key, anEmail({ to }));
       expect((await status(held.body.id)).held).toMatchObject({ reason: 'outside_domain' });
     }
-    const hidden = await one.send(key, mail({ to: ['a@example.com'], bcc: ['b@example.net'] }));
+    const hidden = await one.send(key, anEmail({ to: ['a@example.com'], bcc: ['b@example.net'] }));
     expect((await status(hidden.body.id)).held).toMatchObject({ reason: 'outside_domain' });
   });
 
   it('first_contact: whom the account has not mailed with success', async () => {
     const key = await keyWith({ approval: 'first_contact' });
-    const first = await one.send(key, mail({ to: ['new@example.net'] }));
+    const first = await one.send(key, anEmail({ to: ['new@example.net'] }));
     expect((await status(first.body.id)).held).toMatchObject({ reason: 'first_contact' });
-    const own = await one.send(account.key, mail({ to: ['New@example.net'] }));
+    const own = await one.send(account.key, anEmail({ to: ['New@example.net'] }));
     await until(async () => (await leaving(own.body.id)).sent === 1);
-    const known = await one.send(key, mail({ to: ['new@example.net'] }));
+    const known = await one.send(key, anEmail({ to: ['new@example.net'] }));
     expect((await status(known.body.id)).held).toBeUndefined();
     // What the sandbox took reached nobody.
     const tester = await keyWith({ sandboxOnly: true });
-    const tested = await one.send(tester, mail({ to: ['tested@example.net'] }));
+    const tested = await one.send(tester, anEmail({ to: ['tested@example.net'] }));
     await until(async () => (await leaving(tested.body.id)).sent === 1);
-    const still = await one.send(key, mail({ to: ['tested@example.net'] }));
+    const still = await one.send(key, anEmail({ to: ['tested@example.net'] }));
     expect((await status(still.body.id)).held).toMatchObject({ reason: 'first_contact' });
   });
 
   it('a batch holds each email by itself', async () => {
     const key = await keyWith({ approval: 'outside_domain' });
     const { body } = await call(key, 'POST', '/v1/send/batch', [
-      mail({ to: ['a@example.com'] }),
-      mail({ to: ['b@example.net'] }),
+      anEmail({ to: ['a@example.com'] }),
+      anEmail({ to: ['b@example.net'] }),
     ]);
     expect((await status(body.data[0].id)).held).toBeUndefined();
     expect((await status(body.data[1].id)).held).toMatchObject({ reason: 'outside_domain' });
@@ -305,7 +305,7 @@ it('no sequence of calls through its own key makes a held email leave', async ()
   const pick = (at: number) => ids[at % ids.length] ?? 'msg_00000000000000000000000000';
   const CALLS: ((at: number) => Promise<unknown>)[] = [
     async () => {
-      const { body } = await one.send(key, mail());
+      const { body } = await one.send(key, anEmail());
       if (body.id) ids.push(body.id);
     },
     (at) => call(key, 'PATCH', `/v1/messages/${pick(at)}`, { scheduled_at: 'now' }),

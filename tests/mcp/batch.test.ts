@@ -1,10 +1,10 @@
-// send_batch as an agent calls it: one email for many, each their own; the same call again mails nobody twice; numbers stay as they
+// send_batch as an agent calls it: one email for many, each their own; the same call again emails nobody twice; numbers stay as they
 // are written, in this tool and in send_email.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { storedMail } from '../templates/support.ts';
+import { storedEmail } from '../templates/support.ts';
 import { callTool, ERAS, post, rpc } from './support.ts';
 
 let service: TestService;
@@ -85,7 +85,7 @@ it.each(ERAS)('numbers reach the template as they are written (%s)', async (era)
     const answer = await post(`${service.url}/mcp`, account.key, { headers, body: text });
     const { data: [{ id }] = [{ id: undefined }], ...single } =
       answer.body.result.structuredContent;
-    return (await storedMail(service.database, id ?? single.id)).subject;
+    return (await storedEmail(service.database, id ?? single.id)).subject;
   };
   const email = (to: string) =>
     `{"from_email":"hello@example.com","template":"welcome","subject":"{{ a }} {{ b }} ${era}","variables":{"action_url":"https://example.com/","a":1234567890123456789,"b":10.0},${to}}`;

@@ -6,7 +6,7 @@ import {
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -94,13 +94,13 @@ describe.each(Object.keys(CLIENTS))('%s', (name) => {
         return read.status === 'delivered' ? read : undefined;
       });
       expect(story.sm_mail_id).toBe(sent.id);
-      // The report may be faster than the note that the relay took the mail.
+      // The report may be faster than the note that the relay took the email.
       const kinds = (story.events as { type: string }[]).map(({ type }) => type);
       expect(kinds).toContain('delivered');
 
       const refused = (await client.callTool({
         name: 'send_email',
-        arguments: mail({ to: ['nobody'] }),
+        arguments: anEmail({ to: ['nobody'] }),
       })) as { isError: boolean; content: [{ text: string }] };
       expect(refused.isError).toBe(true);
       expect(JSON.parse(refused.content[0].text).status).toBe(400);

@@ -57,7 +57,7 @@ it('server.json is what the registry of MCP takes: an https address whose variab
   }
 });
 
-it('the program sends a mail', async () => {
+it('the program sends an email', async () => {
   const [program] = blocks('js');
   // Beside the other tests, where Node finds the client.
   const file = join(import.meta.dirname, `docs-example-${process.pid}.mjs`);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type AccountWish,
-  mail,
+  anEmail,
   startTestService,
   type TestAccount,
   type TestService,
@@ -24,7 +24,7 @@ interface Case {
   name: string;
   status: number;
   account?: AccountWish;
-  /** Changes of a mail that is accepted as it is. */
+  /** Changes of an email that is accepted as it is. */
   sent?: Record<string, unknown>;
   relayDown?: boolean;
   key?: string;
@@ -64,7 +64,7 @@ describe.each(ERAS)('%s', (era) => {
   it.each(CASES)('$name', async ({ status, account, sent, relayDown, key }) => {
     const on = relayDown ? withoutRelay : service;
     const caller = key ?? (await on.account(account)).key;
-    const wanted = definedOnly(mail(sent));
+    const wanted = definedOnly(anEmail(sent));
     const rest = await on.send(caller, wanted);
     expect(rest.status).toBe(status);
     expect(rest.body.detail.length).toBeGreaterThan(10);
@@ -96,11 +96,11 @@ describe.each(ERAS)('%s', (era) => {
       return details.find((detail) => detail !== null);
     };
     const rest = await burst(async ({ key }, n) => {
-      const answer = await service.send(key, mail({ subject: `${n}` }));
+      const answer = await service.send(key, anEmail({ subject: `${n}` }));
       return answer.status === 429 ? answer.body.detail : null;
     });
     const mcp = await burst(async ({ key }, n) => {
-      const answer = await callTool(service, key, 'send_email', mail({ subject: `${n}` }), era);
+      const answer = await callTool(service, key, 'send_email', anEmail({ subject: `${n}` }), era);
       return answer.isError ? answer.content.detail : null;
     });
     expect(rest).toMatch(/sends a second/);

@@ -10,7 +10,7 @@ import { atOnce } from '../../src/process/in-turns.ts';
 import { PERMISSIVE, postBatch } from '../sending/batch-support.ts';
 import { hand, logIn } from '../submission/client.ts';
 import {
-  mail,
+  anEmail,
   request,
   startTestService,
   type TestAccount,
@@ -89,7 +89,7 @@ async function byResend(key: string, email: Fields): Promise<{ status: number }>
 async function refusedEverywhere(
   key: string,
   tries: readonly Fields[],
-  email: Fields = mail(),
+  email: Fields = anEmail(),
 ): Promise<void> {
   expect(new Set(tries.map((it) => JSON.stringify(it))).size).toBeGreaterThanOrEqual(LEAST_TRIES);
   for (const attempt of tries) {
@@ -208,7 +208,7 @@ it('templates_only: no header, sender, name, answer or word of its own', async (
 it('allowed_recipients', async () => {
   const { key } = await keyWith({ allowedRecipients: ['friends.example'] });
   const to = ['ok@friends.example'];
-  expect(new Set(await byEveryDoor(key, mail({ to })))).not.toContain(403);
+  expect(new Set(await byEveryDoor(key, anEmail({ to })))).not.toContain(403);
   const others = [
     ...['a%evil.com', 'evil.com!a', 'a%b.c%evil.com', '%', '!', 'a!b!c', 'evil.com!a%b', 'x%y'].map(
       (local) => `${local}@friends.example`,
@@ -226,7 +226,7 @@ it('allowed_recipients', async () => {
 
 it('senders', async () => {
   const { key } = await keyWith({ senders: ['Acme <hello@example.com>'] });
-  expect(await byEveryDoor(key, mail({ from_email: 'hello@example.com' }))).not.toContain(403);
+  expect(await byEveryDoor(key, anEmail({ from_email: 'hello@example.com' }))).not.toContain(403);
   await refusedEverywhere(key, [
     ...ODD_NAMES.map((name) => ({
       from_email: `"${name.replaceAll('"', '')}x" <hello@example.com>`,
@@ -260,7 +260,7 @@ it('senders', async () => {
 it('reply_to', async () => {
   const { key } = await keyWith({ replyTo: ['help.example', 'boss@partner.example'] });
   for (const reply_to of ['a@help.example', 'Boss <boss@partner.example>', 'x@example.com']) {
-    expect([reply_to, await byEveryDoor(key, mail({ reply_to }))]).toEqual([
+    expect([reply_to, await byEveryDoor(key, anEmail({ reply_to }))]).toEqual([
       reply_to,
       expect.not.arrayContaining([403]),
     ]);
@@ -327,9 +327,9 @@ it('no_bcc', async () => {
 it('daily_cap', async () => {
   const scopes = ['email:send', 'email:read', 'messages:write', 'templates:write'] as const;
   const { key } = await keyWith({ dailyCap: 3 }, scopes);
-  const first = await service.send(key, mail({ to: ['1@example.net', '2@example.net'] }));
+  const first = await service.send(key, anEmail({ to: ['1@example.net', '2@example.net'] }));
   expect(first.status).toBe(202);
-  expect((await service.send(key, mail({ to: ['3@example.net'] }))).status).toBe(202);
+  expect((await service.send(key, anEmail({ to: ['3@example.net'] }))).status).toBe(202);
   const count = async () => {
     const [row] = await service.database.query<{ count: string }>(
       `SELECT count(*) FROM messages WHERE account_id = $1 AND recipients::text ~ '(capped|[123])@'`,
@@ -345,7 +345,7 @@ it('daily_cap', async () => {
     ...[{ tags: ['x'] }, { subject: 'Other' }, { text: 'Other' }, { headers: { 'X-A': 'b' } }],
     ...[{ reply_to: 'a@example.com' }, { to: ['Capped <capped@example.net>'] }],
     ...[{ to: ['CAPPED@EXAMPLE.NET'] }, { to: ['capped@simulator.test'] }],
-  ].map((change) => mail({ to, ...change }));
+  ].map((change) => anEmail({ to, ...change }));
   const post = async (path: string, body: unknown) =>
     (
       await request(`${service.url}${path}`, {
@@ -358,15 +358,15 @@ it('daily_cap', async () => {
   for (const email of emails) statuses.push(...(await byEveryDoor(key, email)));
   for (const n of [1, 2]) {
     const named = { 'idempotency-key': `cap-${n}` };
-    statuses.push((await service.send(key, mail({ to }), named)).status);
-    statuses.push((await postBatch(service, key, [mail({ to })], named)).status);
+    statuses.push((await service.send(key, anEmail({ to }), named)).status);
+    statuses.push((await postBatch(service, key, [anEmail({ to })], named)).status);
   }
   statuses.push(await post(`/v1/messages/${first.body.id}/send-again`, {}));
   statuses.push(await post('/v1/templates/welcome/test-send', { to: to[0] }));
-  const many = { ...mail(), to: undefined, recipients: [{ to: to[0] }] };
+  const many = { ...anEmail(), to: undefined, recipients: [{ to: to[0] }] };
   statuses.push((await postBatch(service, key, many)).status);
   for (const wanted of [{ allow_duplicate: true }, { idempotency_key: 'x' }]) {
-    const tool = await callTool(service, key, 'send_email', { ...mail({ to }), ...wanted });
+    const tool = await callTool(service, key, 'send_email', { ...anEmail({ to }), ...wanted });
     statuses.push(tool.content.status);
   }
   expect(statuses.length).toBeGreaterThanOrEqual(LEAST_TRIES);
@@ -394,7 +394,7 @@ it('approval', async () => {
       { reply_to: 'a@b.example' },
     ],
   ]) {
-    await byEveryDoor(key, mail({ ...email, subject: `Please ${JSON.stringify(email)}` }));
+    await byEveryDoor(key, anEmail({ ...email, subject: `Please ${JSON.stringify(email)}` }));
   }
   const client = await logIn(service.service.smtpPort!, key);
   await hand(
@@ -430,7 +430,12 @@ it('own_messages', async () => {
   const probe = 'not-for-others';
   const { key } = await keyWith({ ownMessages: true }, ALL_SCOPES);
   const sent = await service.send(account.key, {
-    ...mail({ to: [`${probe}@example.net`], subject: probe, html: `<p>${probe}</p>`, text: probe }),
+    ...anEmail({
+      to: [`${probe}@example.net`],
+      subject: probe,
+      html: `<p>${probe}</p>`,
+      text: probe,
+    }),
     tags: [probe],
   });
   const { id } = sent.body;
@@ -498,8 +503,8 @@ it('own_messages', async () => {
     ),
     ['search_messages', {}],
     ['search_messages', { status: ['delivered', 'opened'] }],
-    ['list_sandbox_mails', {}],
-    ['list_sandbox_mails', { limit: 100 }],
+    ['list_sandbox_emails', {}],
+    ['list_sandbox_emails', { limit: 100 }],
   ] as [string, Fields][]) {
     answers.push([tool, JSON.stringify((await callTool(service, key, tool, wanted)).content)]);
   }
@@ -515,7 +520,7 @@ it('own_messages', async () => {
 
 it('link_hosts: names and headers count too', async () => {
   const { key } = await keyWith({ linkHosts: ['example.com'] });
-  expect((await service.send(key, mail({ to: ['Ada L. <ada@example.net>'] }))).status).toBe(202);
+  expect((await service.send(key, anEmail({ to: ['Ada L. <ada@example.net>'] }))).status).toBe(202);
   const named = ['see https://evil.com', 'evil.com', 'www.evil.io/x', 'go to evil.ru'];
   for (const name of named) {
     for (const attempt of [
@@ -525,7 +530,7 @@ it('link_hosts: names and headers count too', async () => {
       { reply_to: `"${name}" <hello@example.com>` },
       { headers: { 'List-Help': `<${name}>` } },
     ]) {
-      const statuses = await byEveryDoor(key, mail(attempt));
+      const statuses = await byEveryDoor(key, anEmail(attempt));
       expect([attempt, [...new Set(statuses)]]).toEqual([attempt, [403]]);
     }
   }
@@ -585,13 +590,13 @@ it('link_hosts: files that lead elsewhere, or may', async () => {
     file('note.txt', 'text/plain; charset=utf-8', 'see https://example.com\nBye'),
     file('a.ics', 'text/calendar; method=REQUEST', 'URL:https://meet.exam\r\n ple.com/x\r\nEND:X'),
   ]) {
-    expect([fine, (await service.send(key, mail(fine))).status]).toEqual([fine, 202]);
+    expect([fine, (await service.send(key, anEmail(fine))).status]).toEqual([fine, 202]);
   }
   await refusedEverywhere(
     key,
     FILES.map((one) => file(...one)),
   );
-  const told = await service.send(key, mail(file('invoice.pdf', 'application/pdf', 'x')));
+  const told = await service.send(key, anEmail(file('invoice.pdf', 'application/pdf', 'x')));
   expect(told.body.detail).toMatch(/link_hosts.*file invoice\.pdf cannot be looked through/);
 }, 240_000);
 
@@ -599,13 +604,13 @@ it('link_hosts: megabytes are looked through to their end, also where they are c
   const { key } = await keyWith({ linkHosts: ['example.com'] });
   const long = (piece: string, length: number): string => piece.repeat(length / piece.length);
   const fine = long('<a href="https://example.com/a">a</a> &#x41; (b) ', 2_000_000);
-  expect((await service.send(key, mail({ html: fine }))).status).toBe(202);
+  expect((await service.send(key, anEmail({ html: fine }))).status).toBe(202);
   for (const html of [
     `${fine}<a href="https://evil.example">`,
     `${fine}<a href="https://example.com<\u0338.evil.example">`,
     `${fine}${'x'.repeat(70_000)} <p>`,
   ]) {
-    const { status, body } = await service.send(key, mail({ html }));
+    const { status, body } = await service.send(key, anEmail({ html }));
     expect([status, body.detail]).toEqual([403, expect.stringContaining('link_hosts')]);
   }
   const links = [
@@ -628,9 +633,9 @@ it('link_hosts: what a browser reads as a link, and what a template puts togethe
   const variables = { name: 'Ada', action_url: 'https://example.com/' };
   const put = (words: Fields) => ({ ...welcome, variables, ...words });
   const fine = put({ text: 'Hello {{ name }}: {{ action_url }}\nBye', subject: '{{ name }}' });
-  expect((await service.send(key, mail(fine))).status).toBe(202);
+  expect((await service.send(key, anEmail(fine))).status).toBe(202);
   const plain = { html: undefined, text: 'See https://example.com\nThank you' };
-  expect((await service.send(key, mail(plain))).status).toBe(202);
+  expect((await service.send(key, anEmail(plain))).status).toBe(202);
   for (const attempt of [
     ...[
       ...['https:evil.example', 'https:/evil.example', 'HTTPS:evil.example', 'http:\\evil.example'],
@@ -651,7 +656,7 @@ it('link_hosts: what a browser reads as a link, and what a template puts togethe
     put({ subject: `{{ 'www.evil' }}{{ '.com' }}` }),
     put({ text: '{{ name }}/evil.example', variables: { ...variables, name: 'https:/' } }),
   ]) {
-    const statuses = await byEveryDoor(key, mail(attempt));
+    const statuses = await byEveryDoor(key, anEmail(attempt));
     expect([attempt, [...new Set(statuses)]]).toEqual([attempt, [403]]);
   }
 }, 120_000);

@@ -1,11 +1,16 @@
-// The tools as an agent meets them: what it sees, what it is told after a mistake, and that a repeat mails nobody twice.
+// The tools as an agent meets them: what it sees, what it is told after a mistake, and that a repeat emails nobody twice.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { sendRequest } from '../../src/sending/request.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { callTool, post, rpc } from './support.ts';
 
 let test: TestDatabase;
@@ -99,7 +104,7 @@ describe('what an agent sees', () => {
     expect(tokensOf(await listTools(account.key))).toBeLessThanOrEqual(2000);
     const { key } = await service.account({ scopes: ALL_SCOPES });
     const all = await listTools(key);
-    expect(all.map(({ name }) => name)).toContain('list_sandbox_mails');
+    expect(all.map(({ name }) => name)).toContain('list_sandbox_emails');
     expect(tokensOf(all)).toBeLessThanOrEqual(5000);
   });
 
@@ -229,9 +234,9 @@ describe('a repeat', () => {
     return rows[0]!.n;
   };
   const send = (subject: string, more: Record<string, unknown> = {}, key = account.key) =>
-    callTool(service, key, 'send_email', mail({ subject, ...more }));
+    callTool(service, key, 'send_email', anEmail({ subject, ...more }));
 
-  it('within a minute answers the first id and mails nobody twice', async () => {
+  it('within a minute answers the first id and emails nobody twice', async () => {
     const first = await send('Repeat');
     const again = await send('Repeat');
     expect(first.content).toEqual({ id: expect.any(String), status: 'queued', sandbox: true });
@@ -241,14 +246,19 @@ describe('a repeat', () => {
   it('is recognised however many come at once, through several processes', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        callTool(n % 2 ? service : second, account.key, 'send_email', mail({ subject: 'At once' })),
+        callTool(
+          n % 2 ? service : second,
+          account.key,
+          'send_email',
+          anEmail({ subject: 'At once' }),
+        ),
       ),
     );
     expect(new Set(answers.map(({ content }) => content.id)).size).toBe(1);
     expect(answers.filter(({ content }) => !content.duplicate_of_recent)).toHaveLength(1);
     expect(await count('At once')).toBe(1);
   });
-  it('after a minute is a new mail', async () => {
+  it('after a minute is a new email', async () => {
     const first = await send('Later');
     await service.database.query(
       `UPDATE idempotency_keys SET created_at = created_at - interval '61 seconds'`,
@@ -263,7 +273,7 @@ describe('a repeat', () => {
     expect(again.content.duplicate_of_recent).toBeUndefined();
     expect(await count('Twice')).toBe(2);
   });
-  it('through another key is another mail', async () => {
+  it('through another key is another email', async () => {
     await send('Other key');
     const { key } = await createKey(service.database, systemClock, {
       accountId: account.id,
@@ -271,7 +281,7 @@ describe('a repeat', () => {
     });
     expect((await send('Other key', {}, key)).content.duplicate_of_recent).toBeUndefined();
   });
-  it('with another word in it is another mail', async () => {
+  it('with another word in it is another email', async () => {
     await send('Changed');
     const { content } = await send('Changed', { text: 'Something else.' });
     expect(content.duplicate_of_recent).toBeUndefined();
@@ -311,16 +321,21 @@ describe('a repeat', () => {
     expect(wanted.isError).toBe(false);
     expect(await count('Asked')).toBe(2);
   });
-  it('over REST is a new mail, as ever', async () => {
-    await service.send(account.key, mail({ subject: 'REST' }));
-    await service.send(account.key, mail({ subject: 'REST' }));
+  it('over REST is a new email, as ever', async () => {
+    await service.send(account.key, anEmail({ subject: 'REST' }));
+    await service.send(account.key, anEmail({ subject: 'REST' }));
     expect(await count('REST')).toBe(2);
   });
 });
 
 it('a message records the door and the key it came through', async () => {
-  const { content } = await callTool(service, account.key, 'send_email', mail({ subject: 'Door' }));
-  await service.send(account.key, mail({ subject: 'Door' }));
+  const { content } = await callTool(
+    service,
+    account.key,
+    'send_email',
+    anEmail({ subject: 'Door' }),
+  );
+  await service.send(account.key, anEmail({ subject: 'Door' }));
   const rows = await service.database.query<{ door: string; own: boolean }>(
     `SELECT m.door, k.account_id = m.account_id AS own FROM messages m JOIN api_keys k ON k.id = m.key_id
      WHERE m.subject = 'Door' ORDER BY m.id`,
@@ -339,7 +354,7 @@ describe('a key with rules', () => {
       scopes: ['email:send'],
       limits: { allowedRecipients: ['friends.example'] },
     });
-    const { isError, content } = await callTool(service, key, 'send_email', mail());
+    const { isError, content } = await callTool(service, key, 'send_email', anEmail());
     expect(isError).toBe(true);
     expect(content).toMatchObject({
       status: 403,
@@ -353,7 +368,7 @@ describe('a key with rules', () => {
       scopes: ['email:send'],
       limits: { sandboxOnly: true },
     });
-    const { content } = await callTool(service, key, 'send_email', mail());
+    const { content } = await callTool(service, key, 'send_email', anEmail());
     expect(content).toEqual({ id: expect.any(String), status: 'queued', sandbox: true });
   });
 });

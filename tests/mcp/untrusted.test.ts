@@ -7,7 +7,12 @@ import { fence } from '../../src/mcp/fence.ts';
 import { listedFields } from '../../src/mcp/tool.ts';
 import { TOOLS } from '../../src/mcp/tools.ts';
 import { bound } from '../../src/mcp/untrusted.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { callTool, INJECTIONS } from './support.ts';
 
 let service: TestService;
@@ -25,7 +30,7 @@ type Told = Pick<
 >;
 
 async function story(events: Told[]) {
-  const { body } = await service.send(account.key, mail());
+  const { body } = await service.send(account.key, anEmail());
   const messageId = uuidToBytes(readUuid('msg_', body.id)!);
   const recorded = events.map(
     (event) => ({ ...event, accountId: account.id, messageId }) as NewEvent,
@@ -139,7 +144,7 @@ const MARKED = /^⟪(\w{10})⟫[^⟪⟫]*⟪\/\1⟫$/;
 const OUR_SENTENCES =
   /\.(note|next|explanation|hint|warnings?|paused|rules|scopes|message|detail)$/;
 /** Made by us, of letters that say nothing. */
-const OUR_NAMES = /\.(approval_url|secret|verification_mail|plays|new_events|errors\.code)$/;
+const OUR_NAMES = /\.(approval_url|secret|verification_message|plays|new_events|errors\.code)$/;
 
 /** A list that we wrote. */
 const ALL_OURS = 'list_simulator_addresses';

@@ -175,7 +175,7 @@ describe('the time grows with the bytes', () => {
       ],
     ],
     [
-      'mails in mails',
+      'emails in emails',
       (n) => ['Content-Type: message/rfc822\r\n', 'Content-Type: message/rfc822\r\n\r\n'.repeat(n)],
     ],
     ['soft breaks', (n) => ['Content-Transfer-Encoding: quoted-printable\r\n', '=  '.repeat(n)]],

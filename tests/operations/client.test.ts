@@ -4,7 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Sandmartin, SandmartinError } from '../../src/client/sandmartin.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 
 /** What happens to a request on its way; without it the answer comes back as it is. */
 type Mishap = (answered: { status: number; body: string }, response: ServerResponse) => void;
@@ -68,7 +73,7 @@ it.each([
   async (_, lost) => {
     const before = (await messages()).length;
     mishaps = [lost, badGateway];
-    const { id } = await client.send(mail() as never);
+    const { id } = await client.send(anEmail() as never);
     const keys = seen.map(({ headers }) => headers['idempotency-key']);
     expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
     expect((await messages()).length).toBe(before + 1);
@@ -95,7 +100,7 @@ it('who gives up waits no longer, and is not told that the service is away', asy
   giving.abort();
   await expect(listed).rejects.toMatchObject({ name: 'AbortError' });
   expect(seen).toHaveLength(1);
-  await expect(client.send(mail() as never, { signal: giving.signal })).rejects.toMatchObject({
+  await expect(client.send(anEmail() as never, { signal: giving.signal })).rejects.toMatchObject({
     name: 'AbortError',
   });
 });

@@ -6,6 +6,7 @@ import { TOOLS } from '../../src/mcp/tools.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
 import { itemsOf } from '../../src/operations/lists.ts';
 import { changes } from '../../src/operations/perform.ts';
+import { givesETag, takesIfMatch } from '../../src/operations/preconditions.ts';
 import { callTool, isMarked } from '../mcp/support.ts';
 import { howToAdd, readSamples } from './samples.ts';
 import {
@@ -112,13 +113,15 @@ describe.each(OPERATIONS.map((operation) => ({ name: operation.name, operation }
         expect(body.detail).toContain(scope);
         // No key has it, so that nobody is to look for one.
         if (isOperators(operation)) expect(body.detail).toMatch(/^Only operators/);
+        const byClient = await viaClient(world.service, operation, input, lesser);
+        expect(byClient).toMatchObject({ status: 403, body: { detail: body.detail } });
         if (tool === undefined || FOR_SENDERS_TOO.has(operation.name)) return;
         const told = await viaTool(world.service, operation, input, lesser);
         expect(told).toMatchObject({ status: 403, body: { detail: body.detail } });
       });
 
     it('another account gets nothing of it', async () => {
-      for (const via of tool === undefined ? [viaRest] : [viaRest, viaTool]) {
+      for (const via of [viaRest, viaClient, ...(tool === undefined ? [] : [viaTool])]) {
         const input = await good();
         expectNothingOfAda(await via(world.service, operation, input, world.bob), input);
         // What it was about is still there for its own account.
@@ -167,6 +170,48 @@ describe.each(OPERATIONS.map((operation) => ({ name: operation.name, operation }
           expect(JSON.stringify(rows)).not.toContain(secret);
         }
       });
+
+    if (operation.rest.method === 'PUT' || operation.rest.method === 'PATCH')
+      it('leaves no row for what changes nothing', async () => {
+        const input = await good();
+        expect((await rest(input)).status).toBeLessThan(300);
+        const before = await auditRows(name);
+        expect((await rest(input)).status).toBeLessThan(300);
+        const path = Object.entries(input).filter(([it]) =>
+          operation.rest.path.includes(`{${it}}`),
+        );
+        const nothing = Object.fromEntries(path);
+        if (operation.input.safeParse(nothing).success) {
+          expect([200, 201, 202, 400]).toContain((await rest(nothing)).status);
+        }
+        expect(await auditRows(name)).toEqual(before);
+      });
+
+    if (givesETag(operation) || takesIfMatch(operation))
+      it('gives an ETag, or changes only what it was read as', async () => {
+        const input = await good();
+        // What it makes is there to be changed.
+        if (operation.rest.method === 'PUT') await rest(input);
+        if (takesIfMatch(operation)) {
+          const { status, body } = await rest(input, ifMatch('"987654"'));
+          expect({ status, body }).toMatchObject({ status: 412, body: { code: 'stale' } });
+        }
+        const { status, body, headers } = await rest(
+          input,
+          takesIfMatch(operation) ? ifMatch('*') : asAda(),
+        );
+        expect(status, JSON.stringify(body)).toBe(operation.rest.status ?? 200);
+        if (givesETag(operation)) expect(headers?.get('etag')).toMatch(/^"[\w-]+"$/);
+      });
+
+    if (!takesIfMatch(operation))
+      it('refuses an If-Match, which it could not honour', async () => {
+        const { status, body } = await rest(await good(), ifMatch('"1"'));
+        const told = { status, paths: body.faults?.map(({ path }: { path: string }) => path) };
+        expect(told).toEqual({ status: 400, paths: ['If-Match'] });
+      });
+
+    const ifMatch = (tag: string) => ({ headers: { ...asAda().headers, 'if-match': tag } });
   },
 );
 

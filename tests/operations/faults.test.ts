@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Fault } from '../../src/errors.ts';
 import { callTool } from '../mcp/support.ts';
-import { mail, request, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let key: string;
@@ -102,33 +102,33 @@ const sends: [string, Record<string, unknown>, string[]][] = [
 
 describe('a send', () => {
   it.each(sends)('%s', async (_, changes, paths) => {
-    const { status, body } = await service.send(key, mail(changes));
+    const { status, body } = await service.send(key, anEmail(changes));
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid' } });
     expect(pathsOf(body.faults), JSON.stringify(body)).toEqual(paths);
     expect(body.faults.every(({ message }: Fault) => message.length > 10)).toBe(true);
-    const told = await callTool(service, key, 'send_email', mail(changes));
+    const told = await callTool(service, key, 'send_email', anEmail(changes));
     expect(told.content).toMatchObject({ detail: body.detail, faults: body.faults });
   });
 
   it('the sentence stays that of the first', async () => {
-    const { body } = await service.send(key, mail({ to: ['x', 'y'] }));
+    const { body } = await service.send(key, anEmail({ to: ['x', 'y'] }));
     expect(body.detail).toBe('to[0]: "x" is not an email address: there is no @ in it.');
     expect(body.faults[0].message).toBe(body.detail);
   });
 
   it('a sender of somebody else', async () => {
-    const { status, body } = await service.send(key, mail({ from_email: 'a@other.example' }));
+    const { status, body } = await service.send(key, anEmail({ from_email: 'a@other.example' }));
     expect({ status, paths: pathsOf(body.faults) }).toEqual({ status: 403, paths: ['from_email'] });
   });
 
   it('an idempotency key', async () => {
     const long = { 'idempotency-key': 'x'.repeat(256) };
-    expect(pathsOf((await service.send(key, mail(), long)).body.faults)).toEqual([
+    expect(pathsOf((await service.send(key, anEmail(), long)).body.faults)).toEqual([
       'Idempotency-Key',
     ]);
     const used = { 'idempotency-key': 'once' };
-    await service.send(key, mail(), used);
-    const { body } = await service.send(key, mail({ subject: 'Another' }), used);
+    await service.send(key, anEmail(), used);
+    const { body } = await service.send(key, anEmail({ subject: 'Another' }), used);
     expect(pathsOf(body.faults)).toEqual(['Idempotency-Key']);
   });
 
@@ -137,7 +137,7 @@ describe('a send', () => {
       request(`${service.url}/v1/send/batch`, {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body: JSON.stringify([mail(), mail({ idempotency_key, subject })]),
+        body: JSON.stringify([anEmail(), anEmail({ idempotency_key, subject })]),
       });
     const named = ['emails[1].idempotency_key'];
     const long = (await batch('x'.repeat(256))).body;
@@ -148,7 +148,7 @@ describe('a send', () => {
     expect(pathsOf(other.faults)).toEqual(named);
     expect(other.detail).toContain('This idempotency_key was used with another request');
     const idempotency_key = 'x'.repeat(256);
-    const told = await callTool(service, key, 'send_email', mail({ idempotency_key }));
+    const told = await callTool(service, key, 'send_email', anEmail({ idempotency_key }));
     expect(told.content).toMatchObject({ faults: [{ path: 'idempotency_key' }] });
   });
 
@@ -159,7 +159,7 @@ describe('a send', () => {
         ...{ 'x-api-key': key, 'content-type': 'application/json' },
         'x-batch-validation': 'lenient',
       },
-      body: JSON.stringify([mail()]),
+      body: JSON.stringify([anEmail()]),
     });
     expect(body.detail).toBe('validation must be strict or permissive.');
     const list = await service.get(key, '/v1/messages?limit=0');
@@ -167,7 +167,7 @@ describe('a send', () => {
   });
 
   it('what a hostile name says commands nobody’s terminal', async () => {
-    const { body } = await service.send(key, mail({ headers: { 'a\u001b[2J\u202e b': 'x' } }));
+    const { body } = await service.send(key, anEmail({ headers: { 'a\u001b[2J\u202e b': 'x' } }));
     expect(JSON.stringify(body)).not.toMatch(/\\u001b|\u202e/);
     expect(body.faults).toHaveLength(1);
   });
@@ -294,7 +294,7 @@ describe('the rules of a key', () => {
     ],
   ])('%j', async (rules, changes, path) => {
     const made = await call('POST', '/v1/keys', { scopes: ['email:send'], rules });
-    const { status, body } = await service.send(made.body.secret, mail(changes));
+    const { status, body } = await service.send(made.body.secret, anEmail(changes));
     expect({ status, paths: pathsOf(body.faults) }).toEqual({ status: 403, paths: [path] });
   });
 });

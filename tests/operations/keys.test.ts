@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Scope } from '../../src/accounts/scopes.ts';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
 import { openSignedIn, statusOf } from '../dashboard/dashboard-client.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -30,15 +30,15 @@ it('carry scopes and rules, and are shown once', async () => {
     },
     last_used_at: null,
   });
-  expect((await service.send(secret, mail())).status).toBe(202);
+  expect((await service.send(secret, anEmail())).status).toBe(202);
   expect((await api.keys.get({ id: key.id })).last_used_at).not.toBeNull();
-  expect((await service.send(secret, mail({ to: ['ada@example.org'] }))).status).toBe(403);
+  expect((await service.send(secret, anEmail({ to: ['ada@example.org'] }))).status).toBe(403);
   expect(JSON.stringify(await api.keys.list())).not.toContain(secret);
   const tooMuch = { scopes: ['email:send' as const], rules: { daily_cap: 1_000_000 } };
   expect(await statusOf(api.keys.create(tooMuch))).toBe(400);
 
   await api.keys.revoke({ id: key.id });
-  expect((await service.send(secret, mail())).status).toBe(401);
+  expect((await service.send(secret, anEmail())).status).toBe(401);
   const { data } = await api.audit.list({ target: key.id });
   expect(data.map(({ action }) => action)).toEqual(['revoke_key', 'create_key']);
   expect(JSON.stringify(data)).not.toContain(secret);

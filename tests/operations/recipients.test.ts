@@ -1,7 +1,7 @@
 // One person's data: given out whole, and erased from every table there is. What they did not want stays unwanted.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const ADA = 'ada.lovelace@person.example';
@@ -22,7 +22,7 @@ const story = async (message: string) => (await service.get(key, `/v1/messages/$
 async function sendTo(...to: string[]): Promise<string> {
   const { body } = await service.send(
     key,
-    mail({ to, subject: `For ${to[0]}`, html: `<p>Dear ${to[0]}</p>` }),
+    anEmail({ to, subject: `For ${to[0]}`, html: `<p>Dear ${to[0]}</p>` }),
   );
   await until(async () => (await story(body.id)).status === 'delivered');
   return body.id;
@@ -96,7 +96,7 @@ it('who wanted no more email gets none after being erased, until somebody allows
     reason: 'manual',
     address: expect.stringMatching(/^erased:/),
   });
-  const { body } = await service.send(key, mail({ to: [ADA] }));
+  const { body } = await service.send(key, anEmail({ to: [ADA] }));
   const { events } = await until(async () => {
     const told = await story(body.id);
     return told.status === 'bounced' && told;
@@ -110,7 +110,7 @@ it('who wanted no more email gets none after being erased, until somebody allows
 
 it('an email that still has to go out keeps everything as it is', async () => {
   const scheduled_at = new Date(Date.now() + 3_600_000).toISOString();
-  const { body } = await service.send(key, mail({ to: ['late@person.example'], scheduled_at }));
+  const { body } = await service.send(key, anEmail({ to: ['late@person.example'], scheduled_at }));
   await expect(api().recipients.erase({ address: 'late@person.example' })).rejects.toMatchObject({
     status: 409,
     message: expect.stringContaining(body.id),
@@ -124,7 +124,7 @@ it('an email that still has to go out keeps everything as it is', async () => {
 
 it('another account’s emails to the same person are its own', async () => {
   const other = await service.account();
-  const { body } = await service.send(other.key, mail({ to: [BOB] }));
+  const { body } = await service.send(other.key, anEmail({ to: [BOB] }));
   await api().recipients.erase({ address: BOB });
   const told = await service.get(other.key, `/v1/messages/${body.id}`);
   expect(told.status).toBe(200);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openClient, openSignedIn } from '../dashboard/dashboard-client.ts';
 import { callTool } from '../mcp/support.ts';
-import { mail, request, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const TOKEN = 'a token for the metrics of this test';
@@ -40,13 +40,13 @@ it('a refusal is counted once at every door, and says detail and code', async ()
 
   expect(
     await rise(refused('invalid', 'rest'), async () => {
-      const { body } = await service.send(key, mail(wrong));
+      const { body } = await service.send(key, anEmail(wrong));
       expect(body).toMatchObject({ code: 'invalid', faults: [fault] });
     }),
   ).toBe(1);
   expect(
     await rise(refused('invalid', 'mcp'), async () => {
-      const { content } = await callTool(service, key, 'send_email', mail(wrong));
+      const { content } = await callTool(service, key, 'send_email', anEmail(wrong));
       expect(content).toMatchObject({ status: 400, code: 'invalid', faults: [fault] });
     }),
   ).toBe(1);
@@ -68,8 +68,8 @@ it('an accepted send is counted once at every door', async () => {
   const { id: accountId, key } = await service.account();
   const owner = await openSignedIn(service, { accountId });
   const accepted = (door: string) => `sandmartin_sends_accepted_total{door="${door}"}`;
-  expect(await rise(accepted('rest'), () => service.send(key, mail()))).toBe(1);
-  const call = () => callTool(service, key, 'send_email', mail());
+  expect(await rise(accepted('rest'), () => service.send(key, anEmail()))).toBe(1);
+  const call = () => callTool(service, key, 'send_email', anEmail());
   expect(await rise(accepted('mcp'), call)).toBe(1);
   // By a person, and by the service itself.
   const test = { slug: 'password-reset', to: 'ada@example.net' };

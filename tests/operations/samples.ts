@@ -21,7 +21,7 @@ export interface Sample {
   refused?: Fields[];
   /** Where a change of nothing leaves no row in the audit, though the operation `changes` or `talks`. */
   leavesNoAudit?: true;
-  /** What it is about comes into being only when mail is delivered; not called where nothing is. */
+  /** What it is about comes into being only when email is delivered; not called where nothing is. */
   needsDelivery?: true;
 }
 

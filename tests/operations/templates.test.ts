@@ -173,7 +173,7 @@ describe('a preview', () => {
     const slugs = data.map(({ slug }) => slug).slice(0, 60);
     expect(slugs.length).toBeGreaterThanOrEqual(35);
     const { data: previews } = await templates.renderSeveral({ slugs });
-    expect(previews.filter(({ mail }) => mail === null)).toEqual([]);
+    expect(previews.filter(({ email }) => email === null)).toEqual([]);
   });
 
   it('that cannot be rendered does not hide the others', async () => {
@@ -181,8 +181,8 @@ describe('a preview', () => {
     await api.templates.put({ slug, ...bare, publish: true });
     const { data } = await api.templates.renderSeveral({ slugs: [slug, 'invoice'] });
     expect(data).toMatchObject([
-      { slug, mail: null, faults: [{ path: 'variables.name' }] },
-      { slug: 'invoice', mail: { subject: expect.any(String) }, faults: [] },
+      { slug, email: null, faults: [{ path: 'variables.name' }] },
+      { slug: 'invoice', email: { subject: expect.any(String) }, faults: [] },
     ]);
   });
 });
@@ -210,7 +210,7 @@ describe('branding', () => {
     const branding = { primary_color: '#ffee00', brand_name: 'Engines' };
     const slugs = ['receipt', 'invoice'];
     const { previews, contrasts } = await api.branding.preview({ branding, slugs });
-    expect(previews.map(({ mail }) => mail?.html.includes('#ffee00'))).toEqual([true, true]);
+    expect(previews.map(({ email }) => email?.html.includes('#ffee00'))).toEqual([true, true]);
     expect(contrasts[0]).toMatchObject({ field: 'primary_color', low: true });
     expect((await api.branding.get()).version).toBe(0);
     const wrong = { button_radius: 25 };

@@ -13,6 +13,7 @@ import {
   operationNamed,
   type Party,
   startWorld,
+  viaClient,
   viaRest,
   viaTool,
   type World,
@@ -37,12 +38,14 @@ interface Side extends Party {
   ids: Set<string>;
 }
 
+const DOORS = { rest: viaRest, mcp: viaTool, client: viaClient };
+
 interface Step {
   by: 'ada' | 'bob';
   operation: string;
   /** With what is its own, with what the other has, or some fields of each. */
   input: 'own' | 'theirs' | 'mixed';
-  door: 'rest' | 'mcp';
+  door: keyof typeof DOORS;
 }
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -50,7 +53,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
     by: fc.constantFrom('ada' as const, 'bob' as const),
     operation: fc.constantFrom(...called),
     input: fc.constantFrom('own' as const, 'theirs' as const, 'mixed' as const),
-    door: fc.constantFrom('rest' as const, 'mcp' as const),
+    door: fc.constantFrom('rest' as const, 'mcp' as const, 'client' as const),
   }),
   { minLength: 4, maxLength: 14, size: 'max' },
 );
@@ -82,7 +85,7 @@ async function take(step: Step, self: Side, other: Side): Promise<void> {
   const wanted = input === 'mixed' ? mix(own, theirs) : { ...own, ...theirs };
   for (const text of traces(wanted, self, other)) self.given.add(text);
   const before = await rowsOf(other);
-  const via = door === 'mcp' && operation.tool !== undefined ? viaTool : viaRest;
+  const via = door === 'mcp' && operation.tool === undefined ? viaRest : DOORS[door];
   const { status, body } = await via(world.service, operation, wanted, self);
   const about = `${operation.name} with ${JSON.stringify(wanted)} → ${JSON.stringify(body)}`;
   expect(status, about).toBeLessThan(500);

@@ -66,7 +66,7 @@ describe('alerts', () => {
     expect(await kinds(api)).toEqual([]);
   });
 
-  it('tell of rates at which mail is turned away, of enough mail only', async () => {
+  it('tell of rates at which email is turned away, of enough email only', async () => {
     const { api, id } = await open();
     await fill(id, 9, 'bounced');
     expect(await kinds(api)).toEqual([]);

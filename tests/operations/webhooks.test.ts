@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -47,7 +47,7 @@ it('a delivery fails → is tried again by hand → is delivered', async () => {
     ...{ ok: false, status: 500, response_body: 'what the receiver says' },
   });
 
-  const sent = await service.send(key, mail());
+  const sent = await service.send(key, anEmail());
   const failed = await until(async () => {
     const { data } = await api.webhooks.listDeliveries({ id });
     return data.find((it) => it.status === 500);
@@ -79,7 +79,7 @@ it('past events are counted first, then posted again with the same ids', async (
   const { key, api } = await open();
   status = 200;
   const { id } = await api.webhooks.create({ url: hookUrl(), event_types: ['delivery'] });
-  await service.send(key, mail());
+  await service.send(key, anEmail());
   await until(async () => (await api.webhooks.listDeliveries({ id, state: 'delivered' })).data[0]);
   const wish = { id, from: '2020-01-01T00:00:00Z', until: '2999-01-01T00:00:00Z' };
   expect(await api.webhooks.replay({ ...wish, dry_run: true })).toEqual({ count: 1 });
@@ -134,7 +134,7 @@ describe('what is another account’s', () => {
     const [ours, theirs] = [await open(), await open()];
     status = 200;
     const { id } = await theirs.api.webhooks.create({ url: hookUrl() });
-    await service.send(theirs.key, mail());
+    await service.send(theirs.key, anEmail());
     const [delivery] = await until(async () => {
       const { data } = await theirs.api.webhooks.listDeliveries({ id });
       return data.length > 0 && data;

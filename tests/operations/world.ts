@@ -136,6 +136,7 @@ export interface Answered {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the tests are about
   body: any;
+  headers?: Headers;
 }
 
 type Via = (

@@ -41,7 +41,7 @@ async function queue(
 const claim = (room: Partial<Room> = {}) =>
   claimDue(test.database, leases.current(), { most: 100, after: 0, full: [], ...room });
 
-/** `{account: mails}` */
+/** `{account: emails}` */
 function shares(claimed: Claim | undefined): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { accountId } of claimed?.rows ?? []) counts[accountId] = (counts[accountId] ?? 0) + 1;
@@ -126,7 +126,7 @@ it('what waits, is in hand or set aside costs a claim nothing', async () => {
   expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toContain('due_messages_ready');
 });
 
-it('two workers never get the same mail', async () => {
+it('two workers never get the same email', async () => {
   await queue(1, 400);
   await queue(2, 400);
   const claims = await Promise.all(Array.from({ length: 20 }, () => claim({ most: 60 })));
@@ -144,7 +144,7 @@ it('what waited stands in its lane when its time has come', async () => {
   expect(claimed.rows).toHaveLength(1);
 });
 
-it('a paused account holds what it has queued but for urgent mail; the others share the room', async () => {
+it('a paused account holds what it has queued but for urgent email; the others share the room', async () => {
   for (const id of [1, 2]) {
     await test.database.query(
       `INSERT INTO accounts (id, name, plan, paused_at, paused_reason) VALUES ($1, 'Test', 'paid', $2, $3)`,

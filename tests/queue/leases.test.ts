@@ -121,7 +121,7 @@ it('of the embedded database’s one process is over when the next one starts', 
   await elsewhere.end();
 });
 
-it('a mail whose processes die again and again is set aside, and delays itself before', async () => {
+it('an email whose processes die again and again is set aside, and delays itself before', async () => {
   await queueOne();
   const staying = await open({ leaseMs: 1200 });
   for (let deaths = 1; deaths <= 8; deaths++) {

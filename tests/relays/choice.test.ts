@@ -6,7 +6,7 @@ const relay = (name: string, wish: Partial<Candidate> = {}): Candidate => ({
   ...{ name, weight: 1, rules: [], canTake: () => true, isFull: () => false },
   ...wish,
 });
-const mail: Routed = {
+const email: Routed = {
   accountId: 4,
   fromDomain: 'example.com',
   stream: 'news',
@@ -15,17 +15,17 @@ const mail: Routed = {
 };
 const chosen = (relays: Candidate[], about: Partial<Routed> = {}, staysWith?: string) =>
   new Set(
-    Array.from({ length: 200 }, () => choose(relays, { ...mail, ...about }, staysWith)?.name),
+    Array.from({ length: 200 }, () => choose(relays, { ...email, ...about }, staysWith)?.name),
   );
 
 describe('by weight', () => {
   it.each([[[1, 1]], [[1, 2, 7]], [[50, 30, 20]]])(
-    '%j: within 2 % over 10,000 mails',
+    '%j: within 2 % over 10,000 emails',
     (weights) => {
       const relays = weights.map((weight, at) => relay(String(at), { weight }));
       const counts = new Map<string, number>();
       for (let n = 0; n < 10_000; n++) {
-        const { name } = choose(relays, mail, undefined)!;
+        const { name } = choose(relays, email, undefined)!;
         counts.set(name, (counts.get(name) ?? 0) + 1);
       }
       const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -52,7 +52,7 @@ describe('by weight', () => {
   it('where none can take it, one is chosen all the same, and says why', () => {
     const down = { canTake: () => false };
     expect(chosen([relay('one', down), relay('two', down)]).size).toBe(2);
-    expect(choose([], mail, undefined)).toBeUndefined();
+    expect(choose([], email, undefined)).toBeUndefined();
   });
 });
 

@@ -5,7 +5,12 @@ import { registerMessage } from '../../src/cli/message.ts';
 import { registerRelay } from '../../src/cli/relay.ts';
 import { runInProcess } from '../support/command.ts';
 import { type FaultyRelay, startFaultyRelay } from '../support/faulty-relay.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 import { haveRelays } from './support.ts';
@@ -62,7 +67,7 @@ it('add tries it, keeps the password sealed, and the running service uses it', a
   expect(JSON.stringify(added)).not.toContain('secret');
   expect(await stored()).not.toContain('secret');
   await haveRelays(service, ['default', 'eu']);
-  const { id } = (await service.send(account.key, mail({ tags: ['eu'] }))).body;
+  const { id } = (await service.send(account.key, anEmail({ tags: ['eu'] }))).body;
   await until(() => withLogin.taken.length === 1);
   expect(withLogin.arrivals[0]!.by).toBe('user');
   const { stdout } = await relay('list');
@@ -99,8 +104,8 @@ it('set changes what is given and nothing else', async () => {
   expect(await json('set', 'us', '--url', second.url)).toMatchObject({ name: 'us' });
   expect(await json('set', 'default', '--enabled', 'off')).toMatchObject({ state: 'disabled' });
   await haveRelays(service, ['eu', 'us']);
-  const { id } = (await service.send(account.key, mail())).body;
-  await until(() => second.mails.some(({ envelopeId }) => envelopeId === id));
+  const { id } = (await service.send(account.key, anEmail())).body;
+  await until(() => second.emails.some(({ envelopeId }) => envelopeId === id));
   expect((await relay('set', 'default', '--url', second.url)).stderr).toContain('RELAY_URL');
   const unknown = await relay('set', 'nobody', '--weight', '1');
   expect(unknown.code).toBe(1);
@@ -126,10 +131,10 @@ it('remove hands nothing more to it; RELAY_URL stays', async () => {
   await haveRelays(service, ['default']);
   // For a moment all that were left were disabled: 502.
   const { id } = await until(async () => {
-    const { status, body } = await service.send(account.key, mail());
+    const { status, body } = await service.send(account.key, anEmail());
     return status === 202 && body;
   });
-  await until(() => first.mails.some(({ envelopeId }) => envelopeId === id));
+  await until(() => first.emails.some(({ envelopeId }) => envelopeId === id));
   expect((await relay('remove', 'us')).stderr).toContain('no relay called us');
   const kinds = await service.database.query<{ action: string }>('SELECT action FROM audit');
   expect(kinds.map(({ action }) => action)).toEqual(

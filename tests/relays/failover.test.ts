@@ -5,7 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUuid } from '../../src/ids.ts';
 import { type FaultyRelay, type RelayFault, startFaultyRelay } from '../support/faulty-relay.ts';
 import { inFull } from '../support/longer.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { type SmtpSink, smtpError, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 import { addRelay, changeRelays, haveRelays, removeRelay } from './support.ts';
@@ -36,7 +41,7 @@ async function sendMany(count: number, changes: Record<string, unknown> = {}): P
   const ids: string[] = [];
   await Promise.all(
     Array.from({ length: count }, async () => {
-      const { status, body } = await service.send(account.key, mail(changes));
+      const { status, body } = await service.send(account.key, anEmail(changes));
       expect(status).toBe(202);
       ids.push(body.id);
     }),
@@ -106,16 +111,16 @@ describe.each([2, 3])('%i relays', (count) => {
   it('all of them are away: 502; one is back: 202', async () => {
     await allAreUp();
     for (const relay of all) await relay.fail('closes');
-    await until(async () => (await service.send(account.key, mail())).status === 502, 30_000);
+    await until(async () => (await service.send(account.key, anEmail())).status === 502, 30_000);
     await all[1]!.heal();
-    await until(async () => (await service.send(account.key, mail())).status === 202, 30_000);
+    await until(async () => (await service.send(account.key, anEmail())).status === 202, 30_000);
     await drain();
     for (const relay of all) await relay.heal();
   }, 90_000);
 
-  it('cut after the mail: it stays with its relay, and only such mails come twice', async () => {
+  it('cut after the email: it stays with its relay, and only such emails come twice', async () => {
     await allAreUp();
-    await all[0]!.fail('cuts after the mail');
+    await all[0]!.fail('cuts after the email');
     const before = all[0]!.arrivals.length;
     const ids: string[] = [];
     // It was left alone for a while, because it had been away.
@@ -138,7 +143,7 @@ describe.each([2, 3])('%i relays', (count) => {
   }, 90_000);
 });
 
-describe('what a relay says of the mail', () => {
+describe('what a relay says of the email', () => {
   /** What the first says: to the recipient, or of the content. */
   let says: { at: 'rcpt' | 'content'; code: number; words: string } | undefined;
   const saidAt = (at: string) => (says?.at === at ? smtpError(says.code, says.words) : undefined);
@@ -147,7 +152,7 @@ describe('what a relay says of the mail', () => {
   beforeAll(async () => {
     one = await startSink({
       onRcptTo: (_, __, done) => done(saidAt('rcpt')),
-      onMail: async () => {
+      onEmail: async () => {
         const said = saidAt('content');
         if (said) throw said;
       },
@@ -172,10 +177,10 @@ describe('what a relay says of the mail', () => {
     ['rcpt', 550, '5.7.1 not wanted', 'bounces'],
     ['content', 554, '5.6.0 not wanted', 'bounces'],
   ] as const)(
-    '%s: %i %s: the mail %s',
+    '%s: %i %s: the email %s',
     async (at, code, words, outcome) => {
       says = { at, code, words };
-      const before = two.mails.length;
+      const before = two.emails.length;
       const [id] = await sendMany(1);
       if (outcome === 'stays') {
         const kept = () =>
@@ -191,18 +196,18 @@ describe('what a relay says of the mail', () => {
         const ends = outcome === 'bounces' ? 'bounced' : 'sent';
         await until(async () => (await timeline(id!)).status === ends);
       }
-      expect(two.mails.length - before).toBe(outcome === 'goes elsewhere' ? 1 : 0);
+      expect(two.emails.length - before).toBe(outcome === 'goes elsewhere' ? 1 : 0);
     },
     60_000,
   );
 
   it('a relay that keeps slowing us down is left alone for a while', async () => {
     says = { at: 'rcpt', code: 450, words: '4.7.1 slow down' };
-    const before = two.mails.length;
+    const before = two.emails.length;
     await sendMany(30);
-    await until(() => two.mails.length === before + 30);
+    await until(() => two.emails.length === before + 30);
     says = undefined;
-    expect(one.mails.length).toBeLessThan(10);
+    expect(one.emails.length).toBeLessThan(10);
   });
 });
 
@@ -218,7 +223,7 @@ describe('a retry', () => {
     for (const relay of all) await relay.stop();
   });
 
-  /** One mail that the second relay deferred; from then on new mail goes to the first. */
+  /** One email that the second relay deferred; from then on new email goes to the first. */
   async function deferred(): Promise<string> {
     await changeRelays(service, { default: { weight: 0 }, 'relay-2': { weight: 1 } });
     await all[1]!.fail('defers the recipient');
@@ -257,7 +262,7 @@ describe('a retry', () => {
   }, 60_000);
 });
 
-describe('a mail that is larger than what is under way on a line', () => {
+describe('an email that is larger than what is under way on a line', () => {
   beforeAll(async () => {
     all = await Promise.all([startFaultyRelay(), startFaultyRelay()]);
     await start(all.map(({ url }) => url));
@@ -277,7 +282,7 @@ describe('a mail that is larger than what is under way on a line', () => {
   };
 
   it('cut inside its content goes to another at once: the relay cannot have it', async () => {
-    await all[0]!.fail('cuts in the mail');
+    await all[0]!.fail('cuts in the email');
     const [id] = await sendMany(1, large);
     await until(() => all[1]!.taken.includes(id!), 60_000);
     expect(all[0]!.arrivals).toEqual([]);
@@ -286,7 +291,7 @@ describe('a mail that is larger than what is under way on a line', () => {
 
   it('cut after its end stays with its relay', async () => {
     await allAreUp();
-    await all[0]!.fail('cuts after the mail');
+    await all[0]!.fail('cuts after the email');
     const [id] = await sendMany(1, large);
     await until(() => all[0]!.arrivals.some((it) => it.id === id), 60_000);
     await all[0]!.heal();

@@ -22,7 +22,7 @@ const first = (): TestService => processes[0]!;
 async function startProcesses(count: number): Promise<void> {
   on = await createTestDatabase();
   cameAtMs = [];
-  limited = await startSink({ onMail: () => void cameAtMs.push(performance.now()) });
+  limited = await startSink({ onEmail: () => void cameAtMs.push(performance.now()) });
   other = await startSink();
   const env = { RELAY_URL: other.url, RELAY_CONNECTIONS: '4' };
   processes = [];
@@ -60,8 +60,8 @@ describe.each([1, 2])('%i delivery processes', (count) => {
   afterAll(stopProcesses);
   afterEach(async () => {
     cameAtMs = [];
-    limited.mails.length = 0;
-    other.mails.length = 0;
+    limited.emails.length = 0;
+    other.emails.length = 0;
   });
 
   it('a rate a second holds over all of them', async () => {
@@ -81,19 +81,19 @@ describe.each([1, 2])('%i delivery processes', (count) => {
     });
     await haveRelays(first(), ['default', 'limited']);
     await send(400);
-    await until(() => limited.mails.length + other.mails.length === 400, 60_000);
+    await until(() => limited.emails.length + other.emails.length === 400, 60_000);
     const { key } = await first().account({ scopes: ['accounts:read'] });
     // What one process took and had no email for is used by its next.
     const shown = await until(async () => {
       await send(1);
       const { body } = await first().get(key, '/v1/relays');
       const relay = body.data.find((it: { name: string }) => it.name === 'limited');
-      return limited.mails.length === 150 && relay.state === 'down' && relay;
+      return limited.emails.length === 150 && relay.state === 'down' && relay;
     }, 60_000);
     expect(shown).toMatchObject({ used_today: 150, daily_limit: 150 });
     expect(shown.detail).toContain('daily limit');
     await until(async () => (await left()) === 0, 60_000);
-    expect(limited.mails.length).toBe(150);
+    expect(limited.emails.length).toBe(150);
   }, 120_000);
 
   it('where the day is used up everywhere, 502 says so, and more allowed is used', async () => {
@@ -108,8 +108,8 @@ describe.each([1, 2])('%i delivery processes', (count) => {
       await on.database.query('UPDATE due_messages SET due_at = now() WHERE due_at > now()');
       return (await left()) === 0;
     }, 60_000);
-    expect(limited.mails.length).toBe(waiting);
-    expect(other.mails).toEqual([]);
+    expect(limited.emails.length).toBe(waiting);
+    expect(other.emails).toEqual([]);
   }, 120_000);
 });
 
@@ -151,29 +151,29 @@ describe('a relay that is slow by its limit', () => {
     await send(400, { tags: ['slow'] });
     await until(() => cameAtMs.length > 0, 60_000);
     await send(10);
-    await until(() => other.mails.length === 10, 50_000);
+    await until(() => other.emails.length === 10, 50_000);
     // Before half of what a process has in hand was through, 64 of them, nothing else was claimed.
     expect(cameAtMs.length).toBeLessThan(60);
   }, 120_000);
 
   it('takes by weight what it may, and the others take the rest', async () => {
     await changeRelays(first(), { limited: { rules: [], weight: 1 } });
-    const [before, sinceMs] = [other.mails.length, performance.now()];
+    const [before, sinceMs] = [other.emails.length, performance.now()];
     await send(200);
-    await until(() => other.mails.length - before > 150, 60_000);
+    await until(() => other.emails.length - before > 150, 60_000);
     expectNoMoreThan(1, sinceMs);
   }, 120_000);
 
   it('keeps none of those that wait for it when it is disabled', async () => {
     await changeRelays(first(), { limited: { enabled: false } });
     await haveRelays(first(), ['default']);
-    const limitedHas = limited.mails.length;
+    const limitedHas = limited.emails.length;
     await until(async () => {
       // Those that were told when to come again are due now.
       await on.database.query('UPDATE due_messages SET due_at = now() WHERE due_at > now()');
       return (await left()) === 0;
     }, 60_000);
-    expect(limited.mails.length).toBe(limitedHas);
-    expect(limitedHas + other.mails.length).toBe(610);
+    expect(limited.emails.length).toBe(limitedHas);
+    expect(limitedHas + other.emails.length).toBe(610);
   }, 120_000);
 });

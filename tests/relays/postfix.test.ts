@@ -56,14 +56,14 @@ describe.skipIf(missing !== undefined)('Postfix beside another relay', () => {
 
   it('has its share, delivers it and reports it, and its name is kept', async () => {
     const ids = await send(COUNT);
-    const byPostfix = () => readdirSync(postfix.mailFolder).length;
-    await until(() => byPostfix() + other.mails.length === COUNT, 60_000);
+    const byPostfix = () => readdirSync(postfix.emailFolder).length;
+    await until(() => byPostfix() + other.emails.length === COUNT, 60_000);
     expect(byPostfix()).toBeGreaterThan(10);
-    expect(other.mails.length).toBeGreaterThan(10);
+    expect(other.emails.length).toBeGreaterThan(10);
     const isReported = async () => {
       const all = await statuses(ids);
       const count = (wanted: string) => all.filter(({ status }) => status === wanted).length;
-      const isWhole = count('sent') === other.mails.length && count('delivered') === byPostfix();
+      const isWhole = count('sent') === other.emails.length && count('delivered') === byPostfix();
       return isWhole && all;
     };
     const all = await until(isReported, 60_000);
@@ -78,8 +78,8 @@ describe.skipIf(missing !== undefined)('Postfix beside another relay', () => {
 
   it('stopped: the other takes everything', async () => {
     await postfix.stop();
-    const before = other.mails.length;
+    const before = other.emails.length;
     await send(COUNT);
-    await until(() => other.mails.length === before + COUNT, 60_000);
+    await until(() => other.emails.length === before + COUNT, 60_000);
   }, 90_000);
 });

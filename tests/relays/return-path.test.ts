@@ -10,8 +10,13 @@ import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { runInProcess } from '../support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { type SmtpSink, startSink, type TakenMail } from '../support/smtp-sink.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
+import { type SmtpSink, startSink, type TakenEmail } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 import { addRelay, changeRelays, haveRelays, removeRelay } from './support.ts';
 
@@ -24,8 +29,8 @@ let two: SmtpSink;
 /** Which of the relays have a way to the listener, as a transport of Postfix would be. */
 const leads = { one: false, two: false };
 
-/** Mail to a return path goes on to the feedback listener; other mail stays here. */
-async function pass(from: keyof typeof leads, { recipients, raw }: TakenMail): Promise<void> {
+/** Email to a return path goes on to the feedback listener; other email stays here. */
+async function pass(from: keyof typeof leads, { recipients, raw }: TakenEmail): Promise<void> {
   if (!leads[from] || !recipients[0]!.startsWith('probe+')) return;
   const url = `smtp://127.0.0.1:${service.feedbackPort}?tls=off`;
   const relay = createRelay({ url, name: from, maxConnections: 1 });
@@ -36,8 +41,8 @@ async function pass(from: keyof typeof leads, { recipients, raw }: TakenMail): P
 
 beforeAll(async () => {
   dns = await startDns();
-  one = await startSink({ onMail: (taken) => pass('one', taken) });
-  two = await startSink({ onMail: (taken) => pass('two', taken) });
+  one = await startSink({ onEmail: (taken) => pass('one', taken) });
+  two = await startSink({ onEmail: (taken) => pass('two', taken) });
   test = await createTestDatabase();
   service = await startWith(one.url);
   account = await service.account({ identities: [] });
@@ -72,12 +77,12 @@ async function check(domain: string): Promise<void> {
   await api.domains.check({ domain });
 }
 async function returnPathOf(domain: string): Promise<string> {
-  const { id } = (await service.send(account.key, mail({ from_email: `a@${domain}` }))).body;
-  const taken = () => [...one.mails, ...two.mails].find((it) => it.envelopeId === id);
+  const { id } = (await service.send(account.key, anEmail({ from_email: `a@${domain}` }))).body;
+  const taken = () => [...one.emails, ...two.emails].find((it) => it.envelopeId === id);
   return (await until(taken)).from.split('@')[1]!;
 }
 const probes = () =>
-  [...one.mails, ...two.mails].filter((it) => it.recipients[0]!.startsWith('probe+'));
+  [...one.emails, ...two.emails].filter((it) => it.recipients[0]!.startsWith('probe+'));
 
 describe('the return path of a domain', () => {
   it('stays BOUNCE_DOMAIN while the relay knows no way to its own', async () => {
@@ -114,20 +119,20 @@ describe('the return path of a domain', () => {
     await add('later.example');
     await check('later.example');
     await until(async () => (await returnPathOf('later.example')) === 'sm-bounces.later.example');
-    const isProbe = ({ recipients }: TakenMail) =>
+    const isProbe = ({ recipients }: TakenEmail) =>
       recipients[0]!.startsWith('probe+') && recipients[0]!.endsWith('@sm-bounces.later.example');
     await addRelay(service, { name: 'two', url: two.url });
     await haveRelays(service, ['default', 'two']);
     // Nobody asked for a check.
-    await until(() => two.mails.some(isProbe));
+    await until(() => two.emails.some(isProbe));
     await until(async () => (await returnPathOf('later.example')) === 'bounces.test');
     leads.two = true;
     await changeRelays(service, { two: { enabled: false } });
     // Without the one that loses them, reports find the way.
     await until(async () => (await returnPathOf('later.example')) === 'sm-bounces.later.example');
-    const before = two.mails.filter(isProbe).length;
+    const before = two.emails.filter(isProbe).length;
     await changeRelays(service, { two: { enabled: true } });
-    await until(() => two.mails.filter(isProbe).length > before);
+    await until(() => two.emails.filter(isProbe).length > before);
     await until(async () => (await returnPathOf('later.example')) === 'sm-bounces.later.example');
     leads.one = false;
     leads.two = false;

@@ -4,7 +4,7 @@ import { createElement } from 'react';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { captured } from '../support/captured.ts';
-import { mail, request, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are what the tests are about
@@ -85,7 +85,7 @@ describe('emails', () => {
       last_event: 'delivered',
     });
     const { showUuid } = await import('../../src/ids.ts');
-    const { mail: read } = await captured(service.database, showUuid('msg_', id));
+    const { email: read } = await captured(service.database, showUuid('msg_', id));
     expect(read.attachments.map(({ filename, mimeType }) => [filename, mimeType])).toEqual([
       ['a.pdf', 'application/pdf'],
       ['b.txt', 'text/plain'],
@@ -212,7 +212,7 @@ describe('emails', () => {
   });
 
   it('are found by the id that our webhooks and pages show as well', async () => {
-    const { body } = await service.send(key, mail({ tags: ['plain'] }));
+    const { body } = await service.send(key, anEmail({ tags: ['plain'] }));
     const { data } = await resend.emails.get(body.id);
     expect(data).toMatchObject({ id: expect.stringMatching(UUID), tags: [{ name: 'plain' }] });
     expect((await resend.emails.get(data.id)).data.id).toBe(data.id);
@@ -283,7 +283,7 @@ describe('refusals', () => {
 
   it('an id that is none, and one of another account', async () => {
     const other = await service.account({ scopes: ALL_SCOPES });
-    const { body } = await service.send(other.key, mail());
+    const { body } = await service.send(other.key, anEmail());
     for (const id of ['nonsense', '00000000-0000-0000-0000-000000000000', body.id, '%00']) {
       const { error } = await resend.emails.get(id);
       expect(error, id).toMatchObject({

@@ -5,7 +5,7 @@ import { postBatch } from '../sending/batch-support.ts';
 import { longestBlockedMs } from '../support/blocked.ts';
 import {
   type Answer,
-  mail,
+  anEmail,
   request,
   startTestService,
   type TestService,
@@ -53,15 +53,15 @@ describe('25 MB in one batch hold the event loop for less than 100 ms', () => {
   it.each<[string, () => string, Record<string, string>?]>([
     [
       '100 × 250 KB of Japanese HTML',
-      () => repeated(100, () => mail({ html: '日本'.repeat(42_000) })),
+      () => repeated(100, () => anEmail({ html: '日本'.repeat(42_000) })),
     ],
     [
       'the same with a key',
-      () => repeated(100, () => mail({ html: '日本'.repeat(42_000) })),
+      () => repeated(100, () => anEmail({ html: '日本'.repeat(42_000) })),
       { 'idempotency-key': 'x' },
     ],
-    ['100 × 250 KB of files', () => repeated(100, () => mail(file('AAAA'.repeat(63_000))))],
-    ['an email of 25 MB', () => repeated(1, () => mail(file('AAAA'.repeat(6_500_000))))],
+    ['100 × 250 KB of files', () => repeated(100, () => anEmail(file('AAAA'.repeat(63_000))))],
+    ['an email of 25 MB', () => repeated(1, () => anEmail(file('AAAA'.repeat(6_500_000))))],
   ])(
     '%s',
     async (_, make, headers) => {
@@ -87,7 +87,7 @@ describe('25 MB in one batch hold the event loop for less than 100 ms', () => {
 
   it('100,000 unknown fields and values are refused', async () => {
     const batch = repeated(100, (n) => ({
-      ...mail(),
+      ...anEmail(),
       ...Object.fromEntries(Array.from({ length: 400 }, (_, f) => [`f${n}-${f}`, f])),
     }));
     expect((await expectTurns(batch)).status).toBe(400);
@@ -95,7 +95,7 @@ describe('25 MB in one batch hold the event loop for less than 100 ms', () => {
 
   it('100 emails that are each wrong in many ways are answered shortly', async () => {
     const wrong = { to: Array(60).fill('no body'), headers: { From: 'x' }, tags: [7, 8] };
-    const { status, body } = await expectTurns(repeated(100, () => mail(wrong)));
+    const { status, body } = await expectTurns(repeated(100, () => anEmail(wrong)));
     expect({ status, errors: body.errors.length }).toEqual({ status: 400, errors: 100 });
     expect(JSON.stringify(body).length).toBeLessThan(400 * KB);
   });
@@ -103,7 +103,7 @@ describe('25 MB in one batch hold the event loop for less than 100 ms', () => {
 
 it('one byte over 25 MB → 400', async () => {
   const { key } = await service.account();
-  const batch = repeated(1, () => mail()).padEnd(MOST + 1, ' ');
+  const batch = repeated(1, () => anEmail()).padEnd(MOST + 1, ' ');
   const { status, body } = await postBatch(service, key, batch);
   expect(status).toBe(400);
   expect(body.detail).toContain('25 MB');

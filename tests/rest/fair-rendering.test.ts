@@ -3,7 +3,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { createRenderBudget } from '../../src/templates/render-budget.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { fromTemplate } from '../templates/support.ts';
 
@@ -39,9 +44,9 @@ function flood({ key }: TestAccount, connections: number) {
   };
 }
 
-async function timed(key: string, mail: Record<string, unknown>) {
+async function timed(key: string, email: Record<string, unknown>) {
   const startedMs = performance.now();
-  const { status } = await service.send(key, mail);
+  const { status } = await service.send(key, email);
   return { status, ms: performance.now() - startedMs };
 }
 
@@ -56,11 +61,11 @@ it('connections full of failing renders do not stand before another tenant’s s
     await until(() => load.answers.length > 12, 60_000);
     const [templates, inlines]: [{ ms: number }[], { ms: number }[]] = [[], []];
     for (let n = 0; n < 8; n++) {
-      for (const [mails, kept] of [
+      for (const [emails, kept] of [
         [ORDINARY, templates],
-        [mail(), inlines],
+        [anEmail(), inlines],
       ] as const) {
-        const answer = await timed(other.key, mails);
+        const answer = await timed(other.key, emails);
         expect(answer.status).toBe(202);
         kept.push(answer);
       }

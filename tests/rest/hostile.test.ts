@@ -9,7 +9,7 @@ import { sendRequest } from '../../src/sending/request.ts';
 import { type DashboardClient, openSignedIn } from '../dashboard/dashboard-client.ts';
 import { rpc } from '../mcp/support.ts';
 import { searchFor } from '../support/longer.ts';
-import { mail, request, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let key: string;
@@ -79,7 +79,7 @@ const oneOf = (names: readonly string[]): fc.Arbitrary<Record<string, unknown>> 
 it('POST /v1/send', () =>
   run(
     fc.asyncProperty(oneOf(Object.keys(sendRequest.shape)), async (changes) => {
-      const { status, body } = await service.send(key, { ...mail(), ...changes });
+      const { status, body } = await service.send(key, { ...anEmail(), ...changes });
       expectNoFault(status, body, changes);
     }) as never,
     2000,
@@ -202,12 +202,12 @@ it('a million unknown fields, headers, tags or recipients are refused at once', 
   const fields = Object.fromEntries(many.map((name) => [name, 1]));
   const before = process.cpuUsage();
   for (const changes of [fields, { headers: fields }, { tags: many }, { to: many }]) {
-    const { status, body } = await service.send(key, { ...mail(), ...changes });
+    const { status, body } = await service.send(key, { ...anEmail(), ...changes });
     expect(status).toBe(400);
     expect(body.detail.length).toBeLessThan(500);
   }
   // Of the client's work too. It was a minute for the fields alone.
   expect(process.cpuUsage(before).user).toBeLessThan(6_000_000);
-  const { body } = await service.send(key, { ...mail(), form_email: 'x', atachments: [], a: 1 });
+  const { body } = await service.send(key, { ...anEmail(), form_email: 'x', atachments: [], a: 1 });
   expect(body.detail).toContain('"form_email" (did you mean from_email?)');
 });

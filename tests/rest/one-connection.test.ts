@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 const warnings: string[] = [];
@@ -20,7 +20,7 @@ afterAll(async () => {
 it('posts over 64 KB leave no listeners behind', async () => {
   const { key } = await service.account();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const body = JSON.stringify(mail({ html: `<p>${'x'.repeat(80_000)}</p>` }));
+  const body = JSON.stringify(anEmail({ html: `<p>${'x'.repeat(80_000)}</p>` }));
   const ports = new Set<number | undefined>();
   for (let sent = 0; sent < 25; sent++) {
     const { status, port } = await post(agent, `${service.url}/v1/send`, key, body);

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
-import { mail, makeAccount, request, type TestAccount } from '../support/service.ts';
+import { anEmail, makeAccount, request, type TestAccount } from '../support/service.ts';
 
 let test: TestDatabase;
 let account: TestAccount;
@@ -19,7 +19,7 @@ const start = (): Promise<ServiceProcess> =>
   startProcess({ DATABASE_URL: test.url, LOG_LEVEL: 'info' });
 
 async function beginSend(url: string, html: string): Promise<{ socket: Socket; rest: string }> {
-  const body = JSON.stringify(mail({ html }));
+  const body = JSON.stringify(anEmail({ html }));
   const head = [
     'POST /v1/send HTTP/1.1',
     'host: x',
@@ -76,9 +76,9 @@ it('the log names request, account and message, and neither bodies nor keys', as
       },
       body,
     });
-  const { body } = await ask(JSON.stringify(mail({ html: 'secret' })));
+  const { body } = await ask(JSON.stringify(anEmail({ html: 'secret' })));
   expect((await ask('{"html": secret}')).status).toBe(400);
-  expect((await ask(JSON.stringify(mail({ to: ['secret'] })))).status).toBe(400);
+  expect((await ask(JSON.stringify(anEmail({ to: ['secret'] })))).status).toBe(400);
   expect(await service.end('SIGTERM')).toBe(0);
   expect(service.output()).toContain(
     `"request":"from-a-test","account":${account.id},"message":"${body.id}"`,

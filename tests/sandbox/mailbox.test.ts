@@ -1,4 +1,4 @@
-// The mailbox for tests: a test key's mail is captured also where there is a relay, waited for by
+// The mailbox for tests: a test key's email is captured also where there is a relay, waited for by
 // long polls, and read with its codes and links. Over HTTP, with two processes on one database.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, hasChecksum } from '../../src/accounts/keys.ts';
@@ -6,7 +6,7 @@ import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readUuid } from '../../src/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, request, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -25,7 +25,7 @@ afterAll(async () => {
   await sink.stop();
 });
 
-const relayed = () => sink.mails.flatMap(({ recipients }) => recipients);
+const relayed = () => sink.emails.flatMap(({ recipients }) => recipients);
 
 async function testAccount(): Promise<{ id: number; key: string; live: string }> {
   const { id, key: live } = await service.account();
@@ -51,8 +51,8 @@ describe('test keys', () => {
     expect(key).toMatch(/^sm_test_[0-9A-Za-z]{40}$/);
     expect(hasChecksum(key)).toBe(true);
     expect(hasChecksum(key.replace('sm_test_', 'sm_live_'))).toBe(false);
-    await service.send(key, mail({ to: ['test@example.net'] }));
-    await service.send(live, mail({ to: ['live@example.net'] }));
+    await service.send(key, anEmail({ to: ['test@example.net'] }));
+    await service.send(live, anEmail({ to: ['live@example.net'] }));
     const { body } = await waitFor(key, { to: 'test@example.net' });
     expect(body.data).toHaveLength(1);
     await until(() => relayed().includes('live@example.net'));
@@ -67,10 +67,10 @@ describe('test keys', () => {
       const { key } = await createKey(away.database, systemClock, {
         ...{ accountId: id, scopes: TEST_SCOPES, limits: { sandboxOnly: true } },
       });
-      expect((await away.send(live, mail())).status).toBe(502);
+      expect((await away.send(live, anEmail())).status).toBe(502);
       // Many at once, so that one commit has both kinds.
       const sent = await Promise.all(
-        Array.from({ length: 40 }, (_, n) => away.send(n % 2 === 0 ? key : live, mail())),
+        Array.from({ length: 40 }, (_, n) => away.send(n % 2 === 0 ? key : live, anEmail())),
       );
       expect(sent.map(({ status }) => status)).toEqual(
         Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? 202 : 502)),
@@ -88,7 +88,9 @@ describe('test keys', () => {
       const { key } = await createKey(away.database, systemClock, {
         ...{ accountId: id, scopes: TEST_SCOPES, limits: { sandboxOnly: true } },
       });
-      const backlog = await Promise.all(Array.from({ length: 30 }, () => away.send(live, mail())));
+      const backlog = await Promise.all(
+        Array.from({ length: 30 }, () => away.send(live, anEmail())),
+      );
       expect(backlog.every(({ status }) => status === 202)).toBe(true);
       const to = ['ada@example.net'];
       const template = { template: 'one-time-code', variables: { code: '493817' } };
@@ -113,7 +115,7 @@ describe('test keys', () => {
     const all = await createKey(service.database, systemClock, {
       ...{ accountId: id, scopes: ['email:send', 'messages:read'] },
     });
-    const sent = await service.send(key, mail({ to: ['again@example.net'] }));
+    const sent = await service.send(key, anEmail({ to: ['again@example.net'] }));
     const again = await request(`${service.url}/v1/messages/${sent.body.id}/send-again`, {
       method: 'POST',
       headers: { 'x-api-key': all.key },
@@ -125,7 +127,7 @@ describe('test keys', () => {
 
   it('no live key: the same characters with the other name open nothing', async () => {
     const { key } = await testAccount();
-    const { status } = await service.send(key.replace('sm_test_', 'sm_live_'), mail());
+    const { status } = await service.send(key.replace('sm_test_', 'sm_live_'), anEmail());
     expect(status).toBe(401);
   });
 });
@@ -134,10 +136,10 @@ describe('an email is waited for', () => {
   it('and comes with its code and its links', async () => {
     const { key } = await testAccount();
     const waiting = waitFor(key, { to: 'Ada@Example.net', subject: 'SIGN' });
-    await service.send(key, mail({ to: ['ada@example.net'], subject: 'Something else' }));
+    await service.send(key, anEmail({ to: ['ada@example.net'], subject: 'Something else' }));
     const sent = await service.send(
       key,
-      mail({
+      anEmail({
         to: ['ada@example.net'],
         subject: 'Sign in to Acme',
         html: '<p>Your code is <b>482 913</b>.</p><p><a href="https://acme.example/in?t=1&amp;u=2">Sign <b>in</b></a> <a href="mailto:x@y.example">Write</a></p>',
@@ -159,7 +161,7 @@ describe('an email is waited for', () => {
 
   it('only when it is newer than `after`: an id, a message or a time', async () => {
     const { key } = await testAccount();
-    const first = await service.send(key, mail({ subject: 'One' }));
+    const first = await service.send(key, anEmail({ subject: 'One' }));
     const { body } = await waitFor(key, {});
     const [old] = body.data;
     const none = await list(key, { after: old.id, wait: '0.3' });
@@ -167,14 +169,14 @@ describe('an email is waited for', () => {
     expect((await list(key, { after: first.body.id })).body.data).toHaveLength(1);
     expect((await list(key, { after: '2999-01-01T00:00:00Z' })).body.data).toEqual([]);
     const waiting = list(key, { after: old.id, wait: '20' });
-    await service.send(key, mail({ subject: 'Two' }));
+    await service.send(key, anEmail({ subject: 'Two' }));
     expect((await waiting).body.data.map((it: { subject: string }) => it.subject)).toEqual(['Two']);
   });
 
   it('by two who want different ones, and by two who want the same', async () => {
     const { key } = await testAccount();
     const waiting = ['a', 'b', 'b'].map((to) => waitFor(key, { to: `${to}@example.net` }));
-    for (const to of ['b', 'a']) await service.send(key, mail({ to: [`${to}@example.net`] }));
+    for (const to of ['b', 'a']) await service.send(key, anEmail({ to: [`${to}@example.net`] }));
     const answers = await Promise.all(waiting);
     expect(answers.map(({ body }) => body.data[0].recipients)).toEqual([
       ['a@example.net'],
@@ -187,7 +189,7 @@ describe('an email is waited for', () => {
     const ada = await testAccount();
     const bob = await testAccount();
     const waiting = list(bob.key, { after: EPOCH, wait: '1' });
-    const sent = await service.send(ada.key, mail());
+    const sent = await service.send(ada.key, anEmail());
     await waitFor(ada.key, {});
     expect((await waiting).body.data).toEqual([]);
     for (const path of ['', '/raw', '/html']) {
@@ -201,7 +203,7 @@ describe('an email is waited for', () => {
     try {
       const { key } = await testAccount();
       const waiting = waitFor(key, {}, other.url);
-      await service.send(key, mail());
+      await service.send(key, anEmail());
       expect((await waiting).body.data).toHaveLength(1);
     } finally {
       await other.stop();
@@ -263,7 +265,7 @@ describe('a captured email', () => {
   it('is read by its id or its message: parsed, as bytes, as HTML', async () => {
     const { key } = await testAccount();
     const html = '<p>Grüße! <a href="https://acme.example/a">A</a></p>';
-    const sent = await service.send(key, mail({ subject: 'Grüße ✓', html }));
+    const sent = await service.send(key, anEmail({ subject: 'Grüße ✓', html }));
     const { body } = await waitFor(key, {});
     const { id } = body.data[0];
     for (const name of [id, sent.body.id]) {
@@ -288,7 +290,7 @@ describe('a captured email', () => {
     try {
       const account = await tracking.account({ scopes: TEST_SCOPES });
       const html = '<p><a href="https://shop.example/?a=1&amp;b=2">Shop</a></p>';
-      await tracking.send(account.key, mail({ html }));
+      await tracking.send(account.key, anEmail({ html }));
       const { body } = await waitFor(account.key, {}, tracking.url);
       const [link] = body.data[0].links;
       expect(link).toMatchObject({ url: 'https://shop.example/?a=1&b=2', text: 'Shop' });
@@ -301,7 +303,8 @@ describe('a captured email', () => {
 
   it('is thrown away by its recipient, or all of them', async () => {
     const { key } = await testAccount();
-    for (const to of ['a', 'b', 'c']) await service.send(key, mail({ to: [`${to}@example.net`] }));
+    for (const to of ['a', 'b', 'c'])
+      await service.send(key, anEmail({ to: [`${to}@example.net`] }));
     await until(async () => (await list(key)).body.data.length === 3);
     const clear = (query: string) =>
       request(`${service.url}/v1/sandbox/messages${query}`, {

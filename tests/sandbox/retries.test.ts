@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, startTestService } from '../support/service.ts';
+import { anEmail, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let on: TestDatabase;
@@ -28,7 +28,7 @@ it('comes later when the feedback listener comes later, in another process', asy
   const feedback = { FEEDBACK_PORT: String(await freePort()) };
   const sender = await startTestService({ ROLES: 'api,delivery', ...feedback }, { on });
   const { key } = await sender.account();
-  const { id } = (await sender.send(key, mail({ to: ['bounce@simulator.test'] }))).body;
+  const { id } = (await sender.send(key, anEmail({ to: ['bounce@simulator.test'] }))).body;
   await until(async () => ((await attempts()) ?? 0) >= 2);
   expect((await sender.get(key, `/v1/messages/${id}`)).body.status).toBe('sent');
   await sender.stop();

@@ -2,7 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCRIPTS } from '../../src/sandbox/scripts.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 interface Promised {
@@ -44,7 +49,7 @@ const timeline = async (id: string): Promise<{ status: string; events: Event[] }
 
 async function send(to: string[], changes: Record<string, unknown> = {}): Promise<string> {
   const html = '<p>Hello! <a href="https://shop.example/">Shop</a></p>';
-  return (await service.send(account.key, mail({ to, html, ...changes }))).body.id;
+  return (await service.send(account.key, anEmail({ to, html, ...changes }))).body.id;
 }
 
 const seen = (id: string, { events, status }: Pick<Promised, 'events' | 'status'>) =>
@@ -157,7 +162,7 @@ describe('what the events say', () => {
   });
 });
 
-it('plays each recipient of one mail their own part', async () => {
+it('plays each recipient of one email their own part', async () => {
   const to = ['delivered+m@simulator.test', 'bounce+m@simulator.test', 'ada@example.net'];
   const id = await send(to);
   const { events, status } = await until(async () => {

@@ -1,5 +1,5 @@
 // The whole way through a real Postfix: our API → Postfix as relay → Postfix as receiving server → DSN → timeline.
-// All mails are sent first and wait for their ends together: some take a queue's lifetime.
+// All emails are sent first and wait for their ends together: some take a queue's lifetime.
 
 import { Resolver } from 'node:dns/promises';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,12 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
 import { missingPostfix, type PostfixPair, startPostfixPair } from '../support/postfix.ts';
 import { freePort } from '../support/process.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const missing = missingPostfix();
@@ -81,7 +86,7 @@ describe.skipIf(missing !== undefined)('through a real Postfix', () => {
     );
     for (const { type, name, value } of records) dns.publish(type, name, value);
 
-    const mails: Record<string, string[]> = {
+    const emails: Record<string, string[]> = {
       delivered: ['ok@sink.test'],
       relayed: ['ok@plain.test'],
       'user unknown': ['nouser@sink.test'],
@@ -93,8 +98,8 @@ describe.skipIf(missing !== undefined)('through a real Postfix', () => {
       'utf-8': ['jürgen@sink.test'],
       'utf-8 unknown': ['nöuser@sink.test'],
     };
-    for (const [name, to] of Object.entries(mails)) {
-      const answer = await service.send(account.key, mail({ to, subject: `Grüße: ${name}` }));
+    for (const [name, to] of Object.entries(emails)) {
+      const answer = await service.send(account.key, anEmail({ to, subject: `Grüße: ${name}` }));
       expect(answer.status).toBe(202);
       ids.set(name, answer.body.id);
     }
@@ -215,8 +220,8 @@ describe.skipIf(missing !== undefined)('through a real Postfix', () => {
 
   it('what arrives carries both DKIM signatures, unbroken by the way', async () => {
     await ended('delivered', 2);
-    const arrived = readdirSync(postfix.mailFolder).map((file) =>
-      readFileSync(join(postfix.mailFolder, file)),
+    const arrived = readdirSync(postfix.emailFolder).map((file) =>
+      readFileSync(join(postfix.emailFolder, file)),
     );
     const ours = arrived.find((raw) => raw.includes(ids.get('delivered')!))!;
     const resolver = new Resolver();

@@ -13,7 +13,12 @@ import {
   openSignedIn,
   PASSWORD,
 } from '../dashboard/dashboard-client.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -42,7 +47,7 @@ afterAll(async () => {
 /** What stands behind `mark` in the email that this person gets. */
 async function mailed(to: string, mark: string): Promise<string> {
   return await until(async () => {
-    for (const { raw } of sink.mails.filter(({ recipients }) => recipients.includes(to))) {
+    for (const { raw } of sink.emails.filter(({ recipients }) => recipients.includes(to))) {
       const { text = '', html = '' } = await PostalMime.parse(raw);
       const found = new RegExp(`${mark}([\\w.~-]{16,})`).exec(`${text} ${html}`);
       if (found !== null) return found[1]!;
@@ -68,7 +73,7 @@ async function issueEverything(): Promise<Record<string, string | Buffer>> {
   const { key: agent } = await createKey(service.database, systemClock, {
     ...{ accountId: account.id, scopes: ['email:send'], limits: { approval: 'always' } },
   });
-  expect((await service.send(agent, mail())).status).toBe(202);
+  expect((await service.send(agent, anEmail())).status).toBe(202);
   const links = {
     invitation: await mailed('new@people.example', '/invitation#'),
     'new password': await mailed(owner.email, '/new-password#'),

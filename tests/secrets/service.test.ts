@@ -1,4 +1,4 @@
-// SECRET_KEY over a running service: set late, mail of a domain goes out signed and what was sent before is still understood.
+// SECRET_KEY over a running service: set late, email of a domain goes out signed and what was sent before is still understood.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { addDomain } from '../../src/accounts/domains.ts';
 import { openSenders } from '../../src/mail/senders.ts';
@@ -6,7 +6,12 @@ import { openSecret, rotateSecret } from '../../src/secrets.ts';
 import { SecretChanged } from '../../src/store/vault.ts';
 import { captured, hrefs } from '../support/captured.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const FIRST = 'the first secret of this service, long';
@@ -35,7 +40,7 @@ async function stop(): Promise<void> {
   service = undefined;
 }
 
-const letter = mail({
+const letter = anEmail({
   from_email: 'a@signed.example',
   html: '<p><a href="https://example.com/target">Go</a></p>',
 });
@@ -45,7 +50,7 @@ async function sendSigned({ send, database }: TestService, account: TestAccount)
   expect(sent.status).toBe(202);
   const got = await captured(database, sent.body.id);
   expect(got.raw.toString()).toContain('d=signed.example;');
-  return { id: sent.body.id as string, link: new URL(hrefs(got.mail.html)[0]!).pathname };
+  return { id: sent.body.id as string, link: new URL(hrefs(got.email.html)[0]!).pathname };
 }
 
 async function clicked(
@@ -60,7 +65,7 @@ async function clicked(
   );
 }
 
-it('set after a first start without it, and rotated later: mail goes out signed, old links lead on', async () => {
+it('set after a first start without it, and rotated later: email goes out signed, old links lead on', async () => {
   const without = await start();
   const account = await without.account({ identities: [] });
   const { vault } = await openSecret(test.database, undefined);
@@ -84,7 +89,7 @@ it('set after a first start without it, and rotated later: mail goes out signed,
   await clicked(rotated, account, between);
 }, 120_000);
 
-it('a key that was sealed anew under a running process is no fault of the mail', async () => {
+it('a key that was sealed anew under a running process is no fault of the email', async () => {
   const { vault } = await openSecret(test.database, FIRST);
   const { database } = test;
   const started = await start(FIRST);

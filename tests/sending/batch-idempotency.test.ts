@@ -1,7 +1,12 @@
 // Batches that are sent again: one key for the whole of it, or a key for each email. Nobody is written to twice, and a key means
 // one request.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { emails, PERMISSIVE, postBatch, queued, spoilt } from './batch-support.ts';
 
 let service: TestService;
@@ -93,7 +98,7 @@ describe('one Idempotency-Key for the whole batch', () => {
 
 describe('a key for each email', () => {
   const keyed = (n: number, changes: Record<string, unknown> = {}) =>
-    mail({ to: [`person-${n}@example.net`], idempotency_key: `key-${n}`, ...changes });
+    anEmail({ to: [`person-${n}@example.net`], idempotency_key: `key-${n}`, ...changes });
 
   it('the same emails again answer the same ids; new ones are queued', async () => {
     await fresh();
@@ -107,10 +112,10 @@ describe('a key for each email', () => {
 
   it('is the key of a single send: the same email by itself, or in a batch', async () => {
     await fresh();
-    const single = await service.send(account.key, mail(), { 'idempotency-key': 'one' });
-    const batch = await post([mail({ idempotency_key: 'one' })]);
+    const single = await service.send(account.key, anEmail(), { 'idempotency-key': 'one' });
+    const batch = await post([anEmail({ idempotency_key: 'one' })]);
     expect(batch.body.data[0].id).toBe(single.body.id);
-    const later = await service.send(account.key, mail({ to: ['person-1@example.net'] }), {
+    const later = await service.send(account.key, anEmail({ to: ['person-1@example.net'] }), {
       'idempotency-key': 'key-1',
     });
     const other = await post([keyed(1)]);
@@ -120,7 +125,7 @@ describe('a key for each email', () => {
 
   it('used by an earlier send with other content: strict refuses all, permissive this one', async () => {
     await fresh();
-    await service.send(account.key, mail({ subject: 'Before' }), { 'idempotency-key': 'key-1' });
+    await service.send(account.key, anEmail({ subject: 'Before' }), { 'idempotency-key': 'key-1' });
     const batch = [keyed(0), keyed(1), keyed(2)];
     const strict = await post(batch);
     expect({ status: strict.status, errors: strict.body.errors.length }).toEqual({
@@ -154,7 +159,7 @@ describe('a key for each email', () => {
   it('of a strict batch that was refused is free again', async () => {
     account = await service.account({ dailyQuota: 1 });
     expect((await post([keyed(1), keyed(2)])).status).toBe(429);
-    const single = await service.send(account.key, mail({ subject: 'New' }), {
+    const single = await service.send(account.key, anEmail({ subject: 'New' }), {
       'idempotency-key': 'key-1',
     });
     expect(single.status).toBe(202);
@@ -163,15 +168,15 @@ describe('a key for each email', () => {
   it('goes before that of the whole batch', async () => {
     await fresh();
     const key = { 'idempotency-key': 'all' };
-    const first = await post([keyed(1), mail()], key);
+    const first = await post([keyed(1), anEmail()], key);
     const alone = await post([keyed(1)]);
     expect(alone.body.data[0]).toEqual(first.body.data[0]);
-    expect((await post([keyed(1), mail()], key)).body).toEqual(first.body);
+    expect((await post([keyed(1), anEmail()], key)).body).toEqual(first.body);
   });
 
   it('with control characters or over 255 → 400 that names the email', async () => {
     await fresh();
-    const { status, body } = await post([mail(), mail({ idempotency_key: 'x'.repeat(256) })]);
+    const { status, body } = await post([anEmail(), anEmail({ idempotency_key: 'x'.repeat(256) })]);
     expect({ status, index: body.errors[0].index }).toEqual({ status: 400, index: 1 });
   });
 });

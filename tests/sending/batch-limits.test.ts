@@ -6,7 +6,7 @@ import { createKey } from '../../src/accounts/keys.ts';
 import { pauseAccount } from '../../src/accounts/pause.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { fromTemplate } from '../templates/support.ts';
 import { emails, PERMISSIVE, postBatch, queued } from './batch-support.ts';
 
@@ -48,13 +48,13 @@ describe('the daily quota', () => {
     expect(await queued(service, id)).toEqual([]);
     expect(await left(id)).toMatchObject([{ recipients: 0 }]);
     expect((await postBatch(service, key, emails(5))).status).toBe(202);
-    expect((await service.send(key, mail())).status).toBe(429);
+    expect((await service.send(key, anEmail())).status).toBe(429);
   });
 
   it('permissive: takes what fits, in order, also behind one that does not', async () => {
     const { id, key } = await service.account({ dailyQuota: 5 });
     const batch = emails(6);
-    batch[3] = mail({ to: ['x@example.net', 'y@example.net', 'z@example.net'] });
+    batch[3] = anEmail({ to: ['x@example.net', 'y@example.net', 'z@example.net'] });
     const { status, body, headers } = await postBatch(service, key, batch, PERMISSIVE);
     expect(status).toBe(202);
     expect(body.data).toHaveLength(5);
@@ -177,7 +177,7 @@ describe('who may send at all is asked once', () => {
   it('a paused account is refused as a whole, and its reason told', async () => {
     const { id, key } = await service.account();
     await pauseAccount(service.database, id, 'Too many complaints.');
-    const single = await service.send(key, mail());
+    const single = await service.send(key, anEmail());
     const { status, body } = await postBatch(service, key, emails(3), PERMISSIVE);
     expect({ status, detail: body.detail }).toEqual({
       status: single.status,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listedEmails } from '../../src/sending/batch-request.ts';
 import { countBytes } from '../../src/sending/batch-size.ts';
-import { mail, request, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 
 const MB = 1024 * 1024;
 const recipients = (count: number) =>
@@ -17,7 +17,7 @@ afterAll(() => service.stop());
 // It took 6 GB, and the database was out of reach for a minute.
 it('20 MB of HTML for 100 recipients are refused at once', async () => {
   const { key } = await service.account();
-  const { to: _, ...email } = mail({ html: 'x'.repeat(20 * MB) });
+  const { to: _, ...email } = anEmail({ html: 'x'.repeat(20 * MB) });
   const before = process.memoryUsage().rss;
   const { status, body } = await request(`${service.url}/v1/send/batch`, {
     method: 'POST',
@@ -31,7 +31,7 @@ it('20 MB of HTML for 100 recipients are refused at once', async () => {
 });
 
 it('files, texts and variables count alike, each as often as it is sent', () => {
-  const { to: _, ...email } = mail({});
+  const { to: _, ...email } = anEmail({});
   const listed = (changes: object, count: number) =>
     listedEmails({ ...email, ...changes, recipients: recipients(count) } as never).emails.length;
   const file = { filename: 'a', content_type: 'a/b', content_base64: 'A'.repeat(MB) };

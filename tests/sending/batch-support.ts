@@ -1,5 +1,5 @@
 // What the tests of batches share: a batch over REST, and what is queued after it.
-import { type Answer, mail, request, type TestService } from '../support/service.ts';
+import { type Answer, anEmail, request, type TestService } from '../support/service.ts';
 
 export const postBatch = (
   { url }: Pick<TestService, 'url'>,
@@ -17,7 +17,7 @@ export const PERMISSIVE = { 'x-batch-validation': 'permissive' };
 
 /** Emails that differ, each accepted as it is. */
 export const emails = (count: number, changes: Record<string, unknown> = {}) =>
-  Array.from({ length: count }, (_, n) => mail({ to: [`person-${n}@example.net`], ...changes }));
+  Array.from({ length: count }, (_, n) => anEmail({ to: [`person-${n}@example.net`], ...changes }));
 
 /** With one that has a fault in its place. */
 export const spoilt = (count: number, place: number, changes: Record<string, unknown>) =>

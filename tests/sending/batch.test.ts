@@ -2,8 +2,8 @@
 // the others are. Nothing is delivered here, so that what is queued can be counted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUuid } from '../../src/ids.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
-import { fromTemplate, storedMail } from '../templates/support.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
+import { fromTemplate, storedEmail } from '../templates/support.ts';
 import { emails, PERMISSIVE, postBatch, queued, spoilt } from './batch-support.ts';
 
 let service: TestService;
@@ -53,10 +53,10 @@ describe('a batch', () => {
         name: 'Ada',
         action_url: 'https://example.com/',
       }),
-      mail({
+      anEmail({
         attachments: [{ filename: 'a.txt', content_base64: 'aGk=', content_type: 'text/plain' }],
       }),
-      mail({
+      anEmail({
         cc: ['c@example.net'],
         bcc: ['b@example.net'],
         tags: ['x'],
@@ -64,7 +64,7 @@ describe('a batch', () => {
       }),
     ]);
     expect({ status, errors: body.errors }).toEqual({ status: 202, errors: [] });
-    expect((await storedMail(service.database, body.data[0].id)).html).toContain('Ada');
+    expect((await storedEmail(service.database, body.data[0].id)).html).toContain('Ada');
   });
 
   it('keeps numbers as they are written, in every email', async () => {
@@ -73,7 +73,7 @@ describe('a batch', () => {
       `{"from_email":"hello@example.com","to":["a@example.net"],"template":"welcome","subject":"{{ n }}","variables":{"name":"A","action_url":"https://example.com/","n":${n}}}`;
     const { body } = await post(key, `[${email('1234567890123456789')},${email('10.0')}]`);
     const subjects = await Promise.all(
-      ids(body).map(async (id) => (await storedMail(service.database, id)).subject),
+      ids(body).map(async (id) => (await storedEmail(service.database, id)).subject),
     );
     expect(subjects).toEqual(['1234567890123456789', '10.0']);
   });
@@ -82,7 +82,7 @@ describe('a batch', () => {
     const { id, key } = await service.account();
     const { status } = await post(key, [
       fromTemplate('one-time-code', { code: '482 913' }, { to: ['a@example.net'] }),
-      mail({ to: ['b@example.net'] }),
+      anEmail({ to: ['b@example.net'] }),
     ]);
     expect(status).toBe(202);
     const [urgent, normal] = await queued(service, id);
@@ -97,7 +97,7 @@ describe('what is no batch', () => {
     ['a text', '"emails"', /JSON object/],
     ['null', 'null', /names no emails/],
     ['an object without a list', '{}', /names no emails/],
-    ['a single send', JSON.stringify(mail()), /There is no field "to"/],
+    ['a single send', JSON.stringify(anEmail()), /There is no field "to"/],
     [
       'both lists',
       JSON.stringify({ emails: emails(1), recipients: [{ to: 'a@example.net' }] }),
@@ -165,7 +165,7 @@ describe.each(FAULTS)('one email with %s', (_, changes, status, code) => {
     expect(answer.body.detail).toContain(answer.body.errors[0].detail);
     expect(await queued(service, id)).toEqual([]);
     // Nothing of it is counted.
-    const after = await service.send(key, mail());
+    const after = await service.send(key, anEmail());
     expect(after.headers.get('ratelimit-remaining')).toBe('49999');
   });
 
@@ -193,7 +193,7 @@ describe.each(FAULTS)('one email with %s', (_, changes, status, code) => {
 
   it('says of it what a send by itself is told', async () => {
     const { key } = await service.account();
-    const alone = await service.send(key, mail({ to: ['person-3@example.net'], ...changes }));
+    const alone = await service.send(key, anEmail({ to: ['person-3@example.net'], ...changes }));
     const { body } = await post(key, spoilt(5, 3, changes));
     expect(body.errors[0]).toMatchObject({
       detail: alone.body.detail.replace(/ See .*$/, ''),
@@ -246,7 +246,7 @@ describe('one email for many', () => {
     );
     expect({ status, errors: body.errors }).toEqual({ status: 202, errors: [] });
     const [ada, bob] = await Promise.all(
-      ids(body).map((shown) => storedMail(service.database, shown)),
+      ids(body).map((shown) => storedEmail(service.database, shown)),
     );
     expect(ada!.html).toContain('Ada');
     expect(ada!.html).not.toContain('Bob');
@@ -270,7 +270,7 @@ describe('one email for many', () => {
       ),
     );
     const subjects = await Promise.all(
-      ids(body).map(async (shown) => (await storedMail(service.database, shown)).subject),
+      ids(body).map(async (shown) => (await storedEmail(service.database, shown)).subject),
     );
     expect(subjects).toEqual(['For all', 'For B alone']);
   });
@@ -322,7 +322,7 @@ describe('one email for many', () => {
       key,
       `{"from_email":"hello@example.com","template":"welcome","subject":"{{ a }} {{ b }}","variables":{"name":"A","action_url":"https://example.com/","a":1234567890123456789},"recipients":[{"to":"a@example.net","variables":{"b":10.0}}]}`,
     );
-    const { subject } = await storedMail(service.database, body.data[0].id);
+    const { subject } = await storedEmail(service.database, body.data[0].id);
     expect(subject).toBe('1234567890123456789 10.0');
   });
 });

@@ -1,7 +1,12 @@
-// Images inside of a mail, files below it, invitations: sent through the service, read back by an independent parser.
+// Images inside of an email, files below it, invitations: sent through the service, read back by an independent parser.
 import PostalMime, { type Email } from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -40,23 +45,23 @@ const invitation = {
 const SHOWN = '<p>Hello <img src="cid:logo" alt="Acme"></p>';
 
 async function arrived(changes: Record<string, unknown>): Promise<{ raw: string; read: Email }> {
-  const { status, body } = await service.send(account.key, mail(changes));
+  const { status, body } = await service.send(account.key, anEmail(changes));
   expect(body).toMatchObject({ status: 'queued' });
   expect(status).toBe(202);
-  const got = await until(() => sink.mails.find((it) => it.envelopeId === body.id));
+  const got = await until(() => sink.emails.find((it) => it.envelopeId === body.id));
   const raw = got.raw.toString();
   return { raw, read: await PostalMime.parse(raw) };
 }
 
 async function refused(changes: Record<string, unknown>): Promise<string> {
-  const { status, body } = await service.send(account.key, mail(changes));
+  const { status, body } = await service.send(account.key, anEmail(changes));
   expect(status).toBe(400);
   return body.detail;
 }
 
 it('the fault names its field', async () => {
   const html = '<img src="cid:nowhere">';
-  const { body } = await service.send(account.key, mail({ html }));
+  const { body } = await service.send(account.key, anEmail({ html }));
   expect(body.faults).toMatchObject([{ path: 'html' }]);
 });
 
@@ -72,7 +77,7 @@ describe('the tree', () => {
     .flatMap((has) => either.map((hasImage) => ({ ...has, hasImage })))
     .flatMap((has) => either.map((hasFile) => ({ ...has, hasFile })))
     .flatMap((has) => either.map((hasInvite) => ({ ...has, hasInvite })))
-    // A mail has a body, and an image stands in HTML.
+    // An email has a body, and an image stands in HTML.
     .filter((has) => (has.hasText || has.hasHtml) && (has.hasHtml || !has.hasImage));
   it.each(cases)(
     'text $hasText, html $hasHtml, image $hasImage, file $hasFile, invite $hasInvite',
@@ -98,7 +103,7 @@ describe('the tree', () => {
       );
       if (has.hasHtml) expect(read.html).toContain(has.hasImage ? 'cid:logo' : 'Hello');
       expect(read.text?.trim()).toBe(has.hasText ? text : undefined);
-      // The invitation is a form of the mail, so it has no name.
+      // The invitation is a form of the email, so it has no name.
       const parts = read.attachments.filter((it) => it.mimeType !== 'text/calendar');
       expect(parts.map((it) => [it.filename, it.disposition, it.contentId])).toEqual([
         ...(has.hasImage ? [['logo.png', 'inline', '<logo>']] : []),
@@ -141,7 +146,7 @@ describe('the tree', () => {
     expect(read.attachments.map((it) => it.disposition)).toEqual(['inline', 'inline', 'inline']);
   });
 
-  it('an invitation is another form of the mail, after the HTML', async () => {
+  it('an invitation is another form of the email, after the HTML', async () => {
     const { raw } = await arrived({
       html: '<p>Hello</p>',
       text: 'Hello',

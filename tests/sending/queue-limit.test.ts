@@ -2,10 +2,10 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { freePort, runCommand } from '../support/process.ts';
-import { mail, request, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-/** Its relay is away, and mail is accepted all the same: everything waits. */
+/** Its relay is away, and email is accepted all the same: everything waits. */
 async function startFilling(limit: Record<string, string>): Promise<TestService> {
   const service = await startTestService({
     RELAY_URL: `smtp://127.0.0.1:${await freePort()}`,
@@ -20,15 +20,19 @@ it('a full queue is said by name to callers, /readyz, /metrics and doctor; a rep
   const env = { QUEUE_LIMIT: '3' };
   const service = await startFilling(env);
   const { key } = await service.account();
-  const first = await service.send(key, mail(), { 'idempotency-key': 'first' });
-  for (const answer of [first, await service.send(key, mail()), await service.send(key, mail())]) {
+  const first = await service.send(key, anEmail(), { 'idempotency-key': 'first' });
+  for (const answer of [
+    first,
+    await service.send(key, anEmail()),
+    await service.send(key, anEmail()),
+  ]) {
     expect(answer.status).toBe(202);
   }
-  const refused = await service.send(key, mail());
+  const refused = await service.send(key, anEmail());
   expect(refused.status).toBe(503);
   expect(refused.body.detail).toContain('queue of this service is full');
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  const repeated = await service.send(key, mail(), { 'idempotency-key': 'first' });
+  const repeated = await service.send(key, anEmail(), { 'idempotency-key': 'first' });
   expect(repeated.body).toEqual(first.body);
 
   const ready = await request(`${service.url}/readyz`);
@@ -48,7 +52,7 @@ it('a full queue is said by name to callers, /readyz, /metrics and doctor; a rep
   });
 
   await service.database.query('DELETE FROM due_messages');
-  await until(async () => (await service.send(key, mail())).status === 202);
+  await until(async () => (await service.send(key, anEmail())).status === 202);
   expect((await request(`${service.url}/readyz`)).status).toBe(200);
 }, 60_000);
 
@@ -56,7 +60,7 @@ it('many at once do not pass it by more than the batches under way', async () =>
   const service = await startFilling({ QUEUE_LIMIT: '20' });
   const { key } = await service.account();
   const answers = await Promise.all(
-    Array.from({ length: 300 }, () => service.send(key, mail()).then(({ status }) => status)),
+    Array.from({ length: 300 }, () => service.send(key, anEmail()).then(({ status }) => status)),
   );
   expect(new Set(answers)).toEqual(new Set([202, 503]));
 }, 60_000);
@@ -64,7 +68,7 @@ it('many at once do not pass it by more than the batches under way', async () =>
 it('bytes count, too', async () => {
   const service = await startFilling({ QUEUE_LIMIT_BYTES: '1MB' });
   const { key } = await service.account();
-  const large = mail({ text: 'x'.repeat(600_000) });
+  const large = anEmail({ text: 'x'.repeat(600_000) });
   expect((await service.send(key, large)).status).toBe(202);
   expect((await service.send(key, large)).status).toBe(202);
   expect((await service.send(key, large)).status).toBe(503);
@@ -85,7 +89,7 @@ it('sizes are written as people write them', () => {
 it('what is scheduled may take half of the room: the emails of next month do not keep out those of today', async () => {
   const service = await startFilling({ QUEUE_LIMIT: '6' });
   const { key } = await service.account();
-  const scheduled = mail({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString() });
+  const scheduled = anEmail({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString() });
   const first = await service.send(key, scheduled, { 'idempotency-key': 'first' });
   for (let n = 0; n < 2; n++) expect((await service.send(key, scheduled)).status).toBe(202);
 
@@ -97,7 +101,7 @@ it('what is scheduled may take half of the room: the emails of next month do not
   expect(repeated.body).toEqual(first.body);
 
   // What came in lately may count twice until the next look.
-  await until(async () => (await service.send(key, mail())).status === 202);
+  await until(async () => (await service.send(key, anEmail())).status === 202);
   expect((await service.send(key, scheduled)).status).toBe(503);
 
   await service.database.query(`DELETE FROM due_messages WHERE state = 'waiting'`);

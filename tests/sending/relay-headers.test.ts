@@ -4,7 +4,7 @@ import { createKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
 import { hand, idIn, logIn, SIMPLE } from '../submission/client.ts';
 import { captured, header } from '../support/captured.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 
 const ORDERS = [
   ['X-SMTPAPI', '{"to":["outsider@elsewhere.example"]}'],
@@ -51,7 +51,7 @@ describe('headers that command a relay', () => {
   afterAll(() => service.stop());
 
   it.each(ORDERS)('%s is refused, with what to do', async (name, value) => {
-    const { status, body } = await service.send(key, mail({ headers: { [name]: value } }));
+    const { status, body } = await service.send(key, anEmail({ headers: { [name]: value } }));
     expect([status, body.detail]).toEqual([
       400,
       `headers: ${name} controls the relay and cannot be set. Use a name of your own such as X-Order, or ask the operator of this service to allow it (ALLOWED_HEADERS).`,
@@ -70,7 +70,9 @@ describe('headers that command a relay', () => {
     for (const [name, value] of ORDERS) {
       const headers = { [name]: value };
       const resend = { from: 'hello@example.com', to: 'ada@example.net', subject: 'x', text: 'x' };
-      expect(await post('/v1/send/batch', [mail(), mail({ headers })])).toMatch(/^400 .*controls/);
+      expect(await post('/v1/send/batch', [anEmail(), anEmail({ headers })])).toMatch(
+        /^400 .*controls/,
+      );
       expect(await post('/emails', { ...resend, headers })).toMatch(/^422 .*controls/);
       expect(await post('/emails/batch', [{ ...resend, headers }])).toMatch(/^422 .*controls/);
       const reply = await hand(client, `${name}: ${value}\r\n${SIMPLE}`);
@@ -80,7 +82,7 @@ describe('headers that command a relay', () => {
     }
     client.socket.destroy();
     for (const id of seen) {
-      const { mail: got } = await captured(service.database, id);
+      const { email: got } = await captured(service.database, id);
       for (const [name] of ORDERS) {
         // The last server of the way writes this one.
         if (name !== 'Delivered-To') expect(header(got, name)).toBeUndefined();
@@ -90,9 +92,9 @@ describe('headers that command a relay', () => {
 
   it('names of one’s own go through, also those that look alike', async () => {
     const headers = { 'X-Order': '17', 'X-Sesame': 'x', 'X-PMO': 'x', 'List-Id': 'a.example' };
-    const sent = await service.send(key, mail({ headers }));
+    const sent = await service.send(key, anEmail({ headers }));
     expect(sent.status).toBe(202);
-    const { mail: seen } = await captured(service.database, sent.body.id);
+    const { email: seen } = await captured(service.database, sent.body.id);
     expect(header(seen, 'X-Sesame')).toBe('x');
   });
 });
@@ -102,10 +104,10 @@ describe('ALLOWED_HEADERS', () => {
     const service = await startTestService({ ALLOWED_HEADERS: 'X-PM-Tag, From' });
     try {
       const { key } = await service.account();
-      const send = (name: string) => service.send(key, mail({ headers: { [name]: 'welcome' } }));
+      const send = (name: string) => service.send(key, anEmail({ headers: { [name]: 'welcome' } }));
       const sent = await send('x-pm-tag');
       expect(sent.status).toBe(202);
-      const { mail: seen } = await captured(service.database, sent.body.id);
+      const { email: seen } = await captured(service.database, sent.body.id);
       expect(header(seen, 'X-PM-Tag')).toBe('welcome');
       expect((await send('X-PM-Message-Stream')).status).toBe(400);
       expect((await send('From')).body.detail).toContain('is written by the service');

@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUuid } from '../../src/ids.ts';
 import { runMaintenance } from '../../src/maintenance.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -18,7 +23,7 @@ const fromNow = (ms: number): string => new Date(Date.now() + ms).toISOString();
 const timeline = async (id: string) => (await service.get(account.key, `/v1/messages/${id}`)).body;
 
 async function schedule(ms: number, changes = {}, headers = {}) {
-  const request = mail({ scheduled_at: fromNow(ms), ...changes });
+  const request = anEmail({ scheduled_at: fromNow(ms), ...changes });
   const answer = await service.send(account.key, request, headers);
   expect(answer.status).toBe(202);
   const scheduled_at = request.scheduled_at as string;
@@ -67,7 +72,7 @@ describe('a scheduled email', () => {
   });
 
   it('without a time says none', async () => {
-    const { body } = await service.send(account.key, mail());
+    const { body } = await service.send(account.key, anEmail());
     expect(await timeline(body.id)).not.toHaveProperty('scheduled_at');
     expect(await timeline(body.id)).not.toHaveProperty('cancelled_at');
   });
@@ -78,7 +83,7 @@ describe('a scheduled email', () => {
     [fromNow(-2 * 60_000), 'is in the past'],
     [fromNow(31 * 24 * HOUR_MS), 'is too far ahead'],
   ])('%s is refused', async (scheduled_at, why) => {
-    const { status, body } = await service.send(account.key, mail({ scheduled_at }));
+    const { status, body } = await service.send(account.key, anEmail({ scheduled_at }));
     expect(status).toBe(400);
     expect(body.detail).toContain(why);
     expect(body.faults).toEqual([{ path: 'scheduled_at', message: expect.stringContaining(why) }]);
@@ -86,7 +91,7 @@ describe('a scheduled email', () => {
 
   it('takes of the quota when it is accepted', async () => {
     const { key } = await service.account({ dailyQuota: 1 });
-    const send = () => service.send(key, mail({ scheduled_at: fromNow(HOUR_MS) }));
+    const send = () => service.send(key, anEmail({ scheduled_at: fromNow(HOUR_MS) }));
     expect((await send()).status).toBe(202);
     expect((await send()).status).toBe(429);
   });
@@ -96,18 +101,20 @@ describe('an idempotency key of a scheduled email', () => {
   it('answers as it did, also when the time has passed meanwhile', async () => {
     const headers = { 'idempotency-key': 'once' };
     const { id, scheduled_at } = await schedule(HOUR_MS, {}, headers);
-    const again = await service.send(account.key, mail({ scheduled_at }), headers);
+    const again = await service.send(account.key, anEmail({ scheduled_at }), headers);
     expect(again.body.id).toBe(id);
 
     // Taken just in time; a moment later the same call is about what is past.
     const past = fromNow(-HOUR_MS);
     const late = { 'idempotency-key': 'late' };
-    expect((await service.send(account.key, mail({ scheduled_at: past }), late)).status).toBe(400);
+    expect((await service.send(account.key, anEmail({ scheduled_at: past }), late)).status).toBe(
+      400,
+    );
     const first = await schedule(-59_500, {}, late);
     await until(() => Date.now() > Date.parse(first.scheduled_at) + 60_000);
     const { body } = await service.send(
       account.key,
-      mail({ scheduled_at: first.scheduled_at }),
+      anEmail({ scheduled_at: first.scheduled_at }),
       late,
     );
     expect(body.id).toBe(first.id);
@@ -115,7 +122,7 @@ describe('an idempotency key of a scheduled email', () => {
 
   it('is kept for 24 hours after the email went out', async () => {
     await schedule(20 * 24 * HOUR_MS, {}, { 'idempotency-key': 'kept' });
-    await service.send(account.key, mail(), { 'idempotency-key': 'not kept' });
+    await service.send(account.key, anEmail(), { 'idempotency-key': 'not kept' });
     const age = (days: number) =>
       service.database.query(
         `UPDATE idempotency_keys SET created_at = now() - make_interval(days => $1)`,

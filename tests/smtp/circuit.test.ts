@@ -28,7 +28,7 @@ describe('circuit', () => {
     expect([circuit.isOpen(), circuit.probeInMs()]).toEqual([true, 2_000]);
   });
 
-  it('counts only faults without a session between, and hangs without an answered mail', () => {
+  it('counts only faults without a session between, and hangs without an answered email', () => {
     const { circuit, repeat } = circuitAt();
     repeat(10, () => {
       repeat(2, circuit.fault);
@@ -97,7 +97,7 @@ describe('circuit', () => {
     }
   });
 
-  it('is not kept open longer by mails that were already under way', () => {
+  it('is not kept open longer by emails that were already under way', () => {
     const { clock, circuit, repeat } = circuitAt();
     repeat(3, circuit.fault);
     clock.ms = 1_500;
@@ -110,7 +110,7 @@ describe('circuit', () => {
     expect(circuit.state()).toBe('half-open');
   });
 
-  it('closes at once when a mail gets through while it is open', () => {
+  it('closes at once when an email gets through while it is open', () => {
     const { circuit } = circuitAt();
     circuit.trip();
     circuit.worked();

@@ -1,4 +1,4 @@
-// Where a mail ends for us and where for the relay: cut inside its content the relay cannot have it,
+// Where an email ends for us and where for the relay: cut inside its content the relay cannot have it,
 // and another may; once its end was written nobody knows. The relay answers or hangs up at once, from
 // a thread of its own, while our own loop is busy with other things.
 import { once } from 'node:events';
@@ -80,7 +80,7 @@ const huge = [Buffer.alloc(12_000_000, 'line\r\n')];
 describe.each([
   ['small', small],
   ['large', large],
-])('a %s mail, answered at once while we are busy', (_, content) => {
+])('a %s email, answered at once while we are busy', (_, content) => {
   it('was taken, each time', async () => {
     const relay = await relayThat({ does: 'answers', afterBytes: 'all' });
     keepBusy();
@@ -114,7 +114,7 @@ describe('inside the content', () => {
     expect(isUnbegun(handOver)).toBe(true);
   });
 
-  it('cut in a mail of one write: it may be on its way whole, so nobody knows', async () => {
+  it('cut in an email of one write: it may be on its way whole, so nobody knows', async () => {
     const relay = await relayThat({ does: 'cuts', afterBytes: 100 });
     const handOver = await relay.hand(envelope, small);
     expect(handOver).toMatchObject({ unconfirmed: true, recipients: [{ result: 'unknown' }] });

@@ -1,4 +1,4 @@
-// The parts of the SMTP client that need no socket: replies, dots, commands, addresses of relays, names of queued mails.
+// The parts of the SMTP client that need no socket: replies, dots, commands, addresses of relays, names of queued emails.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dataPieces } from '../../src/smtp/data.ts';
@@ -68,10 +68,10 @@ describe('replies', () => {
 describe('dots', () => {
   const unstuff = (text: string) => text.replace(/(^|\r\n)\./g, '$1');
 
-  it('come back the same, wherever the mail is cut', () => {
-    const mail = fc.string({ unit: fc.constantFrom('.', '\r\n', 'a', '.b'), maxLength: 60 });
+  it('come back the same, wherever the email is cut', () => {
+    const email = fc.string({ unit: fc.constantFrom('.', '\r\n', 'a', '.b'), maxLength: 60 });
     fc.assert(
-      fc.property(mail, fc.array(fc.nat(80)), (text, places) => {
+      fc.property(email, fc.array(fc.nat(80)), (text, places) => {
         const sent = Buffer.concat([...dataPieces(cut(Buffer.from(text), places))]).toString();
         expect(sent.endsWith('\r\n.\r\n') || sent === '.\r\n').toBe(true);
         const stuffed = sent.slice(0, -3);
@@ -83,7 +83,7 @@ describe('dots', () => {
     );
   });
 
-  it('come back the same at the seams of a big mail’s pieces', () => {
+  it('come back the same at the seams of a big email’s pieces', () => {
     for (const shift of [0, 1, 2, 3]) {
       const text = `${'a'.repeat(shift)}${'.b\r\n'.repeat(60_000)}`;
       const sent = Buffer.concat([...dataPieces([Buffer.from(text)])]).toString();
@@ -92,7 +92,7 @@ describe('dots', () => {
     }
   });
 
-  it('do not make a big mail be copied where there are none', () => {
+  it('do not make a big email be copied where there are none', () => {
     const big = Buffer.from(`${'a\r\n'.repeat(50_000)}.b\r\n`);
     const pieces = [...dataPieces([big])].slice(0, -1);
     expect(pieces.slice(0, -1).every(({ buffer }) => buffer === big.buffer)).toBe(true);

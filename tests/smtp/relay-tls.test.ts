@@ -1,4 +1,4 @@
-// The SMTP client against the real smtp-server: TLS, login, big mails. Certificates: tests/smtp/fixtures, for localhost only.
+// The SMTP client against the real smtp-server: TLS, login, big emails. Certificates: tests/smtp/fixtures, for localhost only.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 interface Received {
-  mail: Buffer;
+  email: Buffer;
   secure: boolean;
   user: string | undefined;
   recipients: string[];
@@ -36,7 +36,7 @@ async function start(
       stream.on('data', (chunk) => chunks.push(chunk));
       stream.on('end', () => {
         received.push({
-          mail: Buffer.concat(chunks),
+          email: Buffer.concat(chunks),
           secure: session.secure,
           user: session.user,
           recipients: session.envelope.rcptTo.map(({ address }) => address),
@@ -76,7 +76,7 @@ describe('STARTTLS and login', () => {
     );
     expect(handOver).toMatchObject({ connection: 'ok', relayMessageId: 'ABC123' });
     expect(received).toEqual([
-      { mail: MAIL[0], secure: true, user: 'jane@shop', recipients: envelope.recipients },
+      { email: MAIL[0], secure: true, user: 'jane@shop', recipients: envelope.recipients },
     ]);
   });
 
@@ -172,7 +172,7 @@ describe('smtps', () => {
   });
 });
 
-describe('big mails', () => {
+describe('big emails', () => {
   it('arrive byte by byte, dots and all', async () => {
     const { port, received } = await start();
     const lines = Array.from(
@@ -188,7 +188,7 @@ describe('big mails', () => {
     expect(await relayTo(`smtp://127.0.0.1:${port}`).hand(envelope, chunks)).toMatchObject({
       connection: 'ok',
     });
-    expect(received[0]!.mail.equals(Buffer.concat(chunks))).toBe(true);
+    expect(received[0]!.email.equals(Buffer.concat(chunks))).toBe(true);
   });
 
   it('over the announced size never leave', async () => {

@@ -3,7 +3,12 @@
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getCaptured, listCaptured } from '../../src/sandbox/inbox.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -15,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const send = (changes: Record<string, unknown>) => service.send(account.key, mail(changes));
+const send = (changes: Record<string, unknown>) => service.send(account.key, anEmail(changes));
 
 /** What the sandbox relay received for an accepted send. */
 async function received(changes: Record<string, unknown>) {
@@ -32,7 +37,7 @@ async function received(changes: Record<string, unknown>) {
   return {
     envelope: copies.toReversed().flatMap((copy) => copy.recipients),
     raw: captured.raw.toString('utf8'),
-    mail: await PostalMime.parse(captured.raw),
+    email: await PostalMime.parse(captured.raw),
   };
 }
 
@@ -45,11 +50,11 @@ async function refused(changes: Record<string, unknown>, words: RegExp) {
 describe('from_email', () => {
   it('is required', () => refused({ from_email: undefined }, /from_email is missing/));
   it('takes a bare address', async () => {
-    const { mail: seen } = await received({ from_email: 'hello@example.com' });
+    const { email: seen } = await received({ from_email: 'hello@example.com' });
     expect(seen.from).toMatchObject({ address: 'hello@example.com' });
   });
   it('takes a display name', async () => {
-    const { mail: seen } = await received({ from_email: 'Zoë at Acme <hello@example.com>' });
+    const { email: seen } = await received({ from_email: 'Zoë at Acme <hello@example.com>' });
     expect(seen.from).toMatchObject({ name: 'Zoë at Acme', address: 'hello@example.com' });
   });
   it('must be a verified identity', async () => {
@@ -82,7 +87,7 @@ describe('to', () => {
 
 describe('cc', () => {
   it('is seen in the header and is in the envelope', async () => {
-    const { mail: seen, envelope } = await received({ cc: ['Bo <bo@example.net>'] });
+    const { email: seen, envelope } = await received({ cc: ['Bo <bo@example.net>'] });
     expect(seen.cc?.[0]).toMatchObject({ name: 'Bo', address: 'bo@example.net' });
     expect(envelope).toEqual(['ada@example.net', 'bo@example.net']);
   });
@@ -102,7 +107,7 @@ describe('bcc', () => {
 
 describe('reply_to', () => {
   it('becomes the Reply-To header', async () => {
-    const { mail: seen } = await received({ reply_to: 'help@example.org' });
+    const { email: seen } = await received({ reply_to: 'help@example.org' });
     expect(seen.replyTo?.[0]).toMatchObject({ address: 'help@example.org' });
   });
   it('must be an address', () => refused({ reply_to: 'nobody' }, /reply_to/));
@@ -111,7 +116,7 @@ describe('reply_to', () => {
 describe('subject', () => {
   it('arrives as it was written', async () => {
     const subject = 'Ünïcode — 你好 🎉 and a rather long tail so that the header has to be folded';
-    expect((await received({ subject })).mail.subject).toBe(subject);
+    expect((await received({ subject })).email.subject).toBe(subject);
   });
   it('is one line', () => refused({ subject: 'a\r\nBcc: x@example.net' }, /one line/));
   it('is required without a template', () => refused({ subject: undefined }, /subject is missing/));
@@ -119,16 +124,16 @@ describe('subject', () => {
 
 describe('html and text', () => {
   it('html alone', async () => {
-    const { mail: seen } = await received({ text: undefined, html: '<p>only html é</p>' });
+    const { email: seen } = await received({ text: undefined, html: '<p>only html é</p>' });
     expect(seen.html?.trim()).toMatch(/^<p>only html é<\/p><img [^>]*>$/);
   });
   it('text alone', async () => {
-    const { mail: seen } = await received({ html: undefined, text: 'only text é' });
+    const { email: seen } = await received({ html: undefined, text: 'only text é' });
     expect(seen.text?.trim()).toBe('only text é');
     expect(seen.html).toBeUndefined();
   });
   it('both become alternatives', async () => {
-    const { mail: seen, raw } = await received({});
+    const { email: seen, raw } = await received({});
     expect(raw).toContain('multipart/alternative');
     // The pixel that tells of opens stands at the end.
     expect(seen.html?.trim()).toMatch(/^<p>Hello!<\/p><img [^>]*>$/);
@@ -155,7 +160,7 @@ describe('variables', () => {
   it('must be an object', () => refused({ variables: ['a'] }, /variables must be an object/));
   it.each([101, 5_000])('are refused when nested %i levels deep', async (depth) => {
     // As text: JSON.stringify would not follow that far.
-    const [before, after] = JSON.stringify(mail({ template: 'welcome', variables: 0 })).split(
+    const [before, after] = JSON.stringify(anEmail({ template: 'welcome', variables: 0 })).split(
       '"variables":0',
     );
     const nested = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
@@ -172,8 +177,8 @@ describe('variables', () => {
 });
 
 describe('headers', () => {
-  it('are added to the mail', async () => {
-    const { mail: seen } = await received({ headers: { 'X-Order': '4711', 'X-Name': 'Zoë' } });
+  it('are added to the email', async () => {
+    const { email: seen } = await received({ headers: { 'X-Order': '4711', 'X-Name': 'Zoë' } });
     const value = (name: string) => seen.headers.find((header) => header.key === name)?.value;
     expect(value('x-order')).toBe('4711');
     expect(value('x-name')).toBeDefined();
@@ -235,7 +240,7 @@ describe('attachments', () => {
   });
   it('arrive byte for byte', async () => {
     const bytes = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 7) % 256));
-    const { mail: seen } = await received({
+    const { email: seen } = await received({
       attachments: [
         attachment(),
         attachment({
@@ -291,7 +296,7 @@ describe('fields', () => {
     expect((await send({ [field]: '' })).status).toBe(202);
   });
   it('__proto__ is an unknown field', async () => {
-    const body = JSON.stringify(mail()).replace('{', '{"__proto__":{"admin":true},');
+    const body = JSON.stringify(anEmail()).replace('{', '{"__proto__":{"admin":true},');
     const answer = await fetch(`${service.url}/v1/send`, {
       method: 'POST',
       headers: { 'x-api-key': account.key, 'content-type': 'application/json' },

@@ -1,6 +1,11 @@
 // Section 2.3: the message timeline, grown by the real relay path of the sandbox.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
@@ -12,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 async function deliveredTimeline(changes: Record<string, unknown> = {}) {
-  const { body } = await service.send(account.key, mail(changes));
+  const { body } = await service.send(account.key, anEmail(changes));
   return await until(async () => {
     const timeline = (await service.get(account.key, `/v1/messages/${body.id}`)).body;
     return timeline.status === 'delivered' && timeline;

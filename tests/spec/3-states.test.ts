@@ -4,19 +4,24 @@ import { EVENT_KINDS, type EventKindName } from '../../src/events/kinds.ts';
 import { type NewEvent, recordEvents } from '../../src/events/record.ts';
 import { readId } from '../../src/ids.ts';
 import { STATUSES } from '../../src/messages/status.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 
 let service: TestService;
 let account: TestAccount;
 beforeAll(async () => {
-  // No delivery: the test alone decides what happens to a mail.
+  // No delivery: the test alone decides what happens to a email.
   service = await startTestService({ ROLES: 'api' });
   account = await service.account();
 });
 afterAll(() => service.stop());
 
 async function queued(): Promise<string> {
-  return (await service.send(account.key, mail())).body.id;
+  return (await service.send(account.key, anEmail())).body.id;
 }
 
 async function record(id: string, kind: EventKindName, identity?: string) {

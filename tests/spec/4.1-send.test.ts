@@ -1,7 +1,7 @@
 // Section 4.1: POST /v1/send. Each validation rule, the order of the checks, idempotency, and what a success means.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  mail,
+  anEmail,
   request,
   startTestService,
   type TestAccount,
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const send = (changes: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
-  service.send(account.key, mail(changes), headers);
+  service.send(account.key, anEmail(changes), headers);
 
 describe('validation rules', () => {
   it('1: no template and no subject → 400', async () => {
@@ -59,7 +59,7 @@ describe('validation rules', () => {
   });
   it('7: non-paying account → 402', async () => {
     const free = await service.account({ plan: 'free' });
-    expect((await service.send(free.key, mail())).status).toBe(402);
+    expect((await service.send(free.key, anEmail())).status).toBe(402);
   });
 });
 
@@ -73,7 +73,7 @@ describe('the first check that fails answers', () => {
   });
   it('402 before the missing scope', async () => {
     const free = await service.account({ plan: 'free', scopes: ['email:read'] });
-    expect((await service.send(free.key, mail())).status).toBe(402);
+    expect((await service.send(free.key, anEmail())).status).toBe(402);
   });
   it('403 for the scope before 400', async () => {
     const reader = await service.account({ scopes: ['email:read'] });
@@ -95,9 +95,9 @@ describe('the first check that fails answers', () => {
   });
   it('404 before 429', async () => {
     const broke = await service.account({ dailyQuota: 0 });
-    const template = mail({ html: undefined, text: undefined, template: 'nope' });
+    const template = anEmail({ html: undefined, text: undefined, template: 'nope' });
     expect((await service.send(broke.key, template)).status).toBe(404);
-    expect((await service.send(broke.key, mail())).status).toBe(429);
+    expect((await service.send(broke.key, anEmail())).status).toBe(429);
   });
 });
 
@@ -117,17 +117,17 @@ describe('the body', () => {
     const answer = await request(`${service.url}/v1/send${more}`, {
       method: 'POST',
       headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
-      body: JSON.stringify(mail()),
+      body: JSON.stringify(anEmail()),
     });
     expect(answer.status).toBe(202);
   });
   it('another Content-Type → 400', async () => {
-    const answer = await post(JSON.stringify(mail()), 'text/plain');
+    const answer = await post(JSON.stringify(anEmail()), 'text/plain');
     expect(answer.status).toBe(400);
     expect(answer.body.detail).toContain('application/json');
   });
   it('Content-Type with a charset is fine', async () => {
-    expect((await post(JSON.stringify(mail()), 'application/json; charset=utf-8')).status).toBe(
+    expect((await post(JSON.stringify(anEmail()), 'application/json; charset=utf-8')).status).toBe(
       202,
     );
   });
@@ -135,7 +135,7 @@ describe('the body', () => {
 
 describe('Idempotency-Key', () => {
   const key = () => `key-${Math.random()}`;
-  it('same key and body: the first answer again, one mail', async () => {
+  it('same key and body: the first answer again, one email', async () => {
     const headers = { 'idempotency-key': key() };
     const first = await send({ subject: 'once' }, headers);
     const again = await send({ subject: 'once' }, headers);
@@ -145,7 +145,7 @@ describe('Idempotency-Key', () => {
     );
     expect(row?.count).toBe(1);
   });
-  it('at the same time: one mail, one answer', async () => {
+  it('at the same time: one email, one answer', async () => {
     const headers = { 'idempotency-key': key() };
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => send({ subject: 'together' }, headers)),
@@ -164,23 +164,23 @@ describe('Idempotency-Key', () => {
     const headers = { 'idempotency-key': key() };
     const other = await service.account();
     const first = await send({}, headers);
-    const second = await service.send(other.key, mail(), headers);
+    const second = await service.send(other.key, anEmail(), headers);
     expect(second.status).toBe(202);
     expect(second.body.id).not.toBe(first.body.id);
   });
   it('a repeat costs no quota', async () => {
     const poor = await service.account({ dailyQuota: 1 });
     const headers = { 'idempotency-key': key() };
-    const first = await service.send(poor.key, mail(), headers);
-    expect((await service.send(poor.key, mail(), headers)).body).toEqual(first.body);
-    expect((await service.send(poor.key, mail())).status).toBe(429);
+    const first = await service.send(poor.key, anEmail(), headers);
+    expect((await service.send(poor.key, anEmail(), headers)).body).toEqual(first.body);
+    expect((await service.send(poor.key, anEmail())).status).toBe(429);
   });
   it('a refused send does not use it up', async () => {
     const poor = await service.account({ dailyQuota: 0 });
     const headers = { 'idempotency-key': key() };
-    expect((await service.send(poor.key, mail(), headers)).status).toBe(429);
+    expect((await service.send(poor.key, anEmail(), headers)).status).toBe(429);
     await service.database.query('UPDATE accounts SET daily_quota = 5 WHERE id = $1', [poor.id]);
-    expect((await service.send(poor.key, mail(), headers)).status).toBe(202);
+    expect((await service.send(poor.key, anEmail(), headers)).status).toBe(202);
   });
   it('has 1 to 255 characters', async () => {
     expect((await send({}, { 'idempotency-key': 'k'.repeat(255) })).status).toBe(202);

@@ -1,6 +1,11 @@
 // Section 4.2: GET /v1/messages/{sm_mail_id}.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 
 let service: TestService;
 let account: TestAccount;
@@ -8,7 +13,7 @@ let id: string;
 beforeAll(async () => {
   service = await startTestService();
   account = await service.account();
-  id = (await service.send(account.key, mail())).body.id;
+  id = (await service.send(account.key, anEmail())).body.id;
 });
 afterAll(() => service.stop());
 

@@ -6,7 +6,7 @@ import { createKey, listKeys, revokeKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
 import { post, rpc } from '../mcp/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, request, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let test: TestDatabase;
@@ -34,13 +34,13 @@ describe('rule 5: missing or unknown key', () => {
     '%j → 401',
     async (key) => {
       expect((await service.get(key, '/v1/messages/x')).status).toBe(401);
-      expect((await service.send(key, mail())).status).toBe(401);
+      expect((await service.send(key, anEmail())).status).toBe(401);
     },
   );
   it('non-paying → 402, for reads too', async () => {
     const free = await service.account({ plan: 'free' });
     expect((await service.get(free.key, '/v1/messages/x')).status).toBe(402);
-    expect((await service.send(free.key, mail())).status).toBe(402);
+    expect((await service.send(free.key, anEmail())).status).toBe(402);
   });
 });
 
@@ -50,7 +50,7 @@ describe('the key as a bearer token, beside rule 1', () => {
     request(`${service.url}/v1/send`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(mail()),
+      body: JSON.stringify(anEmail()),
     });
   it('sends, reads and speaks MCP', async () => {
     const { key } = await service.account();
@@ -108,12 +108,12 @@ describe('rule 6: scopes', () => {
       accountId: id,
       scopes: ['email:read'],
     });
-    const sent = await service.send(sender.key, mail());
+    const sent = await service.send(sender.key, anEmail());
     expect(sent.status).toBe(202);
     const path = `/v1/messages/${sent.body.id}`;
     expect((await service.get(reader.key, path)).status).toBe(200);
     expect((await service.get(sender.key, path)).status).toBe(403);
-    expect((await service.send(reader.key, mail())).status).toBe(403);
+    expect((await service.send(reader.key, anEmail())).status).toBe(403);
   });
 });
 
@@ -122,11 +122,14 @@ const SOON_MS = 1500;
 
 describe('a change reaches every process within a second', () => {
   async function warm(key: string) {
-    for (const one of [service, second]) expect((await one.send(key, mail())).status).toBe(202);
+    for (const one of [service, second]) expect((await one.send(key, anEmail())).status).toBe(202);
   }
   const bothAnswer = (key: string, status: number) =>
     until(async () => {
-      const answers = await Promise.all([service.send(key, mail()), second.send(key, mail())]);
+      const answers = await Promise.all([
+        service.send(key, anEmail()),
+        second.send(key, anEmail()),
+      ]);
       return answers.every((answer) => answer.status === status);
     }, SOON_MS);
 

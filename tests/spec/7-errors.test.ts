@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  mail,
+  anEmail,
   request,
   startTestService,
   type TestAccount,
@@ -26,17 +26,17 @@ function expectError(answer: { status: number; body: { detail: string } }, statu
 }
 
 it('400: validation', async () =>
-  expectError(await service.send(account.key, mail({ to: [] })), 400));
-it('401: key', async () => expectError(await service.send('x', mail()), 401));
+  expectError(await service.send(account.key, anEmail({ to: [] })), 400));
+it('401: key', async () => expectError(await service.send('x', anEmail()), 401));
 it('402: plan', async () => {
   const free = await service.account({ plan: 'free' });
-  expectError(await service.send(free.key, mail()), 402);
+  expectError(await service.send(free.key, anEmail()), 402);
 });
 it('403: sender', async () =>
-  expectError(await service.send(account.key, mail({ from_email: 'a@b.example' })), 403));
+  expectError(await service.send(account.key, anEmail({ from_email: 'a@b.example' })), 403));
 it('404: template, message and path', async () => {
   expectError(
-    await service.send(account.key, mail({ html: undefined, text: undefined, template: 'x-y' })),
+    await service.send(account.key, anEmail({ html: undefined, text: undefined, template: 'x-y' })),
     404,
   );
   expectError(await service.get(account.key, '/v1/messages/msg_x'), 404);
@@ -57,7 +57,7 @@ it('400: a path that is no URL', async () =>
   expectError(await service.get(account.key, '/v1/messages/%E0%A4%A'), 400));
 it('429: with retry-after and ratelimit headers', async () => {
   const poor = await service.account({ dailyQuota: 0 });
-  const answer = await service.send(poor.key, mail());
+  const answer = await service.send(poor.key, anEmail());
   expectError(answer, 429);
   expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   expect(answer.headers.get('ratelimit-limit')).toBe('0');
@@ -70,13 +70,13 @@ describe('502: the relay', () => {
     const down = await startTestService({ RELAY_URL: 'smtp://127.0.0.1:1' });
     try {
       const sender = await down.account();
-      const answer = await down.send(sender.key, mail());
+      const answer = await down.send(sender.key, anEmail());
       expectError(answer, 502);
       expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
       // Checks before it still answer first.
-      expect((await down.send(sender.key, mail({ to: [] }))).status).toBe(400);
+      expect((await down.send(sender.key, anEmail({ to: [] }))).status).toBe(400);
       const poor = await down.account({ dailyQuota: 0 });
-      expect((await down.send(poor.key, mail())).status).toBe(429);
+      expect((await down.send(poor.key, anEmail())).status).toBe(429);
     } finally {
       await down.stop();
     }
@@ -85,7 +85,7 @@ describe('502: the relay', () => {
     const down = await startTestService({ RELAY_URL: 'smtp://127.0.0.1:1', RELAY_DOWN: 'queue' });
     try {
       const sender = await down.account();
-      const answer = await down.send(sender.key, mail());
+      const answer = await down.send(sender.key, anEmail());
       expect(answer.status).toBe(202);
       const path = `/v1/messages/${answer.body.id}`;
       await until(async () => (await down.get(sender.key, path)).body.status === 'queued');

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 
 let test: TestDatabase;
 let service: TestService;
@@ -25,7 +25,7 @@ describe('25 MB', () => {
   function bodyOf(bytes: number): string {
     const attach = (content_base64: string) =>
       JSON.stringify(
-        mail({
+        anEmail({
           attachments: [
             { filename: 'a.bin', content_type: 'application/octet-stream', content_base64 },
           ],
@@ -83,12 +83,12 @@ describe('25 MB', () => {
 describe('daily quota', () => {
   it('counts recipients: to + cc + bcc', async () => {
     const { key } = await service.account({ dailyQuota: 5 });
-    const three = mail({ cc: ['b@example.net'], bcc: ['c@example.net'] });
+    const three = anEmail({ cc: ['b@example.net'], bcc: ['c@example.net'] });
     expect((await service.send(key, three)).status).toBe(202);
     expect((await service.send(key, three)).status).toBe(429);
-    expect((await service.send(key, mail())).status).toBe(202);
-    expect((await service.send(key, mail())).status).toBe(202);
-    const over = await service.send(key, mail());
+    expect((await service.send(key, anEmail())).status).toBe(202);
+    expect((await service.send(key, anEmail())).status).toBe(202);
+    const over = await service.send(key, anEmail());
     expect(over.status).toBe(429);
     const wait = Number(over.headers.get('retry-after'));
     const toMidnight = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
@@ -96,24 +96,24 @@ describe('daily quota', () => {
   });
   it('says on success what is left', async () => {
     const { key } = await service.account({ dailyQuota: 5 });
-    const answer = await service.send(key, mail());
+    const answer = await service.send(key, anEmail());
     expect(answer.headers.get('ratelimit-limit')).toBe('5');
     expect(answer.headers.get('ratelimit-remaining')).toBe('4');
   });
   it('starts anew with the UTC day', async () => {
     const { id, key } = await service.account({ dailyQuota: 1 });
-    expect((await service.send(key, mail())).status).toBe(202);
-    expect((await service.send(key, mail())).status).toBe(429);
+    expect((await service.send(key, anEmail())).status).toBe(202);
+    expect((await service.send(key, anEmail())).status).toBe(429);
     await service.database.query('UPDATE account_usage SET day = day - 1 WHERE account_id = $1', [
       id,
     ]);
-    expect((await service.send(key, mail())).status).toBe(202);
+    expect((await service.send(key, anEmail())).status).toBe(202);
   });
   it('two API processes never let one call too many through, nor one too few', async () => {
     const { key } = await service.account({ dailyQuota: 300 });
     const answers = await Promise.all(
       Array.from({ length: 500 }, (_, index) =>
-        (index % 2 === 0 ? service : second).send(key, mail()),
+        (index % 2 === 0 ? service : second).send(key, anEmail()),
       ),
     );
     expect(answers.filter((answer) => answer.status === 202)).toHaveLength(300);
@@ -121,7 +121,7 @@ describe('daily quota', () => {
   });
   it('50,000 recipients a day on the paid plan unless set otherwise', async () => {
     const { key } = await service.account();
-    expect((await service.send(key, mail())).headers.get('ratelimit-limit')).toBe('50000');
+    expect((await service.send(key, anEmail())).headers.get('ratelimit-limit')).toBe('50000');
   });
 });
 
@@ -129,14 +129,14 @@ describe('rate', () => {
   it('a burst of two seconds’ worth, then 429, exact across two processes', async () => {
     const { id, key } = await service.account({ ratePerSecond: 20 });
     // The bucket must not refill while the test runs: it is made to look at a clock that is ahead.
-    expect((await service.send(key, mail())).status).toBe(202);
+    expect((await service.send(key, anEmail())).status).toBe(202);
     await service.database.query(
       `UPDATE account_usage SET tokens = 40, refilled_at = now() + interval '1 hour' WHERE account_id = $1`,
       [id],
     );
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
-        (index % 2 === 0 ? service : second).send(key, mail()),
+        (index % 2 === 0 ? service : second).send(key, anEmail()),
       ),
     );
     expect(answers.filter((answer) => answer.status === 202)).toHaveLength(40);
@@ -147,12 +147,12 @@ describe('rate', () => {
   });
   it('refills with time, up to the burst', async () => {
     const { id, key } = await service.account({ ratePerSecond: 5 });
-    await service.send(key, mail());
+    await service.send(key, anEmail());
     await service.database.query(
       `UPDATE account_usage SET tokens = 0, refilled_at = now() - interval '1 hour' WHERE account_id = $1`,
       [id],
     );
-    expect((await service.send(key, mail())).status).toBe(202);
+    expect((await service.send(key, anEmail())).status).toBe(202);
     const [row] = await service.database.query<{ tokens: number }>(
       'SELECT tokens FROM account_usage WHERE account_id = $1',
       [id],
@@ -161,9 +161,9 @@ describe('rate', () => {
   });
   it('a refused call costs neither quota nor rate', async () => {
     const { id, key } = await service.account({ dailyQuota: 1, ratePerSecond: 100 });
-    await service.send(key, mail());
+    await service.send(key, anEmail());
     for (let call = 0; call < 5; call++) {
-      expect((await service.send(key, mail())).status).toBe(429);
+      expect((await service.send(key, anEmail())).status).toBe(429);
     }
     const [row] = await service.database.query<{ recipients: number }>(
       'SELECT recipients FROM account_usage WHERE account_id = $1',

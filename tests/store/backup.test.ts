@@ -14,7 +14,12 @@ import { writeBackup } from '../../src/store/backup/write.ts';
 import { migrate, readMigrations } from '../../src/store/migrate.ts';
 import { upgrade } from '../../src/store/upgrade.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -46,11 +51,11 @@ beforeAll(async () => {
   for (let n = 0; n < SENDS; n++) {
     const { body } = await before.send(
       account.key,
-      signedMail({ subject: `Order ${n}`, text: 'tabs\t, \\N and \\. \n\\.\n' }),
+      signedEmail({ subject: `Order ${n}`, text: 'tabs\t, \\N and \\. \n\\.\n' }),
     );
     ids.push(body.id);
   }
-  await until(() => relay.mails.length === SENDS);
+  await until(() => relay.emails.length === SENDS);
   for (const id of ids) {
     await until(async () => (await story(before, id)).status === 'sent');
     stories.set(id, await story(before, id));
@@ -58,7 +63,7 @@ beforeAll(async () => {
   // Sends go on while the backup is written.
   let sending = true;
   const traffic = (async () => {
-    while (sending) await before.send(account.key, signedMail());
+    while (sending) await before.send(account.key, signedEmail());
   })();
   await writeBackup(before.databaseUrl, file, PASSPHRASE);
   sending = false;
@@ -70,8 +75,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const signedMail = (changes: Record<string, unknown> = {}) =>
-  mail({ from_email: 'Acme <hello@signed.example>', ...changes });
+const signedEmail = (changes: Record<string, unknown> = {}) =>
+  anEmail({ from_email: 'Acme <hello@signed.example>', ...changes });
 
 const story = async (service: TestService, id: string) =>
   (await service.get(account.key, `/v1/messages/${id}`)).body;
@@ -116,9 +121,9 @@ describe('restored into an empty database', () => {
   });
 
   it('sends an email that the same DKIM key signed', async () => {
-    const { status, body } = await after.send(account.key, signedMail());
+    const { status, body } = await after.send(account.key, signedEmail());
     expect(status).toBe(202);
-    const sent = await until(() => relay.mails.find(({ envelopeId }) => envelopeId === body.id));
+    const sent = await until(() => relay.emails.find(({ envelopeId }) => envelopeId === body.id));
     const resolver = async (name: string) => [[published.get(name)!]];
     const { results } = await dkimVerify(sent.raw, { resolver });
     expect(results.map(({ status: { result } }) => result)).toEqual(['pass', 'pass']);

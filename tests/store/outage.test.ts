@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
@@ -39,7 +39,7 @@ it('while it is away every call is answered with 503 and retry-after; then all i
   const { key } = await service.account();
   await door.shut();
   const answers = [
-    await service.send(key, mail()),
+    await service.send(key, anEmail()),
     await service.get(key, '/v1/messages/msg_01M7F9YK9MACMZ8QYEY8YNPTTC'),
   ];
   for (const answer of answers) {
@@ -52,5 +52,5 @@ it('while it is away every call is answered with 503 and retry-after; then all i
   expect(await metrics.text()).toContain('refused_total{code="unavailable",door="rest"} 2');
   expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
   await door.open();
-  await until(async () => (await service.send(key, mail())).status === 202);
+  await until(async () => (await service.send(key, anEmail())).status === 202);
 });

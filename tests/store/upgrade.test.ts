@@ -1,4 +1,4 @@
-// Data of every released version is opened by this one and used: keys work, queued mails leave, timelines answer, webhooks sign.
+// Data of every released version is opened by this one and used: keys work, queued emails leave, timelines answer, webhooks sign.
 // A fixture is a database as that version left it (npm run fixture): its schema, its rows, and what is known of them.
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { checkSealed, openSecret } from '../../src/secrets.ts';
 import type { Database } from '../../src/store/pool.ts';
 import { VERSION } from '../../src/version.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startReceiver } from './upgrade-receiver.ts';
 
@@ -83,14 +83,14 @@ describe.each(readdirSync(FIXTURES))('data of %s', (version) => {
   });
 
   it('keys may do what they might, and a revoked one nothing', async () => {
-    expect((await service.send(main, mail())).status).toBe(202);
-    expect((await service.send(revoked, mail())).status).toBe(401);
-    expect((await service.send(agent, mail())).status).toBe(202);
-    const elsewhere = await service.send(agent, mail({ to: ['ada@elsewhere.example'] }));
+    expect((await service.send(main, anEmail())).status).toBe(202);
+    expect((await service.send(revoked, anEmail())).status).toBe(401);
+    expect((await service.send(agent, anEmail())).status).toBe(202);
+    const elsewhere = await service.send(agent, anEmail({ to: ['ada@elsewhere.example'] }));
     expect(elsewhere.status).toBe(403);
   });
 
-  it('the account’s template and branding make the mail', async () => {
+  it('the account’s template and branding make the email', async () => {
     const rendered = await fetch(`${service.url}/v1/templates/order-note/render`, {
       method: 'POST',
       headers: { 'x-api-key': main, 'content-type': 'application/json' },
@@ -132,7 +132,7 @@ describe.each(readdirSync(FIXTURES))('data of %s', (version) => {
     expect(await answer.json()).toMatchObject({ account: { id: facts.accountId, role: 'owner' } });
   });
 
-  it('the pixel of a mail that was delivered then is still counted', async () => {
+  it('the pixel of an email that was delivered then is still counted', async () => {
     await fetch(`${service.url}${facts.pixel.path}`);
     await until(async () => (await story(facts.pixel.id)).status === 'opened');
   });

@@ -164,7 +164,7 @@ describe('a hostile reader', () => {
     expect(await left(to)).toEqual(['offers']);
   });
 
-  it('chooses for nobody else: each copy of one mail has a link of its own', async () => {
+  it('chooses for nobody else: each copy of one email has a link of its own', async () => {
     const theirs = await openStreams(service);
     await theirs.put('news', { kind: 'broadcast' });
     const to = 'shared@example.net';

@@ -1,7 +1,7 @@
-// Streams: what a send may name, whom an unsubscribe keeps away from which mail, and where List-Unsubscribe stands.
+// Streams: what a send may name, whom an unsubscribe keeps away from which email, and where List-Unsubscribe stands.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { oneClick, openStreams, passwordReset, type Streams } from './support.ts';
 
@@ -45,7 +45,7 @@ describe('a send', () => {
       ['*', 'It has '],
     ]) {
       const { status, body } = await service.send(mine.account.key, {
-        ...mail(),
+        ...anEmail(),
         stream,
       });
       expect(status).toBe(400);
@@ -138,7 +138,7 @@ describe('an unsubscribe', () => {
     expect(await withoutCopy(passwordReset(to))).toEqual([to]);
   });
 
-  it('is one thing, a bounce another: that holds for every stream and every mail', async () => {
+  it('is one thing, a bounce another: that holds for every stream and every email', async () => {
     const to = 'gone@example.net';
     await mine.call('PUT', `/v1/suppressions/${to}`);
     expect(await mine.fateOf(await mine.send({ to: [to], stream: 'news' }))).toBe('suppressed');

@@ -1,9 +1,9 @@
-// What the tests of streams share: an account that may do everything, and its mail as the sandbox got it.
+// What the tests of streams share: an account that may do everything, and its email as the sandbox got it.
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
 import { captured, header } from '../support/captured.ts';
 import {
   type Answer,
-  mail,
+  anEmail,
   request,
   type TestAccount,
   type TestService,
@@ -18,7 +18,7 @@ export interface Streams {
   send(wish: Record<string, unknown>): Promise<string>;
   /** What became of it, once that is known. */
   fateOf(id: string): Promise<'sent' | 'suppressed' | 'both'>;
-  /** Where the reader of a mail unsubscribes; undefined: it has no such header. */
+  /** Where the reader of an email unsubscribes; undefined: it has no such header. */
   unsubscribeUrl(id: string): Promise<string | undefined>;
 }
 
@@ -41,7 +41,7 @@ export async function openStreams(service: TestService): Promise<Streams> {
       if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
     },
     async send(wish) {
-      const answer = await service.send(account.key, wish.template ? wish : mail(wish));
+      const answer = await service.send(account.key, wish.template ? wish : anEmail(wish));
       if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
       return answer.body.id;
     },
@@ -54,7 +54,7 @@ export async function openStreams(service: TestService): Promise<Streams> {
         return sent && held ? 'both' : sent ? 'sent' : held ? 'suppressed' : undefined;
       }),
     async unsubscribeUrl(id) {
-      const { mail: got } = await captured(service.database, id);
+      const { email: got } = await captured(service.database, id);
       return /^<(http.*)>$/.exec(header(got, 'list-unsubscribe') ?? '')?.[1];
     },
   };
@@ -67,7 +67,7 @@ export const oneClick = (url: string): Promise<Response> =>
     body: 'List-Unsubscribe=One-Click',
   });
 
-/** A mail by which somebody gets back into their account. */
+/** An email by which somebody gets back into their account. */
 export const passwordReset = (to: string) => ({
   from_email: 'hello@example.com',
   to: [to],

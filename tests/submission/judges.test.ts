@@ -107,10 +107,10 @@ with smtplib.SMTP('127.0.0.1', ${port}) as s:
     s.send_message(m)
 `;
   await run('python3', ['-'], program);
-  const { mail } = await arrived('smtplib grüßt');
-  expect(mail.text?.replaceAll('\r', '')).toContain('Grüße\n.\n');
-  expect(mail.html).toContain('Grüße');
-  expect(mail.attachments[0]?.filename).toBe('Größe.pdf');
+  const { email } = await arrived('smtplib grüßt');
+  expect(email.text?.replaceAll('\r', '')).toContain('Grüße\n.\n');
+  expect(email.html).toContain('Grüße');
+  expect(email.attachments[0]?.filename).toBe('Größe.pdf');
 });
 
 it.skipIf(missing('SWAKS', has('swaks'), 'swaks'))('swaks', async () => {
@@ -121,7 +121,7 @@ it.skipIf(missing('SWAKS', has('swaks'), 'swaks'))('swaks', async () => {
     ...['--header', 'Subject: swaks', '--body', 'Hello from swaks'],
   ]);
   expect(said).toMatch(/250 2\.0\.0 queued as msg_/);
-  expect((await arrived('swaks')).mail.text).toContain('Hello from swaks');
+  expect((await arrived('swaks')).email.text).toContain('Hello from swaks');
 });
 
 const msmtpConfig = (): string => {
@@ -138,13 +138,13 @@ const noMsmtp = missing('MSMTP', has('msmtp'), 'msmtp');
 it.skipIf(noMsmtp)('msmtp', async () => {
   const email = 'From: hello@example.com\nTo: ada@example.net\nSubject: msmtp\n\nHello\n..\n';
   await run('msmtp', ['-C', msmtpConfig(), 'ada@example.net'], email);
-  expect((await arrived('msmtp')).mail.text).toBe('Hello\n..\n');
+  expect((await arrived('msmtp')).email.text).toBe('Hello\n..\n');
 });
 
 it.skipIf(noMsmtp || missing('PHP', has('php'), 'php-cli'))('PHP’s mail()', async () => {
   const program = `<?php exit(mail('ada@example.net', 'php mail', "Hello\\r\\nfrom PHP", ['From' => 'hello@example.com']) ? 0 : 1);`;
   await run('php', ['-d', `sendmail_path=msmtp -C ${msmtpConfig()} -t`], program);
-  expect((await arrived('php mail')).mail.text).toContain('Hello\nfrom PHP');
+  expect((await arrived('php mail')).email.text).toContain('Hello\nfrom PHP');
 });
 
 it.skipIf(missing('DJANGO', hasModule('django'), 'python3-django'))('Django', async () => {
@@ -157,9 +157,9 @@ m.attach_alternative('<p>Grüße</p>', 'text/html')
 assert m.send() == 1
 `;
   await run('/usr/bin/python3', ['-'], program);
-  const { mail } = await arrived('Django grüßt');
-  expect(mail.html).toContain('Grüße');
-  expect(JSON.stringify(mail.headers)).not.toContain('b@example.net');
+  const { email } = await arrived('Django grüßt');
+  expect(email.html).toContain('Grüße');
+  expect(JSON.stringify(email.headers)).not.toContain('b@example.net');
 });
 
 const postfix =
@@ -198,10 +198,10 @@ it.skipIf(postfix !== undefined)(
         text: 'Grüße',
         html: '<p>Grüße</p>',
       });
-      const { mail, raw } = await arrived('smarthost').catch((error: Error) => {
+      const { email, raw } = await arrived('smarthost').catch((error: Error) => {
         throw new Error(`${error.message}\n${instance.log()}`);
       });
-      expect(mail.text).toContain('Grüße');
+      expect(email.text).toContain('Grüße');
       expect(raw.toString()).not.toMatch(/^Received:/m);
       const [row] = await service.database.query<{ recipients: string[] }>(
         `SELECT recipients FROM messages WHERE account_id = $1 AND subject = 'smarthost'`,

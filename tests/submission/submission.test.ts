@@ -142,11 +142,11 @@ describe('an email', () => {
     const client = await logIn(port, account.key);
     const reply = await hand(client, SIMPLE);
     expect(reply).toMatch(/^250 2\.0\.0 queued as msg_\w{26}$/);
-    const { mail, recipients } = await captured(service.database, idIn(reply));
+    const { email, recipients } = await captured(service.database, idIn(reply));
     expect(recipients).toEqual(['ada@example.net']);
-    expect(mail.from?.address).toBe('hello@example.com');
-    expect(mail.to?.[0]).toMatchObject({ name: 'Ada', address: 'ada@example.net' });
-    expect(mail.text).toBe('Hello!\n');
+    expect(email.from?.address).toBe('hello@example.com');
+    expect(email.to?.[0]).toMatchObject({ name: 'Ada', address: 'ada@example.net' });
+    expect(email.text).toBe('Hello!\n');
     const [row] = await service.database.query('SELECT door FROM messages WHERE account_id = $1', [
       account.id,
     ]);
@@ -234,16 +234,16 @@ describe('an email', () => {
       'Hello',
     );
     const id = idIn(await hand(client, email));
-    const { mail, raw } = await captured(service.database, id);
-    expect(header(mail, 'message-id')).toBe(`<${id}@example.com>`);
-    expect(header(mail, 'references')).toBe(
+    const { email: got, raw } = await captured(service.database, id);
+    expect(header(got, 'message-id')).toBe(`<${id}@example.com>`);
+    expect(header(got, 'references')).toBe(
       '<first@app.example> <before@app.example> <own-id@app.example>',
     );
-    expect(header(mail, 'in-reply-to')).toBe('<before@app.example>');
-    expect(header(mail, 'list-id')).toBe('<news.example.com>');
-    expect(header(mail, 'list-unsubscribe')).toBe('<https://app.example/unsubscribe>');
-    expect(header(mail, 'x-order')).toBe('4711');
-    expect(header(mail, 'to')).toBe('undisclosed-recipients:;');
+    expect(header(got, 'in-reply-to')).toBe('<before@app.example>');
+    expect(header(got, 'list-id')).toBe('<news.example.com>');
+    expect(header(got, 'list-unsubscribe')).toBe('<https://app.example/unsubscribe>');
+    expect(header(got, 'x-order')).toBe('4711');
+    expect(header(got, 'to')).toBe('undisclosed-recipients:;');
     const head = raw.toString().split('\r\n\r\n')[0]!;
     for (const gone of ['Received', 'ARC-', 'Authentication-', 'Delivered-To', 'Sender', 'b=x']) {
       expect(head).not.toMatch(new RegExp(`^${gone}|${gone}$`, 'm'));
@@ -318,12 +318,12 @@ describe('an email', () => {
     expect(raw.toString()).toContain('Content-Type: multipart/mixed;\r\n  boundary="a"\r\n');
 
     const id = idIn(await hand(await logIn(port, account.key), email));
-    const { mail } = await captured(service.database, id);
-    expect(hrefs(mail.html)[0]).toContain('/c/');
-    expect(pixelOf(mail.html)).toBeDefined();
-    expect(mail.html).toContain('Grüße');
-    expect(mail.text).toContain('Grüße');
-    expect(mail.attachments.map(({ filename }) => filename)).toEqual([
+    const { email: got } = await captured(service.database, id);
+    expect(hrefs(got.html)[0]).toContain('/c/');
+    expect(pixelOf(got.html)).toBeDefined();
+    expect(got.html).toContain('Grüße');
+    expect(got.text).toContain('Grüße');
+    expect(got.attachments.map(({ filename }) => filename)).toEqual([
       null, // The AMP form, which postal-mime takes for a file.
       'lögo.png',
       'Rechnung 4711.pdf',
@@ -355,13 +355,13 @@ describe('an email', () => {
       headers: { 'x-api-key': key },
     });
     expect(answer.status).toBe(202);
-    const { mail, recipients } = await captured(
+    const { email, recipients } = await captured(
       service.database,
       ((await answer.json()) as { id: string }).id,
     );
     expect(recipients).toEqual(['hidden@example.net']);
-    expect(mail.to?.[0]?.address).toBe('ada@example.net');
-    expect(mail.text).toBe('Hello!\n');
+    expect(email.to?.[0]?.address).toBe('ada@example.net');
+    expect(email.text).toBe('Hello!\n');
   });
 
   it('what a relay might spoil is encoded: bytes over 127 and long lines', async () => {
@@ -377,9 +377,9 @@ describe('an email', () => {
         `Grüße ${'lang '.repeat(300)}`,
       ),
     );
-    const { mail, raw } = await captured(service.database, idIn(await hand(client, email)));
-    expect(mail.subject).toBe('Grüße');
-    expect(mail.text?.trimEnd()).toBe(`Grüße ${'lang '.repeat(300)}`.trimEnd());
+    const { email: got, raw } = await captured(service.database, idIn(await hand(client, email)));
+    expect(got.subject).toBe('Grüße');
+    expect(got.text?.trimEnd()).toBe(`Grüße ${'lang '.repeat(300)}`.trimEnd());
     expect(raw.every((byte) => byte < 128)).toBe(true);
     expect(
       Math.max(
@@ -444,11 +444,11 @@ describe('what the header asks of us', () => {
         ),
       ),
     );
-    const { mail } = await captured(service.database, id);
-    expect(mail.html).toContain('Ada');
-    expect(mail.text).not.toContain('Body');
-    expect(mail.attachments.map(({ filename }) => filename)).toEqual(['a.pdf']);
-    expect(mail.headers.map(({ key }) => key)).not.toContain('x-sm-template');
+    const { email } = await captured(service.database, id);
+    expect(email.html).toContain('Ada');
+    expect(email.text).not.toContain('Body');
+    expect(email.attachments.map(({ filename }) => filename)).toEqual(['a.pdf']);
+    expect(email.headers.map(({ key }) => key)).not.toContain('x-sm-template');
     const [row] = await service.database.query<{ tags: string[]; template: string }>(
       'SELECT tags, template FROM messages ORDER BY id DESC LIMIT 1',
     );
@@ -470,10 +470,10 @@ describe('what the header asks of us', () => {
       const reply = await hand(await logIn(port, account.key), asking('X-SM-Stream: news'));
       return reply.startsWith('250') && idIn(reply);
     });
-    const { mail } = await captured(service.database, id);
-    expect(header(mail, 'list-unsubscribe')).toContain('/u/');
-    expect(header(mail, 'list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click');
-    expect(mail.headers.map(({ key: name }) => name)).not.toContain('x-sm-stream');
+    const { email } = await captured(service.database, id);
+    expect(header(email, 'list-unsubscribe')).toContain('/u/');
+    expect(header(email, 'list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click');
+    expect(email.headers.map(({ key: name }) => name)).not.toContain('x-sm-stream');
     const { body } = await service.get(await readingKey(), `/v1/messages/${id}/details`);
     expect(body.stream).toBe('news');
   });
@@ -572,9 +572,9 @@ it('nodemailer, by STARTTLS and by TLS', async () => {
       ],
     });
     transport.close();
-    const { mail } = await captured(service.database, idIn(response));
-    expect(mail.subject).toBe('Grüße 🎉');
-    expect(mail.attachments.map((it) => [it.filename, it.disposition])).toEqual([
+    const { email } = await captured(service.database, idIn(response));
+    expect(email.subject).toBe('Grüße 🎉');
+    expect(email.attachments.map((it) => [it.filename, it.disposition])).toEqual([
       ['lögo.png', 'inline'],
       ['Rechnung – 1.pdf', 'attachment'],
     ]);

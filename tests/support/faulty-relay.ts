@@ -1,4 +1,4 @@
-// A relay that takes mail until a test gives it a fault, and again when that is over. It keeps its port and counts who knocks.
+// A relay that takes email until a test gives it a fault, and again when that is over. It keeps its port and counts who knocks.
 import { createServer, type Server, type Socket } from 'node:net';
 
 /**
@@ -15,11 +15,11 @@ export type RelayFault =
   | 'refuses the login'
   | `${'hangs' | 'cuts' | 'says 421'} at ${'MAIL' | 'RCPT' | 'DATA'}`
   | 'defers the recipient'
-  | 'cuts in the mail'
-  | 'cuts after the mail'
-  | 'hangs after the mail';
+  | 'cuts in the email'
+  | 'cuts after the email'
+  | 'hangs after the email';
 
-/** A mail that came whole. */
+/** An email that came whole. */
 export interface Arrival {
   /** ENVID: the message id. */
   id: string;
@@ -37,7 +37,7 @@ export interface Arrival {
 export interface FaultyRelay {
   /** With a login, which loopback may see. */
   url: string;
-  /** Envelope ids of the mails it confirmed. */
+  /** Envelope ids of the emails it confirmed. */
   taken: string[];
   /** All that came whole, confirmed or not. */
   arrivals: Arrival[];
@@ -50,8 +50,8 @@ export interface FaultyRelay {
 }
 
 export interface FaultyRelayOptions {
-  /** Says whether this one mail never gets its answer. */
-  hangs?: (mail: { recipient: string; connection: number }) => boolean;
+  /** Says whether this one email never gets its answer. */
+  hangs?: (email: { recipient: string; connection: number }) => boolean;
   /** Waits before each greeting. */
   greetingMs?: () => number;
   /** Waits before it confirms an email. */
@@ -74,7 +74,7 @@ const ANSWER_UNDER_WAY_MS = 1000;
 export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promise<FaultyRelay> {
   const taken: string[] = [];
   const arrivals: Arrival[] = [];
-  /** With the last mail of each, until the other side goes on. */
+  /** With the last email of each, until the other side goes on. */
   const sockets = new Map<Socket, Arrival | undefined>();
   let fault: RelayFault | undefined;
   let server: Server | undefined;
@@ -117,7 +117,7 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
   function converse(socket: Socket, connection: number): void {
     let rest = '';
     let searched = 0;
-    let inMail = false;
+    let inEmail = false;
     let mute = false;
     let id = '';
     let recipient = '';
@@ -126,26 +126,26 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
     socket.on('data', (chunk) => {
       sockets.set(socket, undefined);
       rest += chunk.toString('latin1');
-      if (inMail && fault === 'cuts in the mail') socket.destroy();
+      if (inEmail && fault === 'cuts in the email') socket.destroy();
       while (!mute && fault !== 'silent') {
-        const end = rest.indexOf(inMail ? '\r\n.\r\n' : '\r\n', searched);
-        // A large mail is not searched again and again from its start.
+        const end = rest.indexOf(inEmail ? '\r\n.\r\n' : '\r\n', searched);
+        // A large email is not searched again and again from its start.
         searched = end < 0 ? Math.max(0, rest.length - 4) : 0;
         if (end < 0) return;
         const text = rest.slice(0, end);
-        rest = rest.slice(end + (inMail ? 5 : 2));
-        if (inMail) endMail();
+        rest = rest.slice(end + (inEmail ? 5 : 2));
+        if (inEmail) endEmail();
         else answer(text);
       }
     });
-    function endMail(): void {
-      inMail = false;
+    function endEmail(): void {
+      inEmail = false;
       mute =
-        fault === 'hangs after the mail' || options.hangs?.({ recipient, connection }) === true;
-      const answered = !mute && fault !== 'cuts after the mail';
+        fault === 'hangs after the email' || options.hangs?.({ recipient, connection }) === true;
+      const answered = !mute && fault !== 'cuts after the email';
       const arrival = { id, by, begunAtMs, atMs: Date.now(), answered, cut: false };
       arrivals.push(arrival);
-      if (fault === 'cuts after the mail') socket.destroy();
+      if (fault === 'cuts after the email') socket.destroy();
       if (!answered) return;
       taken.push(id);
       sockets.set(socket, arrival);
@@ -174,7 +174,7 @@ export async function startFaultyRelay(options: FaultyRelayOptions = {}): Promis
         socket.write('451 4.2.1 greylisted, come again\r\n');
       } else if (verb === 'DATA' && recipient === '') socket.write('503 5.5.1 for whom?\r\n');
       else if (verb === 'DATA') {
-        inMail = true;
+        inEmail = true;
         socket.write('354 go\r\n');
       } else if (verb === 'QUIT') socket.end('221 bye\r\n');
       else {

@@ -1,4 +1,4 @@
-// The link of an invitation, where its reader finds it: in the newest mail to the address.
+// The link of an invitation, where its reader finds it: in the newest email to the address.
 import { showUuid } from '../../src/ids.ts';
 import type { Database } from '../../src/store/pool.ts';
 import { captured } from './captured.ts';
@@ -11,7 +11,7 @@ export async function mailedInvitation(
     `SELECT id FROM messages WHERE tags = '{invitation}' AND recipients = $1 ORDER BY id DESC LIMIT 1`,
     [[email]],
   );
-  const { mail } = await captured(database, showUuid('msg_', row!.id));
-  const [link, token] = /http\S+\/invitation#(\S+)/.exec(mail.text!)!;
+  const { email: got } = await captured(database, showUuid('msg_', row!.id));
+  const [link, token] = /http\S+\/invitation#(\S+)/.exec(got.text!)!;
   return { link, token: token! };
 }

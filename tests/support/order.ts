@@ -10,7 +10,7 @@ const LONG = [
   'faults/relay',
   'testing/serve-sandbox',
   'faults/kill',
-  'faults/large-mails',
+  'faults/large-emails',
   'operations/every-operation',
   'relays/limits',
   'faults/schedule',

@@ -29,8 +29,8 @@ export function missingPostfix(): string | undefined {
 export interface PostfixPair {
   /** For RELAY_URL. */
   relayUrl: string;
-  /** Mails that arrived at the receiving server, as files of a Maildir. */
-  mailFolder: string;
+  /** Emails that arrived at the receiving server, as files of a Maildir. */
+  emailFolder: string;
   /** Both logs, to look at when something is odd. */
   log(): string;
   stop(): Promise<void>;
@@ -52,9 +52,9 @@ export async function startPostfixPair(options: PairOptions): Promise<PostfixPai
   chmodSync(folder, 0o755);
   const [relayPort, dsnPort, plainPort] = [await freePort(), await freePort(), await freePort()];
   const policy = await startPolicy(options.judge);
-  const mailFolder = join(folder, 'mail');
-  mkdirSync(mailFolder);
-  chownSync(mailFolder, NOBODY, NOBODY);
+  const emailFolder = join(folder, 'mail');
+  mkdirSync(emailFolder);
+  chownSync(emailFolder, NOBODY, NOBODY);
   const feedback = `${options.bounceDomain} smtp:[127.0.0.1]:${options.feedbackPort}`;
 
   const relay = await startInstance(join(folder, 'relay'), {
@@ -79,7 +79,7 @@ export async function startPostfixPair(options: PairOptions): Promise<PostfixPai
     main: {
       myhostname: 'mx.sink.test',
       virtual_mailbox_domains: 'sink.test plain.test',
-      virtual_mailbox_base: mailFolder,
+      virtual_mailbox_base: emailFolder,
       virtual_mailbox_maps: 'static:all/',
       virtual_uid_maps: `static:${NOBODY}`,
       virtual_gid_maps: `static:${NOBODY}`,
@@ -95,7 +95,7 @@ export async function startPostfixPair(options: PairOptions): Promise<PostfixPai
   const instances = [relay, receiver];
   return {
     relayUrl: `smtp://127.0.0.1:${relayPort}`,
-    mailFolder: join(mailFolder, 'all', 'new'),
+    emailFolder: join(emailFolder, 'all', 'new'),
     log: () => instances.map((instance) => instance.log()).join('\n'),
     async stop() {
       await Promise.all(instances.map((instance) => instance.stop()));
@@ -181,7 +181,7 @@ async function stopInstance(folder: string, child: ChildProcess): Promise<void> 
 const postfixId = (which: '-u' | '-g'): number =>
   Number(execFileSync('id', [which, 'postfix']).toString());
 
-/** master(5): what a mail passes on its way; none of them in a chroot. */
+/** master(5): what an email passes on its way; none of them in a chroot. */
 const SERVICES = [
   'pickup unix n - n 60 1 pickup',
   'cleanup unix n - n - 0 cleanup',

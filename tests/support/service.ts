@@ -25,7 +25,7 @@ export interface TestService {
   account(wish?: AccountWish): Promise<TestAccount>;
   send(
     key: string,
-    mail: Record<string, unknown>,
+    email: Record<string, unknown>,
     headers?: Record<string, string>,
   ): Promise<Answer>;
   get(key: string, path: string): Promise<Answer>;
@@ -68,11 +68,11 @@ export async function startTestService(
     database: test.database,
     service,
     account: (wish) => makeAccount(test.database, wish),
-    send: (key, mail, headers) =>
+    send: (key, email, headers) =>
       request(`${url}/v1/send`, {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(mail),
+        body: JSON.stringify(email),
       }),
     get: (key, path) => request(`${url}${path}`, { headers: { 'x-api-key': key } }),
     async stop() {
@@ -112,8 +112,8 @@ export async function request(url: string, init?: RequestInit): Promise<Answer> 
   };
 }
 
-/** A mail that is accepted as it is. */
-export const mail = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
+/** An email that is accepted as it is. */
+export const anEmail = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
   from_email: 'Acme <hello@example.com>',
   to: ['ada@example.net'],
   subject: 'Hello',

@@ -1,9 +1,9 @@
-// A relay for tests: a real SMTP server that takes mail and remembers who handed what over.
+// A relay for tests: a real SMTP server that takes email and remembers who handed what over.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-export interface TakenMail {
+export interface TakenEmail {
   /** ENVID: the message id. */
   envelopeId: string;
   from: string;
@@ -13,19 +13,19 @@ export interface TakenMail {
 
 export interface SmtpSink {
   url: string;
-  mails: TakenMail[];
+  emails: TakenEmail[];
   stop(): Promise<void>;
 }
 
 export async function startSink(
   options: Pick<SMTPServerOptions, 'onRcptTo' | 'onMailFrom' | 'hideDSN'> & {
-    /** Called when a mail is complete; a rejection is answered with its responseCode. */
-    onMail?: (mail: TakenMail) => Promise<void> | void;
+    /** Called when an email is complete; a rejection is answered with its responseCode. */
+    onEmail?: (email: TakenEmail) => Promise<void> | void;
     port?: number;
   } = {},
 ): Promise<SmtpSink> {
-  const { onMail, port = 0, ...rest } = options;
-  const mails: TakenMail[] = [];
+  const { onEmail, port = 0, ...rest } = options;
+  const emails: TakenEmail[] = [];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
@@ -37,15 +37,15 @@ export async function startSink(
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
-        const mail = {
+        const email = {
           envelopeId: session.envelope.dsn?.envid ?? '',
           from: session.envelope.mailFrom ? session.envelope.mailFrom.address : '',
           recipients: session.envelope.rcptTo.map((recipient) => recipient.address),
           raw: Buffer.concat(chunks).toString('utf8'),
         };
-        Promise.resolve(onMail?.(mail)).then(
+        Promise.resolve(onEmail?.(email)).then(
           () => {
-            mails.push(mail);
+            emails.push(email);
             done(null, `Ok: queued as ${session.id}`);
           },
           (error) => done(error),
@@ -58,12 +58,12 @@ export async function startSink(
   await once(server.server, 'listening');
   return {
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}?tls=off`,
-    mails,
+    emails,
     stop: () => new Promise((resolve) => server.close(resolve)),
   };
 }
 
-/** An SMTP reply for onRcptTo, onMailFrom and onMail. */
+/** An SMTP reply for onRcptTo, onMailFrom and onEmail. */
 export function smtpError(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }

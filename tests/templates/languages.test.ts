@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { fromTemplate, storedMail } from './support.ts';
+import { fromTemplate, storedEmail } from './support.ts';
 
 let service: TestService;
 let account: TestAccount;
@@ -55,7 +55,7 @@ const hello = (locale?: string) =>
 async function sent(locale?: string) {
   const answer = await service.send(account.key, hello(locale));
   expect(answer.status).toBe(202);
-  return await storedMail(service.database, answer.body.id);
+  return await storedEmail(service.database, answer.body.id);
 }
 
 describe('a send', () => {
@@ -94,9 +94,9 @@ describe('a send', () => {
     });
     expect(answer.status).toBe(202);
     const ids = JSON.stringify(answer.body).match(/msg_[0-9A-Z]+/g)!;
-    const mails = await Promise.all(ids.map((id) => storedMail(service.database, id)));
-    expect(mails.map(({ subject }) => subject)).toEqual(['Guten Tag Ada', 'Hello Bob']);
-    expect(mails.map(({ text }) => text)).toEqual(['2 Dateien', '1 file']);
+    const emails = await Promise.all(ids.map((id) => storedEmail(service.database, id)));
+    expect(emails.map(({ subject }) => subject)).toEqual(['Guten Tag Ada', 'Hello Bob']);
+    expect(emails.map(({ text }) => text)).toEqual(['2 Dateien', '1 file']);
   });
 
   it('counts its locale as part of what it says', async () => {

@@ -83,7 +83,7 @@ describe('a logo', () => {
   async function received(key: string) {
     const { status, body } = await service.send(key, fromTemplate('welcome', WELCOME));
     expect(status, JSON.stringify(body)).toBe(202);
-    const taken = await until(() => sink.mails.find(({ envelopeId }) => envelopeId === body.id));
+    const taken = await until(() => sink.emails.find(({ envelopeId }) => envelopeId === body.id));
     return await PostalMime.parse(taken.raw);
   }
 
@@ -129,7 +129,7 @@ describe('a logo', () => {
     expect(html).toContain(`src="cid:${contentId}"`);
     expect(html).not.toContain('/logos/');
     const preview = await call('POST', 'branding/preview', { branding: {}, slugs: ['welcome'] });
-    expect(preview.body.previews[0].mail.html).toContain(
+    expect(preview.body.previews[0].email.html).toContain(
       `src="data:image/png;base64,${logo.toString('base64')}"`,
     );
 

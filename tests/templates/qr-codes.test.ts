@@ -1,4 +1,4 @@
-// QR codes and pictures in templates: read back by an independent decoder, out of the mail that arrived.
+// QR codes and pictures in templates: read back by an independent decoder, out of the email that arrived.
 import { createRequire } from 'node:module';
 import { inflateSync } from 'node:zlib';
 import PostalMime from 'postal-mime';
@@ -8,7 +8,7 @@ import { systemClock } from '../../src/clock.ts';
 import { Problem } from '../../src/errors.ts';
 import { showCarried } from '../../src/templates/carried-file.ts';
 import { carryQrCodes } from '../../src/templates/qr-codes.ts';
-import { mail, request, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';
 import { until } from '../support/until.ts';
 
@@ -105,7 +105,7 @@ describe('a template with pictures', () => {
   });
 
   const arrived = async (id: string) => {
-    const taken = await until(() => sink.mails.find(({ envelopeId }) => envelopeId === id));
+    const taken = await until(() => sink.emails.find(({ envelopeId }) => envelopeId === id));
     return await PostalMime.parse(taken.raw);
   };
 
@@ -121,7 +121,7 @@ describe('a template with pictures', () => {
     expect(text).not.toContain('qr:');
   }
 
-  it('is seen in its preview, as a test and in the mail: the code is carried, nothing is fetched', async () => {
+  it('is seen in its preview, as a test and in the email: the code is carried, nothing is fetched', async () => {
     const preview = await call('/ticket/render', {});
     expect(preview.html).toContain('src="data:image/png;base64,');
     expect(preview.html).toContain(
@@ -129,7 +129,7 @@ describe('a template with pictures', () => {
     );
     await expectTicket((await call('/ticket/test-send', { to: 'ada@example.net' })).id);
     await call('/ticket/publish', { version: 1 });
-    const { subject: _s, html: _h, text: _t, ...rest } = mail();
+    const { subject: _s, html: _h, text: _t, ...rest } = anEmail();
     const { status, body } = await service.send(key, { ...rest, template: 'ticket', variables });
     expect(status).toBe(202);
     await expectTicket(body.id);

@@ -11,7 +11,7 @@ import {
 import { catalog } from '../support/catalog.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { fromTemplate, page, type StoredEmail, storedMail } from './support.ts';
+import { fromTemplate, page, type StoredEmail, storedEmail } from './support.ts';
 
 let test: TestDatabase;
 let service: TestService;
@@ -38,7 +38,7 @@ async function send(
 ): Promise<StoredEmail> {
   const answer = await through.send(account.key, request);
   expect(answer.body).toMatchObject({ status: 'queued' });
-  return await storedMail(test.database, answer.body.id);
+  return await storedEmail(test.database, answer.body.id);
 }
 
 async function refused(account: TestAccount, request: Record<string, unknown>, status: number) {
@@ -47,18 +47,18 @@ async function refused(account: TestAccount, request: Record<string, unknown>, s
   return answer.body.detail as string;
 }
 
-/** Sends until the mail is as wanted. No send that began more than a second after the change may still be otherwise. */
+/** Sends until the email is as wanted. No send that began more than a second after the change may still be otherwise. */
 async function soon(
   account: TestAccount,
   request: Record<string, unknown>,
-  wanted: (mail: StoredEmail) => boolean,
+  wanted: (email: StoredEmail) => boolean,
   through = service,
 ): Promise<StoredEmail> {
   const changedAt = performance.now();
   for (;;) {
     const age = performance.now() - changedAt;
-    const mail = await send(account, request, through);
-    if (wanted(mail)) return mail;
+    const email = await send(account, request, through);
+    if (wanted(email)) return email;
     expect(age).toBeLessThan(1000);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -69,26 +69,26 @@ const sample = (slug: string) => catalog.templates.get(slug)!.sample;
 describe('a system template', () => {
   it('is rendered at accept time: subject, HTML and a text derived from it', async () => {
     const account = await service.account();
-    const mail = await send(account, fromTemplate('order-shipped', sample('order-shipped')));
-    expect(mail).toMatchObject({
+    const email = await send(account, fromTemplate('order-shipped', sample('order-shipped')));
+    expect(email).toMatchObject({
       template: 'order-shipped',
       templateVersion: null,
       brandingVersion: 0,
     });
-    expect(mail.html).toContain('<!DOCTYPE html>');
-    expect(mail.html).toContain('#00a071');
-    expect(mail.subject).not.toMatch(/[{}]/);
-    expect(mail.text).not.toMatch(/<[a-z]/i);
-    expect(mail.text.length).toBeGreaterThan(50);
+    expect(email.html).toContain('<!DOCTYPE html>');
+    expect(email.html).toContain('#00a071');
+    expect(email.subject).not.toMatch(/[{}]/);
+    expect(email.text).not.toMatch(/<[a-z]/i);
+    expect(email.text.length).toBeGreaterThan(50);
   });
 
   it('keeps what was rendered, whatever changes afterwards', async () => {
     const account = await service.account();
     const answer = await service.send(account.key, fromTemplate('welcome', sample('welcome')));
-    const before = await storedMail(test.database, answer.body.id);
+    const before = await storedEmail(test.database, answer.body.id);
     await setBranding(test.database, account.id, { primary_color: '#123456' });
     await cloneTemplate(deps, account.id, 'welcome');
-    expect(await storedMail(test.database, answer.body.id)).toEqual(before);
+    expect(await storedEmail(test.database, answer.body.id)).toEqual(before);
   });
 });
 
@@ -98,7 +98,7 @@ describe('an own template', () => {
     const request = fromTemplate('welcome', { ...sample('welcome'), name: 'Ada' });
     expect(await send(account, request)).toMatchObject({ templateVersion: null });
     await cloneTemplate(deps, account.id, 'welcome');
-    const cloned = await soon(account, request, (mail) => mail.templateVersion === 1);
+    const cloned = await soon(account, request, (email) => email.templateVersion === 1);
     const { version } = await putTemplate(deps, account.id, 'welcome', {
       subject: 'Ours, {{ name }}',
       html: page('Edited'),
@@ -106,10 +106,10 @@ describe('an own template', () => {
     // A draft is used by nobody.
     expect(await send(account, request)).toMatchObject({ ...cloned, templateVersion: 1 });
     await publishTemplate({ database: test.database, catalog }, account.id, 'welcome', version);
-    const mail = await soon(account, request, (it) => it.templateVersion === version);
-    expect(mail).toMatchObject({ template: 'welcome', templateVersion: 2, subject: 'Ours, Ada' });
-    expect(mail.html).toContain('Edited');
-    expect(mail.text).toContain('Hello Ada');
+    const email = await soon(account, request, (it) => it.templateVersion === version);
+    expect(email).toMatchObject({ template: 'welcome', templateVersion: 2, subject: 'Ours, Ada' });
+    expect(email.html).toContain('Edited');
+    expect(email.text).toContain('Hello Ada');
   });
 
   it('rolled back is the earlier one again, archived the system’s', async () => {
@@ -146,10 +146,10 @@ describe('an own template', () => {
       html: '{% extends "welcome" %}{% block help %}Ask {{ branding.brand_name }}!{% endblock %}',
     });
     await publishTemplate({ database: test.database, catalog }, account.id, 'welcome');
-    const mail = await send(account, fromTemplate('welcome', sample('welcome')));
-    expect(mail).toMatchObject({ subject: 'Acme', templateVersion: 1, brandingVersion: 1 });
-    expect(mail.html).toContain('Ask Acme!');
-    expect(mail.html).toContain('#aa0011');
+    const email = await send(account, fromTemplate('welcome', sample('welcome')));
+    expect(email).toMatchObject({ subject: 'Acme', templateVersion: 1, brandingVersion: 1 });
+    expect(email.html).toContain('Ask Acme!');
+    expect(email.html).toContain('#aa0011');
   });
 
   it('brings a text of its own, or a blank one that is derived', async () => {
@@ -297,7 +297,7 @@ describe('subject and text of the request', () => {
   it('replace the template’s and are rendered with its context, unescaped', async () => {
     const account = await service.account();
     await setBranding(test.database, account.id, { brand_name: 'Smith & Sons' });
-    const mail = await send(
+    const email = await send(
       account,
       fromTemplate(
         'welcome',
@@ -308,9 +308,9 @@ describe('subject and text of the request', () => {
         },
       ),
     );
-    expect(mail.subject).toBe('Hi Ada <3 from Smith & Sons');
-    expect(mail.text).toBe('Line 1: Ada <3\nLine 2: 3\n');
-    expect(mail.html).toContain('<title>Hi Ada &lt;3 from Smith &amp; Sons</title>');
+    expect(email.subject).toBe('Hi Ada <3 from Smith & Sons');
+    expect(email.text).toBe('Line 1: Ada <3\nLine 2: 3\n');
+    expect(email.html).toContain('<title>Hi Ada &lt;3 from Smith &amp; Sons</title>');
   });
 
   it('a text that comes out blank is derived after all', async () => {
@@ -346,33 +346,33 @@ describe('branding', () => {
     });
     const both = await Promise.all(
       [service, elsewhere].map((through) =>
-        soon(account, request, (mail) => mail.brandingVersion === 1, through),
+        soon(account, request, (email) => email.brandingVersion === 1, through),
       ),
     );
-    for (const mail of both) {
-      expect(mail.html).toContain('#5b21b6');
-      expect(mail.html).not.toContain('#00a071');
-      expect(mail.html).toContain('<p>Acme, 1 Road</p>');
-      expect(mail.html).toContain('https://acme.example/privacy');
-      expect(mail.html).not.toContain('Terms');
+    for (const email of both) {
+      expect(email.html).toContain('#5b21b6');
+      expect(email.html).not.toContain('#00a071');
+      expect(email.html).toContain('<p>Acme, 1 Road</p>');
+      expect(email.html).toContain('https://acme.example/privacy');
+      expect(email.html).not.toContain('Terms');
     }
     await setBranding(test.database, account.id, { primary_color: '' });
-    const mail = await soon(account, request, (it) => it.brandingVersion === 2, elsewhere);
-    expect(mail.html).toContain('#00a071');
+    const email = await soon(account, request, (it) => it.brandingVersion === 2, elsewhere);
+    expect(email.html).toContain('#00a071');
   });
 
   it('is the account’s own: the request cannot overwrite it', async () => {
     const account = await service.account();
     await setBranding(test.database, account.id, { brand_name: 'Acme' });
-    const mail = await send(
+    const email = await send(
       account,
       fromTemplate('welcome', {
         ...sample('welcome'),
         branding: { brand_name: 'Evil', primary_color: 'red', footer_html: '<b>Evil</b>' },
       }),
     );
-    expect(mail.html).toContain('Acme');
-    expect(mail.html).not.toContain('Evil');
+    expect(email.html).toContain('Acme');
+    expect(email.html).not.toContain('Evil');
   });
 
   it('set by many at once numbers every version once', async () => {

@@ -1,7 +1,7 @@
 // What the template tests share: a template in three lines, and what a send stored.
 import { readUuid } from '../../src/ids.ts';
 import type { Database } from '../../src/store/pool.ts';
-import { mail } from '../support/service.ts';
+import { anEmail } from '../support/service.ts';
 
 /** A send from a template: without a subject or a body of its own. */
 export const fromTemplate = (
@@ -9,7 +9,14 @@ export const fromTemplate = (
   variables: Record<string, unknown> = {},
   changes: Record<string, unknown> = {},
 ): Record<string, unknown> =>
-  mail({ subject: undefined, html: undefined, text: undefined, template, variables, ...changes });
+  anEmail({
+    subject: undefined,
+    html: undefined,
+    text: undefined,
+    template,
+    variables,
+    ...changes,
+  });
 
 /** HTML on the system layout that says `words`. */
 export const page = (words: string): string =>
@@ -26,7 +33,7 @@ export interface StoredEmail {
 }
 
 /** What was recorded of a message: exactly what will go out. */
-export async function storedMail(database: Database, id: string): Promise<StoredEmail> {
+export async function storedEmail(database: Database, id: string): Promise<StoredEmail> {
   const [row] = await database.query<StoredEmail>(
     `SELECT m.subject, convert_from(c.html, 'UTF8') AS html, convert_from(c.text, 'UTF8') AS text, m.template,
        m.template_version AS "templateVersion", m.branding_version AS "brandingVersion"

@@ -1,4 +1,4 @@
-// t('key', name=…) and the filters date, number and money, through the mail maker: languages and their order, plural forms,
+// t('key', name=…) and the filters date, number and money, through the email maker: languages and their order, plural forms,
 // what is escaped and what is not, and what a hostile template or variable gets.
 import { describe, expect, it } from 'vitest';
 import { brandingContext } from '../../src/templates/branding.ts';
@@ -25,8 +25,8 @@ function make({ html = '', subject = 's', text = null, messages, variables = {},
   const template = { subject, preheader: '', html, text, messages };
   const { locale, standard: standardLocale } = in_;
   const order = { slug: 'mine', template, branding, variables, subject: undefined };
-  const mail = maker.make({ ...order, locale, standardLocale, text: undefined }, () => undefined);
-  return { ...mail, html: mail.html.toString(), text: mail.text.toString() };
+  const email = maker.make({ ...order, locale, standardLocale, text: undefined }, () => undefined);
+  return { ...email, html: email.html.toString(), text: email.text.toString() };
 }
 
 const said = (wish: Wish): string => Buffer.from(make(wish).html).toString();
@@ -94,9 +94,9 @@ describe('t()', () => {
   it('is plain text in subject and text', () => {
     const messages = { en: { by: 'From "{who}" & co' } };
     const source = "{{ t('by', who=a) }}";
-    const mail = make({ subject: source, text: source, messages, variables: { a: '<Ada>' } });
-    expect(mail.subject).toBe('From "<Ada>" & co');
-    expect(Buffer.from(mail.text).toString()).toBe('From "<Ada>" & co');
+    const email = make({ subject: source, text: source, messages, variables: { a: '<Ada>' } });
+    expect(email.subject).toBe('From "<Ada>" & co');
+    expect(Buffer.from(email.text).toString()).toBe('From "<Ada>" & co');
   });
 
   it('chooses the plural form by count, as the language has them', () => {

@@ -14,7 +14,7 @@ import {
   type TestAccount,
   type TestService,
 } from '../support/service.ts';
-import { fromTemplate, page, storedMail } from './support.ts';
+import { fromTemplate, page, storedEmail } from './support.ts';
 
 let service: TestService;
 let account: TestAccount;
@@ -159,7 +159,7 @@ describe('what fits is sent', () => {
     const variables = { ...receipt, project: 'Mars', boss: 'Eve' };
     const answer = await service.send(account.key, fromTemplate('receipt', variables, { subject }));
     expect(answer.status).toBe(202);
-    expect((await storedMail(service.database, answer.body.id)).subject).toBe('For Mars, by Eve');
+    expect((await storedEmail(service.database, answer.body.id)).subject).toBe('For Mars, by Eve');
   });
 
   it('what an account’s template reads without declaring it, and nothing else', async () => {

@@ -1,7 +1,7 @@
 // Values reach the template as they were written: numbers without loss, the footer as HTML, and nothing that is no UTF-8.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { storedMail } from './support.ts';
+import { storedEmail } from './support.ts';
 
 let service: TestService;
 let account: TestAccount;
@@ -43,7 +43,7 @@ async function rendered(slug: string, variables: string): Promise<string> {
   const answer = await post(request(slug, variables));
   const body = (await answer.json()) as { id: string };
   expect(answer.status, JSON.stringify(body)).toBe(202);
-  return (await storedMail(service.database, body.id)).html;
+  return (await storedEmail(service.database, body.id)).html;
 }
 
 describe('numbers', () => {

@@ -2,7 +2,7 @@
 import { afterAll, test as base, beforeAll, expect } from 'vitest';
 import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
 import { mailboxFixtures, openMailbox, waitForEmail } from '../../src/testing/mailbox.ts';
-import { mail, startTestService, type TestService } from '../support/service.ts';
+import { anEmail, startTestService, type TestService } from '../support/service.ts';
 
 const test = base.extend(mailboxFixtures);
 const before = { ...process.env };
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const sendCode = (code: string) =>
-  service.send(key, mail({ to: ['ada@example.net'], text: `Your code is ${code}` }));
+  service.send(key, anEmail({ to: ['ada@example.net'], text: `Your code is ${code}` }));
 
 test('two emails that came are given in their order, each once', async ({ mailbox }) => {
   await sendCode('111111');
@@ -40,8 +40,8 @@ test('what an earlier test was sent is not seen', async ({ mailbox }) => {
 
 base('without a mailbox: two accounts in one program, each with its own', async () => {
   const other = await service.account({ scopes: TEST_SCOPES });
-  await service.send(other.key, mail({ to: ['bob@example.net'], text: 'Your code is 333333' }));
-  await service.send(key, mail({ to: ['bob@example.net'], text: 'Your code is 444444' }));
+  await service.send(other.key, anEmail({ to: ['bob@example.net'], text: 'Your code is 333333' }));
+  await service.send(key, anEmail({ to: ['bob@example.net'], text: 'Your code is 444444' }));
   const wish = { to: 'bob@example.net' };
   expect((await waitForEmail(wish)).codes).toEqual(['444444']);
   expect((await waitForEmail({ ...wish, apiKey: other.key })).codes).toEqual(['333333']);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { openMailbox, waitForEmail } from '../../src/testing/mailbox.ts';
-import { mail, request } from '../support/service.ts';
+import { anEmail, request } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../bin/sandmartin.js');
@@ -63,7 +63,7 @@ it('prints where it is and a test key, on one line; SIGTERM removes all, and the
     request(`${baseUrl}/v1/send`, {
       method: 'POST',
       headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify(mail(fields)),
+      body: JSON.stringify(anEmail(fields)),
     });
   const before = await send({
     to: ['ada@example.net'],

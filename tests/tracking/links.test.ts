@@ -1,4 +1,4 @@
-// Link rewriting: what changes, what must not, and a browser's parser (parse5) as judge over generated mails.
+// Link rewriting: what changes, what must not, and a browser's parser (parse5) as judge over generated emails.
 import fc from 'fast-check';
 import { parse } from 'parse5';
 import { describe, expect, it } from 'vitest';
@@ -221,8 +221,8 @@ const text = fc.constantFrom(
   '<div data-sm-track=off>',
 );
 
-describe('over generated mails', () => {
-  it('a browser sees the same mail, and every link of the web leads through us to where it led', () => {
+describe('over generated emails', () => {
+  it('a browser sees the same email, and every link of the web leads through us to where it led', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(link, text), { maxLength: 40 }), (pieces) => {
         const html = `<!doctype html><html><body>${pieces.join('')}</body></html>`;
@@ -287,7 +287,7 @@ describe('over generated mails', () => {
       fc.property(fc.array(fc.oneof(scrap, fc.string()), { maxLength: 60 }), (pieces) => {
         const html = pieces.join('');
         const result = rewriteLinks(html, () => 'https://t.example/0');
-        // Putting the targets back gives the mail again.
+        // Putting the targets back gives the email again.
         let changed = 0;
         rewriteLinks(html, () => {
           changed++;
@@ -308,7 +308,7 @@ describe('over generated mails', () => {
     expect(result.endsWith(html.slice(-kept))).toBe(true);
   });
 
-  it('adds at most a megabyte to a mail', () => {
+  it('adds at most a megabyte to an email', () => {
     const html = '<a href="https://a.example/">a</a>'.repeat(1_500);
     const result = rewriteLinks(html, () => `https://t.example/${'x'.repeat(1_000)}`);
     expect(result.length - html.length).toBeLessThanOrEqual(MOST_ADDED);

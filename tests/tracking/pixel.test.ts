@@ -45,7 +45,7 @@ describe('addPixel', () => {
     expect(add(html)).toBe(expected);
   });
 
-  it('stands where reading every tag puts it, whatever the mail', () => {
+  it('stands where reading every tag puts it, whatever the email', () => {
     const quotes = ['"', "'", '="', "= '", ' title="x"', "='x'"];
     const tags = ['<p', '>', '<', '</p>', '<!', '<!--', '-->', '--!>', '<!-->', '/', '<td>'];
     const texts = ['<style>', '</style>', '<TITLE >', '</title>', '<textarea', '</textarea>'];
@@ -66,7 +66,7 @@ describe('addPixel', () => {
     expect(certain).toBeGreaterThan(1000);
   });
 
-  it('changes nothing else, whatever the mail', () => {
+  it('changes nothing else, whatever the email', () => {
     const piece = fc.oneof(
       fc.constantFrom('</body>', '<!--', '-->', '</html >', '</body'),
       fc.string(),

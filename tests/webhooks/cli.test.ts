@@ -7,7 +7,12 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { registerWebhook } from '../../src/cli/webhook.ts';
 import { verify } from '../../src/webhooks/verify.ts';
 import { answer, type Receiver, startReceiver } from '../support/https-receiver.ts';
-import { mail, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import {
+  anEmail,
+  startTestService,
+  type TestAccount,
+  type TestService,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { event, newMessages, recordEvents } from './webhook-support.ts';
 
@@ -52,7 +57,7 @@ it('from a send to a signed event, its log and its replay', async () => {
   const id = String(account.id);
   const added = await json('add', '--account', id, '--url', receiver.url, '--event', 'delivery');
   expect(added).toMatchObject({ secret: expect.stringMatching(/^whsec_/), disabled_at: null });
-  const sent = await service.send(account.key, mail({ tags: ['welcome'] }));
+  const sent = await service.send(account.key, anEmail({ tags: ['welcome'] }));
   expect(sent.status).toBe(202);
   const [request] = await receiver.received(1);
   expect(verify(request!.body, request!.headers['x-sm-signature'], added.secret)).toBe(true);

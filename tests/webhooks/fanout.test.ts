@@ -135,7 +135,7 @@ describe('recording an event', () => {
     }
   });
 
-  it('gives events of two mails two ids, though they say the same', async () => {
+  it('gives events of two emails two ids, though they say the same', async () => {
     const { account } = await hookedAccount();
     const messages = await newMessages(test.database, account, 2);
     await recordEvents(
@@ -228,7 +228,7 @@ describe('a payload', () => {
     }
   });
 
-  it('keeps the relay’s id of the time of the event, and is empty where the relay had no mail', async () => {
+  it('keeps the relay’s id of the time of the event, and is empty where the relay had no email', async () => {
     const hook = await receiver();
     const account = await newAccount(test.database);
     await newEndpoint(test.database, account, { url: hook.url, fifo: true });

@@ -27,7 +27,6 @@ import {
   deliveriesOf,
   endpointRow,
   event,
-  guard,
   newAccount,
   newEndpoint,
   newEvents,
@@ -222,7 +221,7 @@ describe('the breaker', () => {
     await newEvents(test.database, account, 30);
     await until(async () => (await endpointRow(test.database, uuid)).paused_until !== null);
     const moved = await receiver();
-    await changeEndpoint(test.database, account, id, { url: moved.url }, { guard });
+    await changeEndpoint(test.database, account, id, { url: moved.url });
     advance(33 * SECOND);
     await rowsWhen(uuid, (rows) => rows.every((row) => row.state === 'delivered'));
   });

@@ -298,13 +298,16 @@ const sandbox = createRoute({
   component: lazyRouteComponent(() => import('./pages/sandbox/sandbox.tsx'), 'SandboxPage'),
 });
 
-const sandboxMail = createRoute({
+const sandboxEmail = createRoute({
   getParentRoute: () => inside,
   path: '/sandbox/$id',
   validateSearch: tabSearch,
   loader: ({ context: { queries }, params }) =>
     readAhead(queries, 'sandbox.get', { id: params.id }),
-  component: lazyRouteComponent(() => import('./pages/sandbox/mail.tsx'), 'SandboxMailPage'),
+  component: lazyRouteComponent(
+    () => import('./pages/sandbox/captured-email.tsx'),
+    'SandboxEmailPage',
+  ),
 });
 
 const team = createRoute({
@@ -373,7 +376,7 @@ const tree = root.addChildren([
     suppressions,
     audit,
     sandbox,
-    sandboxMail,
+    sandboxEmail,
     team,
     account,
     profile,

@@ -15,12 +15,12 @@ import {
   optionalText,
   type Provider,
   type ProviderEvent,
+  type ProviderJudgement,
   readAs,
   readEvent,
   requireRecent,
   seen,
   unsubscribed,
-  type Verdict,
 } from './provider.ts';
 
 const HOST = 'mailgun.org';
@@ -101,7 +101,7 @@ function eventOf(read: MailgunEvent, about: About): ProviderEvent | undefined {
       if (read.severity === 'temporary') return delayed(about, responseOf(read), remoteMta);
       return bounced(about, responseOf(read), {
         ...{ status: status?.['enhanced-code'], remoteMta },
-        ...verdictOf(read.reason ?? ''),
+        ...judgementOf(read.reason ?? ''),
       });
     case 'rejected':
       return bounced(about, read.reject?.reason ?? read.reject?.description, {
@@ -121,7 +121,7 @@ function eventOf(read: MailgunEvent, about: About): ProviderEvent | undefined {
 }
 
 /** `suppress-bounce` and the like: its own lists held the email back. `old`: it gave up trying. */
-function verdictOf(reason: string): Verdict {
+function judgementOf(reason: string): ProviderJudgement {
   if (reason.startsWith('suppress-')) {
     return { finality: 'permanent', reason: 'suppressed', consequence: 'strike' };
   }

@@ -16,10 +16,10 @@ import {
   type Provider,
   type ProviderCall,
   type ProviderEvent,
+  type ProviderJudgement,
   readEvent,
   seen,
   unsubscribed,
-  type Verdict,
 } from './provider.ts';
 
 const HOST = 'postmarkapp.com';
@@ -89,7 +89,7 @@ function eventOf(read: PostmarkEvent, about: About): ProviderEvent | undefined {
 }
 
 /** "Bounce types" in its documentation. What is not here tells of no failure. */
-const TYPES: Record<string, Verdict> = {
+const TYPES: Record<string, ProviderJudgement> = {
   HardBounce: { finality: 'permanent', consequence: 'suppress' },
   BadEmailAddress: { finality: 'permanent', reason: 'user-unknown', consequence: 'suppress' },
   SoftBounce: { finality: 'transient' },
@@ -108,8 +108,8 @@ function bounceOf({ Type, Details, Description }: PostmarkEvent, about: About) {
   if (Type === 'Transient') return delayed(about, said);
   if (Type === 'SpamComplaint') return complained(about);
   if (Type === 'Unsubscribe') return unsubscribed(about);
-  const verdict = TYPES[Type ?? ''];
-  return verdict && bounced(about, said, verdict);
+  const judgement = TYPES[Type ?? ''];
+  return judgement && bounced(about, said, judgement);
 }
 
 function passwordOf({ headers: { authorization = '' } }: ProviderCall): string {

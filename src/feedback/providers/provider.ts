@@ -80,7 +80,7 @@ export const delayed = (about: About, response: Loose, remoteMta: Loose = null):
   });
 
 /** What the provider says itself goes before what its words mean. */
-export interface Verdict {
+export interface ProviderJudgement {
   finality?: 'permanent' | 'transient';
   reason?: Reason;
   consequence?: Consequence;
@@ -88,18 +88,22 @@ export interface Verdict {
   remoteMta?: Loose;
 }
 
-export function bounced(about: About, response: Loose, verdict: Verdict = {}): ProviderEvent {
-  const status = /^[45]\.\d{1,3}\.\d{1,3}$/.exec(verdict.status ?? '')?.[0] ?? null;
+export function bounced(
+  about: About,
+  response: Loose,
+  judgement: ProviderJudgement = {},
+): ProviderEvent {
+  const status = /^[45]\.\d{1,3}\.\d{1,3}$/.exec(judgement.status ?? '')?.[0] ?? null;
   const words = classify(status, response ?? '');
-  const finality = verdict.finality ?? words.bounceType;
+  const finality = judgement.finality ?? words.bounceType;
   return told('bounce', about, {
     action: 'failed',
     status,
     bounce_type: finality,
-    reason: verdict.reason ?? words.reason,
-    consequence: finality === 'transient' ? 'none' : (verdict.consequence ?? words.consequence),
+    reason: judgement.reason ?? words.reason,
+    consequence: finality === 'transient' ? 'none' : (judgement.consequence ?? words.consequence),
     smtp_response: response || null,
-    remote_mta: verdict.remoteMta || null,
+    remote_mta: judgement.remoteMta || null,
   });
 }
 

@@ -13,11 +13,11 @@ import {
   optionalText,
   type Provider,
   type ProviderEvent,
+  type ProviderJudgement,
   readEvent,
   requireRecent,
   seen,
   unsubscribed,
-  type Verdict,
 } from './provider.ts';
 
 const HOST = 'sendgrid.net';
@@ -113,7 +113,7 @@ function eventOf(read: SendgridEvent, about: About): ProviderEvent | undefined {
 }
 
 /** SendGrid did not even try. */
-function droppedFor(reason: string): Verdict {
+function droppedFor(reason: string): ProviderJudgement {
   if (/^(bounced|spam reporting|unsubscribed) address/i.test(reason)) {
     return { finality: 'permanent', reason: 'suppressed', consequence: 'strike' };
   }

@@ -10,7 +10,7 @@ import { multiply } from '../values/operators.ts';
 import { intText } from '../values/repr.ts';
 import { Float, Markup, orNone, Tuple, typeName, type Value } from '../values/types.ts';
 
-const MAX_NESTING = 300;
+const MOST_NESTING = 300;
 
 export function tojson(ctx: Context, value: Value, indent?: Value): Markup {
   let unit: string | null = null;
@@ -55,7 +55,7 @@ class JsonWriter {
     if (list === null && !isDict(value))
       throw typeError(`Object of type ${typeName(value)} is not JSON serializable`);
     if (this.open.includes(value)) throw valueError('Circular reference detected');
-    if (depth >= MAX_NESTING) throw tooDeep('while encoding a JSON object');
+    if (depth >= MOST_NESTING) throw tooDeep('while encoding a JSON object');
     this.open.push(value);
     const text = list !== null ? this.list(list, depth) : this.dict(value as Dict, depth);
     this.open.pop();

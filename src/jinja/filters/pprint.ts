@@ -10,7 +10,7 @@ import { splitLines, textLength } from '../values/text.ts';
 import { GroupTuple, orNone, Tuple, typeName, type Value } from '../values/types.ts';
 
 const WIDTH = 80;
-const MAX_NESTING = 100;
+const MOST_NESTING = 100;
 
 export function pformat(ctx: Context, value: Value): string {
   const text = new PrettyPrinter(ctx).format(value, 0, 0, 0);
@@ -28,7 +28,7 @@ class PrettyPrinter {
   }
 
   format(value: Value, indent: number, allowance: number, level: number): string {
-    if (level > MAX_NESTING) throw tooDeep('while pretty-printing');
+    if (level > MOST_NESTING) throw tooDeep('while pretty-printing');
     if (this.isOpen(value)) return recursion(value);
     const flat = this.flat(value);
     this.ctx.budget.text(flat.length);
@@ -66,7 +66,7 @@ class PrettyPrinter {
       return repr(budget, value);
     const list = Array.isArray(value) ? value : value instanceof Tuple ? value.items : null;
     if (list === null && !isDict(value)) return repr(budget, value);
-    if (this.open.length > MAX_NESTING) throw tooDeep('while pretty-printing');
+    if (this.open.length > MOST_NESTING) throw tooDeep('while pretty-printing');
     if (this.isOpen(value)) return recursion(value);
     return this.within(value, () => {
       if (list === null) {

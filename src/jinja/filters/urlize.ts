@@ -24,7 +24,7 @@ const HTTP = new RegExp(
   'iu',
 );
 /** Longer words are never links in email, and matching them would cost for nothing. */
-const MAX_WORD = 10_000;
+const LONGEST_WORD = 10_000;
 
 /** `text` is escaped already. */
 export function urlize(budget: Budget, text: string, options: Options): string {
@@ -34,7 +34,7 @@ export function urlize(budget: Budget, text: string, options: Options): string {
   const out = new TextBuilder(budget);
   for (const word of text.split(SPACES)) {
     budget.step(options.extraSchemes.length);
-    out.add(word === '' || word.length > MAX_WORD ? word : link(word, attributes, options));
+    out.add(word === '' || word.length > LONGEST_WORD ? word : link(word, attributes, options));
   }
   return out.toString();
 }

@@ -7,8 +7,8 @@ import type * as n from './nodes.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** Nesting and chains beyond this are refused; CPython gives up near a hundred levels. */
-const MAX_NESTING = 200;
-const MAX_CHAIN = 400;
+const MOST_NESTING = 200;
+const LONGEST_CHAIN = 400;
 
 export abstract class OperandParser {
   protected readonly stream: TokenStream;
@@ -20,7 +20,7 @@ export abstract class OperandParser {
 
   /** Runs `parse` one level deeper. */
   protected nested<T>(parse: () => T): T {
-    if (++this.nesting > MAX_NESTING)
+    if (++this.nesting > MOST_NESTING)
       this.stream.fail('', this.stream.current.at, tooDeep('the template is nested too deeply'));
     const result = parse();
     this.nesting--;
@@ -28,7 +28,7 @@ export abstract class OperandParser {
   }
 
   protected chain(length: number): void {
-    if (length > MAX_CHAIN)
+    if (length > LONGEST_CHAIN)
       this.stream.fail('', this.stream.current.at, tooDeep('an expression is too long'));
   }
 

@@ -8,7 +8,7 @@ import { describeExpectation, describeToken, type Token } from './lexer.ts';
  * Compiling is not metered like rendering, so what it is given is: this many take some 50 ms and 30
  * MB.
  */
-const MAX_TOKENS = 15_000;
+const MOST_TOKENS = 15_000;
 
 export class TokenStream {
   current: Token = { type: 'initial', value: '', at: 0 };
@@ -36,11 +36,11 @@ export class TokenStream {
   }
 
   private pull(): Token {
-    if (++this.pulled > MAX_TOKENS)
+    if (++this.pulled > MOST_TOKENS)
       this.fail(
         '',
         this.current.at,
-        new LimitExceeded('sourceLength', `template too large: more than ${MAX_TOKENS} tokens`),
+        new LimitExceeded('sourceLength', `template too large: more than ${MOST_TOKENS} tokens`),
       );
     const result = this.tokens.next();
     return result.done ? { type: 'eof', value: '', at: this.source.length } : result.value;

@@ -7,7 +7,7 @@ import { isNumber } from './numbers.ts';
 import { Float, Markup, orNone, Range, Tuple, typeName, type Value } from './types.ts';
 import { Undefined } from './undefined.ts';
 
-const MAX_NESTING = 300;
+const MOST_NESTING = 300;
 
 /**
  * Numbers compare across int, float and bool; bigints compare exactly with floats in JavaScript
@@ -37,7 +37,7 @@ export function equals(budget: Budget, a: Value, b: Value, depth = 0): boolean {
   if (a instanceof Markup) return equals(budget, a.text, b instanceof Markup ? b.text : b);
   if (b instanceof Markup) return equals(budget, a, b.text);
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (depth > MAX_NESTING) throw tooDeep('in comparison');
+  if (depth > MOST_NESTING) throw tooDeep('in comparison');
   if (Array.isArray(a)) return Array.isArray(b) && equalItems(budget, a, b, depth);
   if (a instanceof Tuple) return b instanceof Tuple && equalItems(budget, a.items, b.items, depth);
   if (isDict(a)) return isDict(b) && equalDicts(budget, a, b, depth);
@@ -145,7 +145,7 @@ function test(op: Order, x: number | bigint, y: number | bigint): boolean {
 }
 
 function orderedItems(budget: Budget, op: Order, a: Value[], b: Value[], depth: number): boolean {
-  if (depth > MAX_NESTING) throw tooDeep('in comparison');
+  if (depth > MOST_NESTING) throw tooDeep('in comparison');
   const shared = Math.min(a.length, b.length);
   budget.step(1 + (shared >> 2));
   for (let i = 0; i < shared; i++)

@@ -5,7 +5,7 @@ import { tooDeep } from '../errors.ts';
 import { Dict, dictEntries, isDict } from './dict.ts';
 import { GroupTuple, orNone, Tuple, type Value } from './types.ts';
 
-const MAX_NESTING = 300;
+const MOST_NESTING = 300;
 
 /**
  * Copies lists, tuples and dicts all the way down; shared and cyclic parts stay shared and cyclic.
@@ -19,7 +19,7 @@ export function ownCopy(
   if (typeof value !== 'object' || value === null) return value;
   const known = seen.get(value);
   if (known !== undefined) return known;
-  if (depth > MAX_NESTING) throw tooDeep('the data is nested too deeply');
+  if (depth > MOST_NESTING) throw tooDeep('the data is nested too deeply');
   if (Array.isArray(value)) {
     budget.list(value.length);
     const copy: Value[] = [];

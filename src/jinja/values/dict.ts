@@ -65,13 +65,13 @@ const objectIds = new WeakMap<object, number>();
 let lastObjectId = 0;
 
 /** Tuples of tuples of tuples can be small in memory and endless when spelled out. */
-const MAX_TUPLE_KEY = 65_536;
+const LONGEST_TUPLE_KEY = 65_536;
 
 function tupleKey(tuple: Tuple): string {
   if (tuple.hash !== null) return tuple.hash;
   let text = '\u0000(';
   for (const item of tuple.items) {
-    if (text.length > MAX_TUPLE_KEY)
+    if (text.length > LONGEST_TUPLE_KEY)
       throw new LimitExceeded('stringLength', 'tuple too large to be the key of a dictionary');
     const key = hashKey(item);
     if (typeof key === 'object' && key !== null) {

@@ -12,7 +12,7 @@ import { Undefined } from './undefined.ts';
  * Bits beyond which integers are refused: far above any price, far below what would stall
  * multiplication.
  */
-const MAX_BITS = 1 << 16;
+const MOST_BITS = 1 << 16;
 
 /** True for int and bool. */
 export const isInt = (value: Value): value is number | bigint | boolean =>
@@ -32,8 +32,8 @@ export const isNumber = (value: Value): value is number | bigint | boolean | Flo
 /** The int for a bigint: a number where it is safe. */
 export function int(value: bigint): number | bigint {
   if (value >= -9007199254740991n && value <= 9007199254740991n) return Number(value);
-  if (bitLength(value) > MAX_BITS)
-    throw new LimitExceeded('steps', `integer too large: more than ${MAX_BITS} bits`);
+  if (bitLength(value) > MOST_BITS)
+    throw new LimitExceeded('steps', `integer too large: more than ${MOST_BITS} bits`);
   return value;
 }
 export function bitLength(value: bigint): number {
@@ -197,8 +197,8 @@ function intPower(
   const quick = Number(a) ** Number(b);
   if (Number.isSafeInteger(quick)) return quick === 0 ? 0 : quick;
   const bits = bitLength(toBigInt(a)) * Number(b);
-  if (bits > MAX_BITS + 64)
-    throw new LimitExceeded('steps', `integer too large: more than ${MAX_BITS} bits`);
+  if (bits > MOST_BITS + 64)
+    throw new LimitExceeded('steps', `integer too large: more than ${MOST_BITS} bits`);
   budget.step(8 + (bits >> 3));
   return int(toBigInt(a) ** toBigInt(b));
 }
@@ -240,8 +240,8 @@ export function readInt(text: string, base = 10): number | bigint | null {
   digits = digits.replaceAll('_', '');
   for (let i = 0; i < digits.length; i++) if (Number.parseInt(digits[i]!, 36) >= radix) return null;
   if (digits.length > 4300 && (radix & (radix - 1)) !== 0) return null;
-  if (digits.length > MAX_BITS / 4)
-    throw new LimitExceeded('steps', `integer too large: more than ${MAX_BITS} bits`);
+  if (digits.length > MOST_BITS / 4)
+    throw new LimitExceeded('steps', `integer too large: more than ${MOST_BITS} bits`);
   const quick = Number.parseInt(digits, radix);
   if (Number.isSafeInteger(quick)) return negative && quick !== 0 ? -quick : quick;
   let big = 0n;

@@ -10,7 +10,7 @@ import { Float, Markup, orNone, PyObject, Range, Slice, Tuple, type Value } from
 import { Undefined } from './undefined.ts';
 
 /** Data nested deeper than this is refused, as Python's recursion limit would. */
-const MAX_NESTING = 300;
+const MOST_NESTING = 300;
 
 export function intText(value: bigint): string {
   const text = value.toString();
@@ -156,7 +156,7 @@ function reprDict(budget: Budget, dict: Dict | Record<string, Value>, parents: o
 /** True when `value` is being printed already, further out. */
 function enter(value: object, parents: object[]): boolean {
   if (parents.includes(value)) return true;
-  if (parents.length >= MAX_NESTING) throw tooDeep('while getting the repr of an object');
+  if (parents.length >= MOST_NESTING) throw tooDeep('while getting the repr of an object');
   parents.push(value);
   return false;
 }

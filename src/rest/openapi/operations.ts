@@ -2,7 +2,8 @@
 // answers.
 import { itemsOf } from '../../operations/lists.ts';
 import type { Operation } from '../../operations/operation.ts';
-import { LIMIT_HEADERS, responseNamed } from './responses.ts';
+import { givesETag, takesIfMatch } from '../../operations/preconditions.ts';
+import { ETAG, LIMIT_HEADERS, REQUEST_ID, responseNamed } from './responses.ts';
 import { type Schema, type Schemas, typeName } from './schemas.ts';
 
 export function describeOperation(operation: Operation, tag: string, schemas: Schemas): object {
@@ -17,7 +18,11 @@ export function describeOperation(operation: Operation, tag: string, schemas: Sc
     responses: {
       [status]: {
         description: status === 202 ? 'Queued.' : 'Done.',
-        ...(effect === 'sends' ? { headers: LIMIT_HEADERS } : {}),
+        headers: {
+          ...REQUEST_ID,
+          ...(givesETag(operation) ? ETAG : {}),
+          ...(effect === 'sends' ? LIMIT_HEADERS : {}),
+        },
         content: {
           'application/json': { schema: answerOf(operation, schemas) },
           ...(operation.rest.file ? BYTES : {}),
@@ -34,7 +39,8 @@ const BYTES = { 'application/octet-stream': { schema: { type: 'string', format: 
 const needs = ({ scope }: Operation): string =>
   scope === null ? 'Any key of a paying account works.' : `Needs the scope \`${scope}\`.`;
 
-function describeInput({ name, rest, input, effect }: Operation, schemas: Schemas): object {
+function describeInput(operation: Operation, schemas: Schemas): object {
+  const { name, rest, input, effect } = operation;
   const { method, path, ifMatch, oneOf, list, headers = {} } = rest;
   const { properties, required, ...object } = schemas.inline(input, 'input') as {
     properties: Record<string, Schema>;
@@ -50,7 +56,7 @@ function describeInput({ name, rest, input, effect }: Operation, schemas: Schema
       ? others.map((it) => parameter(it, 'query', properties[it]!, mandatory.includes(it)))
       : []),
     ...(effect === 'sends' ? [IDEMPOTENCY_KEY] : []),
-    ...(ifMatch === undefined ? [] : [IF_MATCH]),
+    ...(takesIfMatch(operation) ? [IF_MATCH] : []),
     ...Object.entries(headers).map(([it, header]) =>
       parameter(header, 'header', properties[it]!, false),
     ),
@@ -115,18 +121,19 @@ const IF_MATCH = {
   in: 'header',
   required: false,
   description:
-    'The ETag of the version that the change is based on. If someone else has changed it since, the call answers 412 and nothing is done.',
+    'The ETag of what the change is based on. If someone else has changed it since, the call answers 412, tells what, and nothing is done.',
   schema: { type: 'string' },
 };
 
 /** What can go wrong follows from what the operation does. */
-function refusalsOf({ effect, rest }: Operation): number[] {
+function refusalsOf(operation: Operation): number[] {
+  const { effect, rest } = operation;
   const sends = effect === 'sends';
   return [
     ...[400, 401, 402, 403],
     ...(rest.path.includes('{') || sends ? [404] : []),
     ...(effect === 'changes' || effect === 'talks' ? [409] : []),
-    ...(rest.ifMatch === undefined ? [] : [412]),
+    ...(takesIfMatch(operation) ? [412] : []),
     ...(sends ? [429, 502] : []),
     ...[500, 503],
   ];

@@ -52,12 +52,27 @@ const RETRY_AFTER = {
   schema: { type: 'integer', minimum: 1 },
 };
 
+export const REQUEST_ID = {
+  'x-request-id': {
+    description:
+      'Id of the call, as in the log and in the audit: its own, or the one it came with.',
+    schema: { type: 'string' },
+  },
+};
+
+export const ETAG = {
+  etag: {
+    description: 'What can be edited, as it is now. Pass it as If-Match to change only that.',
+    schema: { type: 'string' },
+  },
+};
+
 export const RESPONSES = Object.fromEntries(
   Object.values(REFUSALS).map(({ name, description, waits }) => [
     name,
     {
       description,
-      ...(waits ? { headers: { 'retry-after': RETRY_AFTER } } : {}),
+      headers: { ...REQUEST_ID, ...(waits ? { 'retry-after': RETRY_AFTER } : {}) },
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
     },
   ]),

@@ -12,7 +12,7 @@ import { type Frame, type Manifest, readFrames } from './file.ts';
 import { restoreSecret } from './secret.ts';
 import { queryable } from './tables.ts';
 
-export interface RestoreReport {
+export interface RestoreSummary {
   rows: number;
   /** Of the backup. */
   version: string;
@@ -31,7 +31,7 @@ export async function restoreBackup(
   { database, url }: { database: Database; url: string },
   path: string,
   keys: RestoreKeys,
-): Promise<RestoreReport> {
+): Promise<RestoreSummary> {
   const frames = readFrames(path);
   try {
     const manifest = await readManifest(frames, path);

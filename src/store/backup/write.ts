@@ -8,7 +8,7 @@ import { type Frame, type Manifest, writeFrames } from './file.ts';
 import { backUpSecret } from './secret.ts';
 import { listTables, queryable, type Table } from './tables.ts';
 
-export interface BackupReport {
+export interface BackupSummary {
   rows: number;
   tables: number;
   at: string;
@@ -19,7 +19,7 @@ export async function writeBackup(
   url: string,
   path: string,
   passphrase: string | undefined,
-): Promise<BackupReport> {
+): Promise<BackupSummary> {
   const client = new pg.Client({ connectionString: url, application_name: 'sandmartin backup' });
   client.on('error', () => undefined);
   await client.connect();

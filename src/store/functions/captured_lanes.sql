@@ -1,4 +1,4 @@
--- The accounts of this server that have mail ready which the sandbox captures. Called by queue/due.ts while no relay can take
+-- The accounts of this server that have email ready which the sandbox captures. Called by queue/due.ts while no relay can take
 -- anything, and by nobody else: it reads the index of what is captured, shard by shard, so that a node that is away keeps no other
 -- from its own, and none is asked for what lies elsewhere.
 CREATE OR REPLACE FUNCTION captured_lanes() RETURNS SETOF bigint LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$

@@ -1,6 +1,6 @@
--- Takes ready mails for a delivery process: one round over the lanes, from where its last round stopped. Each account gets the
+-- Takes ready emails for a delivery process: one round over the lanes, from where its last round stopped. Each account gets the
 -- same share of the room, whatever others have queued; what one does not use is left for the next round. Called by queue/due.ts.
--- Reads one index entry per lane and the mails it takes, never a backlog. A lane's plans must keep to due_messages_ready, also
+-- Reads one index entry per lane and the emails it takes, never a backlog. A lane's plans must keep to due_messages_ready, also
 -- those made while the table is empty: hence the settings. They are kept (plan_cache_mode, over that of our connections): it
 -- asks for one lane after the other.
 -- p_apart: the tables are distributed. Then it is about the lanes of the node that is asked, and each statement about those of one
@@ -41,7 +41,7 @@ BEGIN
       lane := 0;
     ELSE
       EXIT WHEN round_again AND lane > p_after;
-      -- A suspended account holds what it has queued. A paused one too, but for urgent mail: what people need to sign in goes on.
+      -- A suspended account holds what it has queued. A paused one too, but for urgent email: what people need to sign in goes on.
       IF lane <> ALL (p_full) AND NOT EXISTS (
            SELECT FROM accounts a WHERE a.id = lane
              AND (a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AND best > 0)) THEN

@@ -1,4 +1,4 @@
--- Puts into their lanes the mails of this server whose time has come, by the database's clock: what was deferred, and what was
+-- Puts into their lanes the emails of this server whose time has come, by the database's clock: what was deferred, and what was
 -- scheduled. A piece at a time, so that nobody waits long for a lock; answers how many, and whoever gets all he asked for comes
 -- again at once. Called by queue/leases.ts.
 CREATE OR REPLACE FUNCTION fill_lanes(p_most integer)

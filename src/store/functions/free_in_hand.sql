@@ -1,5 +1,5 @@
--- Frees the mails of this server that dead processes had in hand. One of them may have killed its process. Whoever was there twice
--- comes back at a moment of its own, so that the next death has few witnesses; a mail that is there every time is set aside.
+-- Frees the emails of this server that dead processes had in hand. One of them may have killed its process. Whoever was there twice
+-- comes back at a moment of its own, so that the next death has few witnesses; an email that is there every time is set aside.
 CREATE OR REPLACE FUNCTION free_in_hand(p_dead uuid[])
 RETURNS void LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = auto AS $$
 DECLARE
@@ -17,7 +17,7 @@ BEGIN
                            + 10 * d.deaths * (hashtext(d.message_id::text || d.deaths) / 4294967296.0 + 0.5))
                     ELSE d.due_at END,
       set_aside_at = CASE WHEN d.deaths >= 7 THEN moment END,
-      reason = CASE WHEN d.deaths >= 7 THEN 'eight times in a row the process died that had this mail in hand' END
+      reason = CASE WHEN d.deaths >= 7 THEN 'eight times in a row the process died that had this email in hand' END
     WHERE d.state = 'in hand' AND d.lease = ANY (p_dead) AND (home IS NULL OR d.account_id = ANY (home));
   END LOOP;
 END $$;

@@ -1,4 +1,4 @@
--- The leases under which mails of this server are in hand. Called by queue/leases.ts.
+-- The leases under which emails of this server are in hand. Called by queue/leases.ts.
 CREATE OR REPLACE FUNCTION leases_in_hand() RETURNS SETOF uuid LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   here regclass;

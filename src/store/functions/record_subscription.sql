@@ -1,4 +1,4 @@
--- Records that an address gets mail no more, or again: an event about no message, and a webhook row for every endpoint that asked
+-- Records that an address gets email no more, or again: an event about no message, and a webhook row for every endpoint that asked
 -- for `subscription`. Called for each row that suppress_addresses and its like really changed, so the change and its event are one.
 CREATE OR REPLACE FUNCTION record_subscription(
   p_account_id bigint, p_address text, p_stream text, p_suppressing boolean, p_reason text, p_origin text, p_message_id uuid

@@ -1,5 +1,5 @@
 -- What each delivery process does every second: renews its lease and ends those of dead processes. By the database's clock alone.
--- Answers whether the lease still holds, and which of the leases that were seen on mails in hand are gone: a lease that is gone
+-- Answers whether the lease still holds, and which of the leases that were seen on emails in hand are gone: a lease that is gone
 -- never comes back, so what is in hand under one belongs to nobody. Before: leases_in_hand; after: free_in_hand; all called by
 -- queue/leases.ts.
 CREATE OR REPLACE FUNCTION tend_queue(p_lease uuid, p_lease_ms integer, p_free boolean, p_seen uuid[])

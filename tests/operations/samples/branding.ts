@@ -1,7 +1,12 @@
 // Sample calls: branding.
 import type { Samples } from '../samples.ts';
 
-const ONE_PIXEL_GIF = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
+/** One pixel, of another colour each time. */
+function gif(colour: number): string {
+  const bytes = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+  bytes.writeUIntBE(colour % 0xffffff, 13, 3);
+  return bytes.toString('base64');
+}
 
 export const samples: Samples = {
   get_branding: {
@@ -15,7 +20,7 @@ export const samples: Samples = {
     refused: [{ button_radius: 25 }, { primary_color: 'reddish' }],
   },
   set_logo: {
-    input: () => ({ content_base64: ONE_PIXEL_GIF }),
+    input: ({ next }) => ({ content_base64: gif(next()) }),
     refused: [{ content_base64: 'not base64' }, { content_base64: 'PHN2Zz48L3N2Zz4=' }],
   },
   preview_branding: {

@@ -5,7 +5,7 @@ import type { Samples } from '../samples.ts';
 import type { Party, World } from '../world.ts';
 
 export async function sendOne(world: World, whose: Party, more = {}): Promise<string> {
-  const mail = {
+  const email = {
     from_email: 'hello@example.com',
     to: [`${whose.mark}-${world.next()}@example.net`],
     subject: `About ${whose.mark}`,
@@ -14,8 +14,10 @@ export async function sendOne(world: World, whose: Party, more = {}): Promise<st
     attachments: [{ filename: 'a.txt', content_base64: 'aGk=', content_type: 'text/plain' }],
     ...more,
   };
-  return (await world.done('send_email', mail, whose)).id;
+  return (await world.done('send_email', email, whose)).id;
 }
+
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 
 export const samples: Samples = {
   get_email_status: {
@@ -43,7 +45,10 @@ export const samples: Samples = {
   send_message_again: { input: one },
   cancel_email: { input: scheduledOne },
   reschedule_email: {
-    input: async (world, whose) => ({ ...(await scheduledOne(world, whose)), scheduled_at: 'now' }),
+    input: async (world, whose) => ({
+      ...(await scheduledOne(world, whose)),
+      scheduled_at: inAnHour(),
+    }),
     refused: [{ scheduled_at: 'soon' }, { scheduled_at: '2020-01-01T00:00:00Z' }],
   },
   resolve_message: {

@@ -38,6 +38,7 @@ export const samples: Samples = {
       return {};
     },
   },
+  get_member: { input: join },
   update_member: {
     input: async (world, whose) => ({ ...(await join(world, whose)), role: 'developer' }),
   },

@@ -17,6 +17,7 @@ async function aRelay({ service, next, operator }: World): Promise<{ name: strin
 
 export const samples: Samples = {
   list_relays: { input: () => ({}) },
+  get_relay: { input: aRelay },
   add_relay: {
     input: ({ next }) => ({ name: `relay-${next()}`, ...unheard }),
     refused: [{ name: 'No Name' }, { url: 'http://example.com' }, { weight: -1 }],

@@ -4,7 +4,7 @@ import type { Samples } from '../samples.ts';
 export const samples: Samples = {
   get_retention: { input: () => ({}), inAnotherAccount: 'own' },
   set_retention: {
-    input: () => ({ retention_days: 365, content_retention_days: 30 }),
+    input: ({ next }) => ({ retention_days: 100 + (next() % 200), content_retention_days: 30 }),
     inAnotherAccount: 'own',
     refused: [
       { retention_days: 0, content_retention_days: null },

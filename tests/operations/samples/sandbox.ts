@@ -8,14 +8,14 @@ import { sendOne } from './messages.ts';
 async function captureOne(world: World, whose: Party): Promise<string> {
   const id = await sendOne(world, whose);
   await until(async () => {
-    const { data } = await world.done('list_sandbox_mails', {}, whose);
+    const { data } = await world.done('list_sandbox_emails', {}, whose);
     return data.some(({ message_id }: { message_id: string }) => message_id === id);
   });
   return id;
 }
 
 export const samples: Samples = {
-  list_sandbox_mails: {
+  list_sandbox_emails: {
     needsDelivery: true,
     async input(world, whose) {
       // What the other sent by Ada's own samples is the other's, but looks like hers.
@@ -26,15 +26,15 @@ export const samples: Samples = {
     refused: [{ cursor: 'nowhere' }, { wait: 1 }, { after: 'yesterday' }, { wait: 61, after: 'x' }],
   },
   list_simulator_addresses: { input: () => ({}) },
-  get_sandbox_mail: {
+  get_sandbox_email: {
     needsDelivery: true,
     input: async (world, whose) => ({ id: await captureOne(world, whose) }),
   },
-  get_sandbox_mail_raw: {
+  get_sandbox_email_raw: {
     needsDelivery: true,
     input: async (world, whose) => ({ id: await captureOne(world, whose) }),
   },
-  get_sandbox_mail_html: {
+  get_sandbox_email_html: {
     needsDelivery: true,
     input: async (world, whose) => ({ id: await captureOne(world, whose) }),
   },

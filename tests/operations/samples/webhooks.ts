@@ -23,8 +23,8 @@ function deliveryOf(world: World, whose: Party): Promise<{ id: string; delivery_
 async function makeDelivery(world: World, whose: Party) {
   const id = await makeEndpoint(world, whose);
   const from_email = `${whose.mark}@example.com`;
-  const mail = { from_email, to: ['ada@example.net'], subject: 'Hello', text: 'Hello' };
-  await world.done('send_email', mail, whose);
+  const email = { from_email, to: ['ada@example.net'], subject: 'Hello', text: 'Hello' };
+  await world.done('send_email', email, whose);
   const delivery = await until(
     async () => (await world.done('list_webhook_deliveries', { id }, whose)).data[0],
   );

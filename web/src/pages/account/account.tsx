@@ -1,4 +1,4 @@
-// Account and plan: quota and rate, what is blocked and why, the name, and how mails are tracked.
+// Account and plan: quota and rate, what is blocked and why, the name, and how emails are tracked.
 import {
   Alert,
   Badge,

@@ -6,8 +6,8 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { HeldEmail, HeldEmailInFull } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
+import { EmailPreview } from '../../parts/email-preview.tsx';
 import { BackIcon, SendIcon } from '../../parts/icons.tsx';
-import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Fact, Page, Section } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
 import { tellDone } from '../../parts/results.ts';
@@ -56,7 +56,7 @@ function Held({ held: data }: { held: HeldEmailInFull }) {
       </Paper>
       <Differences held={data} />
       <Section title="The email">
-        <MailPreview mail={{ ...data, from: data.from_email }} title={`Email: ${data.subject}`} />
+        <EmailPreview email={{ ...data, from: data.from_email }} title={`Email: ${data.subject}`} />
       </Section>
       <Section title="Headers">
         <HeaderTable rows={headersOf(data)} />

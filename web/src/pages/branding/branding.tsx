@@ -20,7 +20,7 @@ import { SandmartinError } from '../../../../src/client/calls.ts';
 import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
 import { useDraftKeeper, useLeaveGuard } from '../../kept-draft.ts';
 import { api, useRead } from '../../operations.ts';
-import { MailPreview } from '../../parts/mail-preview.tsx';
+import { EmailPreview } from '../../parts/email-preview.tsx';
 import { Page } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -79,7 +79,7 @@ function BrandingForm({ view }: { view: BrandingView }) {
     placeholderData: keepPreviousData,
     gcTime: 10_000,
   });
-  // The last mails that could be made stay while a field is wrong.
+  // The last emails that could be made stay while a field is wrong.
   const [shown, setShown] = useState(preview.data);
   useEffect(() => {
     if (preview.data) setShown(preview.data);
@@ -272,7 +272,7 @@ function fieldFaults(refusal: Error | null): Partial<Record<string, string>> {
 interface PreviewsProps {
   slugs: string[];
   onSlugs: (slugs: string[]) => void;
-  previews: { slug: string; mail: { html: string } | null }[];
+  previews: { slug: string; email: { html: string } | null }[];
 }
 
 function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
@@ -299,10 +299,10 @@ function BrandingPreviews({ slugs, onSlugs, previews }: PreviewsProps) {
                 next && onSlugs(slugs.map((one, index) => (index === place ? next : one)))
               }
             />
-            <MailPreview
+            <EmailPreview
               plain
-              mail={found?.mail ?? undefined}
-              fault={found?.mail === null ? 'It cannot be shown with its sample.' : undefined}
+              email={found?.email ?? undefined}
+              fault={found?.email === null ? 'It cannot be shown with its sample.' : undefined}
               title={`${slug} in your branding`}
             />
           </div>

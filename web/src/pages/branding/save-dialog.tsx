@@ -15,7 +15,7 @@ import { SandmartinError } from '../../../../src/client/calls.ts';
 import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
 import { api, useChange, useRead } from '../../operations.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { MailPreview } from '../../parts/mail-preview.tsx';
+import { EmailPreview } from '../../parts/email-preview.tsx';
 import { TableBox } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
 import { changeOf, type Form, formOf, LABELS, names } from './form.ts';
@@ -126,7 +126,7 @@ function BeforeAndAfter({ form, slugs }: { form: Form; slugs: string[] }) {
   const [slug, setSlug] = useState(slugs[0]!);
   const now = useRead('branding.preview', { branding: {}, slugs: [slug] });
   const then = useRead('branding.preview', { branding: changeOf(form), slugs: [slug] });
-  const mailOf = ({ data }: typeof now) => data?.previews[0]?.mail ?? undefined;
+  const emailOf = ({ data }: typeof now) => data?.previews[0]?.email ?? undefined;
   return (
     <div>
       <SegmentedControl
@@ -139,20 +139,20 @@ function BeforeAndAfter({ form, slugs }: { form: Form; slugs: string[] }) {
       />
       <SimpleGrid
         cols={2}
-        className="rehearsal-mails"
+        className="rehearsal-emails"
         role="region"
         aria-label="Before and after"
         tabIndex={0}
       >
-        <MailPreview
+        <EmailPreview
           plain
-          mail={mailOf(now)}
+          email={emailOf(now)}
           fault={now.error?.message}
           title="The email as it is"
         />
-        <MailPreview
+        <EmailPreview
           plain
-          mail={mailOf(then)}
+          email={emailOf(then)}
           fault={then.error?.message}
           title="The email as it would be"
         />

@@ -9,8 +9,8 @@ import { useLive } from '../../live.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';
+import { EmailPreview } from '../../parts/email-preview.tsx';
 import { BackIcon, RetryIcon } from '../../parts/icons.tsx';
-import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Fact, Page } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
@@ -266,7 +266,7 @@ interface PanelsProps {
 function Panels({ message, content: asked }: PanelsProps) {
   const content = asked.data;
   const attachments = content?.attachments.length ?? 0;
-  const { tab = 'mail' } = useSearch({ from: '/inside/messages/$id' });
+  const { tab = 'email' } = useSearch({ from: '/inside/messages/$id' });
   const navigate = useNavigate({ from: '/messages/$id' });
   const webhooks = useRead('messages.listWebhooks', { sm_mail_id: message.id });
   const missing = <NoContent sealed={message.sealed} asked={asked} />;
@@ -274,12 +274,12 @@ function Panels({ message, content: asked }: PanelsProps) {
     <Tabs
       value={tab}
       onChange={(next) =>
-        void navigate({ search: next && next !== 'mail' ? { tab: next } : {}, replace: true })
+        void navigate({ search: next && next !== 'email' ? { tab: next } : {}, replace: true })
       }
       keepMounted={false}
     >
       <Tabs.List mb="md">
-        <Tabs.Tab value="mail">Email</Tabs.Tab>
+        <Tabs.Tab value="email">Email</Tabs.Tab>
         <Tabs.Tab value="recipients">Recipients ({message.recipient_states.length})</Tabs.Tab>
         <Tabs.Tab value="headers">Headers</Tabs.Tab>
         {!message.sealed && <Tabs.Tab value="source">Source</Tabs.Tab>}
@@ -289,10 +289,10 @@ function Panels({ message, content: asked }: PanelsProps) {
           Webhooks{webhooks.data && ` (${webhooks.data.data.length})`}
         </Tabs.Tab>
       </Tabs.List>
-      <Tabs.Panel value="mail">
+      <Tabs.Panel value="email">
         {content ? (
-          <MailPreview
-            mail={{ ...content, from: content.from_email }}
+          <EmailPreview
+            email={{ ...content, from: content.from_email }}
             title={`Email: ${message.subject}`}
           />
         ) : (

@@ -16,7 +16,7 @@ import { State } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMe } from '../../session.ts';
 import { EditAccount, NewAccountDialog, SuspendDialog } from './account-dialogs.tsx';
-import { KeptMail } from './kept-mail.tsx';
+import { KeptEmail } from './kept-emails.tsx';
 import { Processes } from './processes.tsx';
 import { Quarantine } from './quarantine.tsx';
 
@@ -64,7 +64,7 @@ function Accounts() {
         </Box>
       )}
       {accounts.data && <Quarantine />}
-      {accounts.data && <KeptMail />}
+      {accounts.data && <KeptEmail />}
       <NewAccountDialog opened={creating} onClose={dialog.close} />
       <EditAccount account={editing} onClose={() => setEditing(undefined)} />
       <SuspendDialog account={suspending} onClose={() => setSuspending(undefined)} />

@@ -1,4 +1,4 @@
-// The quickstart: a key, a call to paste, and a place that waits for the first mail and then shows
+// The quickstart: a key, a call to paste, and a place that waits for the first email and then shows
 // its story live.
 import { Button, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
@@ -18,7 +18,7 @@ export function QuickstartPanel({ usage, onDone }: { usage: Usage; onDone: () =>
   const [secret, setSecret] = useState<string>();
   const [first, setFirst] = useState<MessageSummary>();
   useLive<Output<'messages.list'>>(urlOf('live'), 'messages', ({ data: items }) => {
-    // The first to come stays the one that is watched. Invitations and the like are no first mail.
+    // The first to come stays the one that is watched. Invitations and the like are no first email.
     setFirst((before) => before ?? items.findLast(({ door }) => door !== 'system'));
   });
   const story = useRef<HTMLDivElement>(null);
@@ -130,7 +130,7 @@ interface CallsProps {
 }
 
 function Calls({ url, mcpUrl, secret, from, to }: CallsProps) {
-  const mail = {
+  const email = {
     from_email: from,
     to: [to],
     subject: 'Hello from Sandmartin',
@@ -139,11 +139,11 @@ function Calls({ url, mcpUrl, secret, from, to }: CallsProps) {
   const curl = `curl ${url}/v1/send \\
   -H 'X-API-Key: ${secret}' \\
   -H 'Content-Type: application/json' \\
-  -d '${JSON.stringify(mail, null, 2).replaceAll('\n', '\n      ')}'`;
+  -d '${JSON.stringify(email, null, 2).replaceAll('\n', '\n      ')}'`;
   const node = `const response = await fetch('${url}/v1/send', {
   method: 'POST',
   headers: { 'X-API-Key': '${secret}', 'Content-Type': 'application/json' },
-  body: JSON.stringify(${JSON.stringify(mail, null, 2).replaceAll('\n', '\n  ')}),
+  body: JSON.stringify(${JSON.stringify(email, null, 2).replaceAll('\n', '\n  ')}),
 });
 console.log(await response.json());`;
   const python = `import json, urllib.request
@@ -151,7 +151,7 @@ console.log(await response.json());`;
 request = urllib.request.Request(
     "${url}/v1/send",
     headers={"X-API-Key": "${secret}", "Content-Type": "application/json"},
-    data=json.dumps(${JSON.stringify(mail, null, 4).replaceAll('\n', '\n    ')}).encode(),
+    data=json.dumps(${JSON.stringify(email, null, 4).replaceAll('\n', '\n    ')}).encode(),
 )
 print(urllib.request.urlopen(request).read().decode())`;
   const mcp = JSON.stringify(

@@ -1,4 +1,4 @@
-// The template editor: source at the left, the mail at the right as one types, faults where they
+// The template editor: source at the left, the email at the right as one types, faults where they
 // are.
 import { Alert, Button, Group, Skeleton, Switch, Tabs, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
@@ -9,10 +9,10 @@ import type { Fault as SourceFault } from '../../../../src/client/calls.ts';
 import type { TemplateVersion } from '../../../../src/client/operations.ts';
 import { useLeaveGuard } from '../../kept-draft.ts';
 import { api, useRead } from '../../operations.ts';
+import { EmailPreview } from '../../parts/email-preview.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, SendIcon } from '../../parts/icons.tsx';
 import { later, OnceOpened } from '../../parts/later.tsx';
-import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Page } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -87,10 +87,10 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
   const shown = faultsOf(preview.error);
   const faults = shown.length > 0 || dirty ? shown : faultsOf(actions.fault);
 
-  // The last mail that could be rendered stays while there is a fault.
-  const [mail, setMail] = useState(preview.data);
+  // The last email that could be rendered stays while there is a fault.
+  const [email, setEmail] = useState(preview.data);
   useEffect(() => {
-    if (preview.data) setMail(preview.data);
+    if (preview.data) setEmail(preview.data);
   }, [preview.data]);
   useLeaveGuard(dirty);
 
@@ -181,7 +181,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
                 label="Derive the text from the HTML"
                 checked={draft.text === null}
                 onChange={(event) =>
-                  change({ text: event.currentTarget.checked ? null : (mail?.text ?? '') })
+                  change({ text: event.currentTarget.checked ? null : (email?.text ?? '') })
                 }
               />
               {draft.text !== null && (
@@ -206,10 +206,10 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
         </div>
         <div>
           {faults.length > 0 && <FaultList faults={faults} onGo={show} />}
-          {faults.length === 0 && <Findings findings={mail?.findings ?? []} />}
+          {faults.length === 0 && <Findings findings={email?.findings ?? []} />}
           <LanguageSelect messages={draft.messages ?? {}} value={locale} onChange={setLocale} />
-          <MailPreview
-            mail={mail}
+          <EmailPreview
+            email={email}
             fault={shown.length === 0 ? preview.error?.message : undefined}
             title="Live preview"
             minHeight={640}

@@ -7,9 +7,9 @@ import { useState } from 'react';
 import type { OwnTemplate, TemplatePreview } from '../../../../src/client/operations.ts';
 import { type Category, categories } from '../../../../src/templates/categories.ts';
 import { api, type Output, useRead } from '../../operations.ts';
+import { EmailFrame } from '../../parts/email-frame.tsx';
 import { PlusIcon, TemplatesIcon } from '../../parts/icons.tsx';
 import { List, SearchBox } from '../../parts/list.tsx';
-import { MailFrame } from '../../parts/mail-frame.tsx';
 import { LOADING, Page } from '../../parts/page.tsx';
 import { capital } from '../../parts/status.tsx';
 import { useSearchText } from '../../parts/typed.ts';
@@ -165,11 +165,11 @@ function Thumbnail({ slug }: { slug: string }) {
     staleTime: 60_000,
   });
   if (preview.isPending) return <Skeleton height="100%" radius={0} />;
-  const html = preview.data?.mail?.html;
+  const html = preview.data?.email?.html;
   if (html === undefined) return <div className="thumbnail-fault">No preview</div>;
   return (
     <div className="thumbnail-mail">
-      <MailFrame html={html} title={`Preview of ${slug}`} height={900} inert />
+      <EmailFrame html={html} title={`Preview of ${slug}`} height={900} inert />
     </div>
   );
 }

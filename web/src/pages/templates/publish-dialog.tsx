@@ -16,9 +16,9 @@ import { Suspense, useState } from 'react';
 import type { RehearsedSend } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { EmailPreview } from '../../parts/email-preview.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { later } from '../../parts/later.tsx';
-import { MailPreview } from '../../parts/mail-preview.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { Time } from '../../parts/time.tsx';
 import { templateReads } from './reads.ts';
@@ -223,7 +223,7 @@ function BesideEachOther({ request, version }: BesideProps) {
     <SimpleGrid
       cols={2}
       spacing="sm"
-      className="rehearsal-mails"
+      className="rehearsal-emails"
       role="region"
       aria-label="Before and after"
       tabIndex={0}
@@ -232,15 +232,20 @@ function BesideEachOther({ request, version }: BesideProps) {
         <Text size="xs" c="dimmed" mb={4}>
           In use now
         </Text>
-        <MailPreview plain mail={now.data} fault={now.error?.message} title="The email as it is" />
+        <EmailPreview
+          plain
+          email={now.data}
+          fault={now.error?.message}
+          title="The email as it is"
+        />
       </div>
       <div>
         <Text size="xs" c="dimmed" mb={4}>
           Version {version}
         </Text>
-        <MailPreview
+        <EmailPreview
           plain
-          mail={then.data}
+          email={then.data}
           fault={then.error?.message}
           title="The email as it would be"
         />

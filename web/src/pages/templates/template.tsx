@@ -21,9 +21,9 @@ import { DEFAULT_STREAM } from '../../../../src/messages/stream.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { CodeBlock, CopyLine } from '../../parts/copy.tsx';
+import { EmailPreview } from '../../parts/email-preview.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, CopyIcon, EditIcon, SendIcon } from '../../parts/icons.tsx';
-import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Fact, Page, TableBox } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
 import { tellDone } from '../../parts/results.ts';
@@ -45,7 +45,7 @@ const back = (
 
 export function TemplatePage() {
   const { slug } = useParams({ from: '/inside/templates/$slug' });
-  const { tab = 'mail' } = useSearch({ from: '/inside/templates/$slug' });
+  const { tab = 'email' } = useSearch({ from: '/inside/templates/$slug' });
   const navigate = useNavigate({ from: '/templates/$slug' });
   const template = useRead('templates.getVersion', { slug, version: 'current' });
   const [locale, setLocale] = useState<string>();
@@ -67,19 +67,22 @@ export function TemplatePage() {
           <Tabs
             value={tab}
             onChange={(next) =>
-              void navigate({ search: next && next !== 'mail' ? { tab: next } : {}, replace: true })
+              void navigate({
+                search: next && next !== 'email' ? { tab: next } : {},
+                replace: true,
+              })
             }
             keepMounted={false}
           >
             <Tabs.List mb="md">
-              <Tabs.Tab value="mail">Preview</Tabs.Tab>
+              <Tabs.Tab value="email">Preview</Tabs.Tab>
               <Tabs.Tab value="variables">Variables</Tabs.Tab>
               <Tabs.Tab value="call">Send it</Tabs.Tab>
             </Tabs.List>
-            <Tabs.Panel value="mail">
+            <Tabs.Panel value="email">
               <LanguageSelect messages={data.messages} value={locale} onChange={setLocale} />
               {(preview.data || !preview.isError) && (
-                <MailPreview mail={preview.data} title={`Preview of ${slug}`} minHeight={560} />
+                <EmailPreview email={preview.data} title={`Preview of ${slug}`} minHeight={560} />
               )}
             </Tabs.Panel>
             <Tabs.Panel value="variables">

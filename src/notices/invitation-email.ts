@@ -39,7 +39,7 @@ export interface InvitedByOperator {
 export async function invite(deps: NoticeDeps, wish: Invite): Promise<Invited> {
   const { invitation, token } = await make(deps, wish);
   try {
-    await mail(deps, invitation, token, wish);
+    await sendEmail(deps, invitation, token, wish);
     return { invitation: shown(invitation), captured: deps.inSandbox() };
   } catch (error) {
     await withdrawInvitation(deps.database, wish.accountId, invitation.id);
@@ -56,7 +56,7 @@ export async function invite(deps: NoticeDeps, wish: Invite): Promise<Invited> {
 export async function inviteAsOperator(deps: NoticeDeps, wish: Invite): Promise<InvitedByOperator> {
   const { invitation, token } = await make(deps, wish);
   try {
-    await mail(deps, invitation, token, wish);
+    await sendEmail(deps, invitation, token, wish);
     return { invitation: shown(invitation), link: null, note: null };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -68,7 +68,7 @@ export async function inviteAsOperator(deps: NoticeDeps, wish: Invite): Promise<
 const make = ({ database, clock }: NoticeDeps, { by, ...wish }: Invite) =>
   createInvitation(database, clock, { ...wish, invitedBy: by.name });
 
-async function mail(
+async function sendEmail(
   deps: NoticeDeps,
   invitation: Invitation,
   token: string,

@@ -1,8 +1,8 @@
-// A captured mail is read in time that grows with it: what a sender wrote into it does not hold up who looks.
+// A captured email is read in time that grows with it: what a sender wrote into it does not hold up who looks.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { atOnce } from '../../src/process/in-turns.ts';
-import { findIn, readCaptured } from '../../src/sandbox/captured-mail.ts';
+import { findIn, readCaptured } from '../../src/sandbox/captured-email.ts';
 import { pixelImage } from '../../src/tracking/pixel.ts';
 import { expectLinearFor } from '../support/growth.ts';
 
@@ -64,7 +64,7 @@ it('of codes and links, in HTML and in text', () => {
   expectLinearFor(pieces, find('text/plain'), { searchMs: 1000 });
 });
 
-it('what is found can be stored, whatever the mail is', () => {
+it('what is found can be stored, whatever the email is', () => {
   const odd = fc.constantFrom(
     '\0',
     '\ud800',
@@ -83,8 +83,8 @@ it('what is found can be stored, whatever the mail is', () => {
       const text = pieces.join('');
       const raw = Buffer.from(`Subject: ${text}\r\nFrom: ${text}\r\n\r\n${text}`);
       const html = captured(text, `Subject: ${text}\r\n`);
-      for (const mail of [raw, html, Buffer.from(text)]) {
-        const found = JSON.stringify(findIn(mail, (url) => `${url}\0`.replace('\0', '')));
+      for (const email of [raw, html, Buffer.from(text)]) {
+        const found = JSON.stringify(findIn(email, (url) => `${url}\0`.replace('\0', '')));
         expect(found).not.toMatch(/\\u(?:0000|d[89a-f]..)/i);
         expect(found.isWellFormed()).toBe(true);
       }

@@ -1,10 +1,10 @@
-// One captured mail: as seen, its headers, and the bytes as they went over the wire.
+// One captured email: as seen, its headers, and the bytes as they went over the wire.
 import { Group, Paper, Stack, Tabs, Text } from '@mantine/core';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type Output, useRead } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
+import { EmailPreview } from '../../parts/email-preview.tsx';
 import { BackIcon } from '../../parts/icons.tsx';
-import { MailPreview } from '../../parts/mail-preview.tsx';
 import { Fact, Page } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
 import { saySize } from '../../parts/size.ts';
@@ -17,18 +17,18 @@ const back = (
   </Link>
 );
 
-export function SandboxMailPage() {
+export function SandboxEmailPage() {
   const { id } = useParams({ from: '/inside/sandbox/$id' });
-  const mail = useRead('sandbox.get', { id });
+  const email = useRead('sandbox.get', { id });
   return (
-    <PageOf asked={mail} title="Captured email" back={back}>
-      {(data) => <Captured mail={data} />}
+    <PageOf asked={email} title="Captured email" back={back}>
+      {(data) => <Captured email={data} />}
     </PageOf>
   );
 }
 
-function Captured({ mail: data }: { mail: Output<'sandbox.get'> }) {
-  const { tab = 'mail' } = useSearch({ from: '/inside/sandbox/$id' });
+function Captured({ email: data }: { email: Output<'sandbox.get'> }) {
+  const { tab = 'email' } = useSearch({ from: '/inside/sandbox/$id' });
   const navigate = useNavigate({ from: '/sandbox/$id' });
   return (
     <Page title={data.subject || '(no subject)'} back={back}>
@@ -54,17 +54,17 @@ function Captured({ mail: data }: { mail: Output<'sandbox.get'> }) {
         <Tabs
           value={tab}
           onChange={(next) =>
-            void navigate({ search: next && next !== 'mail' ? { tab: next } : {}, replace: true })
+            void navigate({ search: next && next !== 'email' ? { tab: next } : {}, replace: true })
           }
           keepMounted={false}
         >
           <Tabs.List mb="md">
-            <Tabs.Tab value="mail">Email</Tabs.Tab>
+            <Tabs.Tab value="email">Email</Tabs.Tab>
             <Tabs.Tab value="headers">Headers</Tabs.Tab>
             <Tabs.Tab value="raw">Raw</Tabs.Tab>
           </Tabs.List>
-          <Tabs.Panel value="mail">
-            <MailPreview mail={data} title={`Email: ${data.subject}`} />
+          <Tabs.Panel value="email">
+            <EmailPreview email={data} title={`Email: ${data.subject}`} />
             {data.attachments.map(({ filename, content_type, size }) => (
               <Text key={filename} size="sm" mt="xs">
                 {filename}{' '}

@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { List, RowTable } from '../../parts/list.tsx';
 import { Time } from '../../parts/time.tsx';
 
-export function KeptMail() {
+export function KeptEmail() {
   const [all, setAll] = useState(false);
   const [shown, show] = useState<string | null>(null);
   const kept = useRows('feedback.list', { limit: 25, for_people: !all });
@@ -68,11 +68,11 @@ export function KeptMail() {
 }
 
 function Source({ id }: { id: string }) {
-  const mail = useRead('feedback.get', { id });
-  if (mail.isError) return <Text size="sm">{mail.error.message}</Text>;
+  const email = useRead('feedback.get', { id });
+  if (email.isError) return <Text size="sm">{email.error.message}</Text>;
   return (
     <ScrollArea h={480}>
-      <Code block>{mail.data?.raw ?? ''}</Code>
+      <Code block>{email.data?.raw ?? ''}</Code>
     </ScrollArea>
   );
 }

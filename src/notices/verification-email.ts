@@ -18,7 +18,7 @@ export interface VerificationDeps extends AcceptDeps {
 }
 
 /** Answers the id of the email that carries the link. */
-export async function sendVerificationMail(
+export async function sendVerificationEmail(
   deps: VerificationDeps,
   accountId: number,
   text: string,

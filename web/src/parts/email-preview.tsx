@@ -1,17 +1,17 @@
-// A mail before or after it was sent, as people will see it: the line in their inbox, on a desktop,
-// on a phone, in a dark mail program, without images, as plain text. Laid out at the reader's width
+// An email before or after it was sent, as people will see it: the line in their inbox, on a desktop,
+// on a phone, in a dark email program, without images, as plain text. Laid out at the reader's width
 // and then scaled: a narrow column on our page must not make it a phone's. Every page that shows a
-// mail shows it by this.
+// email shows it by this.
 import { ActionIcon, Alert, Box, Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import { CodeBlock } from './copy.tsx';
+import { EmailFrame } from './email-frame.tsx';
 import { DesktopIcon, ImageIcon, MoonIcon, PhoneIcon, SunIcon, TextIcon } from './icons.tsx';
-import { MailFrame } from './mail-frame.tsx';
 import { LOADING } from './page.tsx';
 import { Tooltip } from './tooltip.tsx';
 
-export interface ShownMail {
+export interface ShownEmail {
   subject?: string | undefined;
   /** Who the inbox says it is from. */
   from?: string | undefined;
@@ -21,31 +21,37 @@ export interface ShownMail {
 
 interface PreviewProps {
   /** Undefined: it is being made. */
-  mail: ShownMail | undefined;
+  email: ShownEmail | undefined;
   title: string;
-  /** Why there is none, in words; the last mail that could be made stays below it. */
+  /** Why there is none, in words; the last email that could be made stays below it. */
   fault?: string | undefined;
   minHeight?: number;
-  /** Without switches, the whole mail scaled to the room there is. */
+  /** Without switches, the whole email scaled to the room there is. */
   plain?: boolean;
 }
 
 type View = 'desktop' | 'phone' | 'text';
 
-/** The column of 600 pixels that emails are made for, with the margin it has in a mail program. */
+/** The column of 600 pixels that emails are made for, with the margin it has in an email program. */
 const WIDTHS = { desktop: 640, phone: 375 };
 
-export function MailPreview({ mail, title, fault, minHeight = 480, plain = false }: PreviewProps) {
+export function EmailPreview({
+  email,
+  title,
+  fault,
+  minHeight = 480,
+  plain = false,
+}: PreviewProps) {
   const [chosen, setView] = useState<View>('desktop');
   const [dark, setDark] = useState(false);
   const [images, setImages] = useState(true);
   const [words, setWords] = useState('');
-  const view = mail && (mail.html ?? null) === null ? 'text' : chosen;
+  const view = email && (email.html ?? null) === null ? 'text' : chosen;
   return (
     <Box>
       {!plain && (
         <Group justify="space-between" mb="xs" gap="xs">
-          <ViewSwitch view={view} onView={setView} htmlToo={mail?.html !== null} />
+          <ViewSwitch view={view} onView={setView} htmlToo={email?.html !== null} />
           <Group gap={6}>
             <Toggle
               label={images ? 'Show without images' : 'Show with images'}
@@ -69,14 +75,17 @@ export function MailPreview({ mail, title, fault, minHeight = 480, plain = false
           {fault}
         </Alert>
       )}
-      {!plain && mail?.subject !== undefined && (
-        <InboxRow mail={mail} words={(mail.html ?? null) === null ? (mail.text ?? '') : words} />
+      {!plain && email?.subject !== undefined && (
+        <InboxRow
+          email={email}
+          words={(email.html ?? null) === null ? (email.text ?? '') : words}
+        />
       )}
-      {view === 'text' && <CodeBlock code={mail?.text ?? ''} label="Text of the email" />}
+      {view === 'text' && <CodeBlock code={email?.text ?? ''} label="Text of the email" />}
       {/* Where there is none and will be none, nothing looks as if it were loading. */}
-      {view !== 'text' && (mail !== undefined || fault === undefined) && (
+      {view !== 'text' && (email !== undefined || fault === undefined) && (
         <Paper
-          html={mail?.html ?? undefined}
+          html={email?.html ?? undefined}
           {...{ title, dark, images, minHeight, plain }}
           width={WIDTHS[view]}
           onWords={setWords}
@@ -111,7 +120,7 @@ function Paper({ html, title, dark, images, minHeight, width, plain, onWords }: 
         ) : (
           <div className="mail-paper" style={{ width: width * scale, height: full * scale }}>
             <div className="mail-scaled" style={{ width, transform: `scale(${scale})` }}>
-              <MailFrame
+              <EmailFrame
                 {...{ html, title, dark, images, width, onWords }}
                 height={full}
                 onHeight={setHeight}
@@ -182,14 +191,14 @@ function Toggle({ label, name, pressed, onToggle, icon }: ToggleProps) {
 }
 
 /** Its line in an inbox: sender, subject, and the first words of the email, hidden or not. */
-function InboxRow({ mail, words }: { mail: ShownMail; words: string }) {
+function InboxRow({ email, words }: { email: ShownEmail; words: string }) {
   const preheader = shorten(words);
-  const from = mail.from?.replace(/\s*<.*>$/, '').replace(/^"|"$/g, '');
+  const from = email.from?.replace(/\s*<.*>$/, '').replace(/^"|"$/g, '');
   return (
     <figure className="inbox-row" aria-label="In the inbox">
       {from && <span className="inbox-from">{from}</span>}
       <span className="inbox-words">
-        <b>{mail.subject || '(no subject)'}</b>
+        <b>{email.subject || '(no subject)'}</b>
         {preheader && <span className="inbox-preheader"> {preheader}</span>}
       </span>
     </figure>

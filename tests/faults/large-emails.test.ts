@@ -1,11 +1,11 @@
-// Mails as large as the contract allows, many at a time: nobody else waits for them. Whatever they are made of, the event loop
+// Emails as large as the contract allows, many at a time: nobody else waits for them. Whatever they are made of, the event loop
 // goes on while they are accepted, stored, loaded, made, signed and handed over. On the built program, as a process of its own.
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { inFull } from '../support/longer.ts';
 import type { ServiceProcess } from '../support/process.ts';
-import { mail, makeAccount, request, type TestAccount } from '../support/service.ts';
+import { anEmail, makeAccount, request, type TestAccount } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startWatched, type WatchedProcess } from '../support/watched-process.ts';
 
@@ -44,14 +44,14 @@ const RELAYS = {
       'HTML with links',
       'emoji in escapes',
     ]);
-    return { env: { RELAY_URL: relay.url }, close: relay.close, shapes, mails: shapes.length };
+    return { env: { RELAY_URL: relay.url }, close: relay.close, shapes, emails: shapes.length };
   },
   // What differs is only who takes them.
   'to the sandbox': async () => ({
     env: {},
     close: () => undefined,
     shapes: ['an attachment', 'HTML with links'],
-    mails: 2,
+    emails: 2,
   }),
 };
 
@@ -76,29 +76,29 @@ describe.each(Object.keys(RELAYS) as (keyof typeof RELAYS)[])('%s', (name) => {
     await test.drop();
   });
 
-  it('many mails of 25 MB never make the event loop stand still', async () => {
+  it('many emails of 25 MB never make the event loop stand still', async () => {
     const [sender, bystander] = [
       await makeAccount(test.database),
       await makeAccount(test.database),
     ];
     const waiting = () =>
       test.database.query('SELECT 1 FROM due_messages WHERE account_id = $1', [sender.id]);
-    const bodies = relay.shapes.map((shape) => JSON.stringify(mail(SHAPES[shape]!())));
-    const small = JSON.stringify(mail());
+    const bodies = relay.shapes.map((shape) => JSON.stringify(anEmail(SHAPES[shape]!())));
+    const small = JSON.stringify(anEmail());
     const statuses: number[] = [];
     const others: number[] = [];
     const { stands } = await service.watch(async () => {
-      for (let n = 0; n < relay.mails; n++) {
+      for (let n = 0; n < relay.emails; n++) {
         void send(service, sender, bodies[n % bodies.length]!).then(({ status }) =>
           statuses.push(status),
         );
       }
       await until(async () => {
         others.push((await send(service, bystander, small)).status);
-        return statuses.length === relay.mails && (await waiting()).length === 0;
+        return statuses.length === relay.emails && (await waiting()).length === 0;
       }, 240_000);
     });
-    expect(statuses).toEqual(new Array(relay.mails).fill(202));
+    expect(statuses).toEqual(new Array(relay.emails).fill(202));
     expect(new Set(others)).toEqual(new Set([202]));
     expect(stands).toEqual([]);
   }, 250_000);

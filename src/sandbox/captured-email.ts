@@ -1,7 +1,7 @@
 // A captured email, read: for tests once, when it is captured (who wrote, codes, links), and for
 // people when they look at it (headers, bodies, files). Before it: relay.ts and
 // operations/sandbox.ts.
-import { headerText, type Part, partText, readMail } from '../feedback/mime.ts';
+import { headerText, type Part, partText, readEmail } from '../feedback/mime.ts';
 import { htmlToPlainText } from '../html/plain-text.ts';
 import { contentsOf } from '../mime/contents.ts';
 import { type Place, textIn } from '../mime/decoding.ts';
@@ -40,7 +40,7 @@ const LONGEST_HEADER = 1000;
 const LONGEST_HEAD = 256 * 1024;
 
 export function findIn(raw: Buffer, targetOf: TargetOf): EmailFindings {
-  const { headers, parts } = readMail(raw.subarray(0, MOST_BYTES_SEARCHED));
+  const { headers, parts } = readEmail(raw.subarray(0, MOST_BYTES_SEARCHED));
   const shown = (name: string): string =>
     storable(headerText(headers.get(name)?.[0])).slice(0, LONGEST_HEADER);
   const subject = shown('subject');
