@@ -59,8 +59,8 @@ export interface AcceptDeps {
   allowedHeaders: ReadonlySet<string>;
   /** Recipients reach us, so that emails of streams that can be left say how. */
   linksWork: () => boolean;
-  /** lint/lint.ts, in fair shares and where it can be killed. */
-  lint: (accountId: number, email: LintedEmail) => Promise<LintFinding[]>;
+  /** lint/lint.ts, within what the account may ask of the threads; undefined: it was stopped. */
+  lint: (accountId: number, email: LintedEmail) => Promise<LintFinding[] | undefined>;
 }
 
 export interface SendVia {
@@ -176,6 +176,8 @@ async function warningsOn(
   const ownWay = about.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
   const unsubscribe = deps.linksWork() || ownWay;
   const found = await deps.lint(accountId, { ...email, broadcast, unsubscribe });
+  if (found === undefined)
+    return [...warnings, 'unchecked: the email takes too long to look through.'];
   return [...warnings, ...found.map(({ rule, message }) => `${rule}: ${message}`)];
 }
 
