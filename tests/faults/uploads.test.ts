@@ -272,6 +272,8 @@ it('checks by the dozen are charged to who asks for them; another account sends 
 it('an email that cannot be checked in time is sent all the same', async () => {
   const linted = await makeAccount(test.database);
   await test.database.query('UPDATE accounts SET lint_sends = true WHERE id = $1', [linted.id]);
-  const html = repeated('<a href=http://x>x</a>', 24 * MB);
-  expect(await ask(linted, 'POST', '/v1/send', mail({ html }))).toBe(202);
+  for (const size of [9 * MB, 24 * MB]) {
+    const html = repeated('<a href=http://x>x</a>', size);
+    expect(await ask(linted, 'POST', '/v1/send', mail({ html }))).toBe(202);
+  }
 }, 60_000);
