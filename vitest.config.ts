@@ -3,7 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './tests/support/order.ts';
 
 /** How much memory a process takes depends on when its collector gets a core: they run alone, behind the others. */
-const WEIGHING = ['tests/faults/{ceilings,live-attacks}.test.ts'];
+const WEIGHING = ['tests/faults/{ceilings,live-attacks,uploads}.test.ts'];
 
 /** What every file runs under; tests/citus/suites.vitest.ts has the same. */
 export const EACH = {

@@ -175,6 +175,7 @@ async function measureThreads() {
       make: (order, as) => pool.run('make-mail', order, as),
       check: (order, as) => pool.run('check-template', order, as),
       writeText: (html, as) => pool.run('write-text', html, as),
+      lint: (email, as) => pool.run('lint-email', email, as),
     },
     createRenderBudget(systemClock),
   );

@@ -2,7 +2,7 @@
 // nothing is refused for them.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';
-import { LINT_RULES, type LintFinding } from '../lint/lint.ts';
+import { LINT_RULES, type LintedEmail, type LintFinding } from '../lint/lint.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
 import { findStream } from '../streams/streams.ts';
 import { renderDraft } from '../templates/previews.ts';
@@ -68,7 +68,7 @@ export const lintOperations = [
       const { kind, unsubscribe } = await findStream(deps.database, accountId, stream);
       const own = Object.keys(headers ?? {}).some((it) => it.toLowerCase() === 'list-unsubscribe');
       return {
-        findings: await deps.lint(accountId, {
+        findings: await lintWhole(deps, accountId, {
           ...email,
           broadcast: kind === 'broadcast',
           unsubscribe: (unsubscribe && deps.linksWork()) || own,
@@ -77,6 +77,18 @@ export const lintOperations = [
     },
   }),
 ];
+
+/** A Problem where it takes longer than a stranger's text may. */
+export async function lintWhole(
+  deps: Pick<OperationDeps, 'lint'>,
+  accountId: number,
+  email: LintedEmail,
+): Promise<LintFinding[]> {
+  const found = await deps.lint(accountId, email);
+  if (found !== undefined) return found;
+  const detail = 'html: this email takes too long to check. Make it smaller.';
+  throw new Problem('invalid', detail, { at: 'html' });
+}
 
 /** What is found in an email as it is stored, or would be. */
 export async function findingsIn(
@@ -90,7 +102,7 @@ export async function findingsIn(
     accountId,
     stream ?? DEFAULT_STREAM,
   );
-  return await deps.lint(accountId, {
+  return await lintWhole(deps, accountId, {
     subject: email.subject,
     html: email.html === null ? null : email.html.toString(),
     text: email.text === null ? null : email.text.toString(),
@@ -146,7 +158,7 @@ export async function lintTemplate(
     const [html, text] = [made.html.toString(), made.text.toString()];
     const email = { subject: made.subject, html, text };
     const broadcast = kind === 'broadcast';
-    return await deps.lint(accountId, {
+    return await lintWhole(deps, accountId, {
       ...{ ...email, broadcast, unsubscribe: unsubscribe && deps.linksWork() },
     });
   } catch (error) {

@@ -11,7 +11,7 @@ import type { Database, Queryable } from '../store/pool.ts';
 import { readBranding } from '../templates/account-branding.ts';
 import { renderDraft, renderEach, renderPreview } from '../templates/previews.ts';
 import { variableValues } from '../templates/variables.ts';
-import { finding } from './lint.ts';
+import { finding, lintWhole } from './lint.ts';
 import { listed, listOf } from './lists.ts';
 import { noContent, noMessage, requireOpen } from './message-lookup.ts';
 import { messageId } from './messages.ts';
@@ -101,7 +101,7 @@ export const previewOperations = [
       }
       const { email, sent } = await renderPreview(deps, accountId, request);
       const asSent = { ...email, html: sent, broadcast: false, unsubscribe: false };
-      return { ...email, findings: await deps.lint(accountId, asSent) };
+      return { ...email, findings: await lintWhole(deps, accountId, asSent) };
     },
   }),
 

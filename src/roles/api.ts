@@ -164,6 +164,7 @@ function operationDeps(
       make: (order, as) => threads.run('make-mail', order, as),
       check: (order, as) => threads.run('check-template', order, as),
       writeText: (html, as) => threads.run('write-text', html, as),
+      lint: (email, as) => threads.run('lint-email', email, as),
     },
     createRenderBudget(clock),
   );
@@ -189,11 +190,7 @@ function operationDeps(
     askSuppressed: askTogether(database),
     relayRetryAfterSeconds: () => relayWatch.retryAfterSeconds(),
     allowedHeaders: config.allowedHeaders,
-    lint: (accountId, email) =>
-      threads.run('lint-email', email, {
-        share: `account ${accountId}`,
-        size: (email.html?.length ?? 0) + (email.text?.length ?? 0),
-      }),
+    lint: async (accountId, email) => making.lint(email, await whoseWork(accountId)),
     textOf: async (accountId, html) => making.writeText(html, await whoseWork(accountId)),
     bounceDomain: config.bounceDomain,
     probeReturnPath: shared.probeReturnPath,

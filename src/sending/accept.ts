@@ -11,7 +11,6 @@ import { type HeldReason, whyHeld } from '../approvals/holding.ts';
 import type { Clock } from '../clock.ts';
 import { Problem, readTogether } from '../errors.ts';
 import { newIdBytes, showUuid } from '../ids.ts';
-import type { LintedEmail, LintFinding } from '../lint/lint.ts';
 import { DEFAULT_STREAM, type StreamKind } from '../messages/stream.ts';
 import type { EmailClass } from '../queue/lanes.ts';
 import type { Database } from '../store/pool.ts';
@@ -40,8 +39,9 @@ import type { SendRequest } from './request.ts';
 import { readInstant, requireAhead } from './schedule.ts';
 import { writeHead } from './stored-head.ts';
 import { type Submitted, saidBy } from './submitted.ts';
+import { type WarningDeps, warningsOn } from './warnings.ts';
 
-export interface AcceptDeps {
+export interface AcceptDeps extends WarningDeps {
   database: Database;
   clock: Clock;
   directory: Directory;
@@ -57,10 +57,6 @@ export interface AcceptDeps {
    * Headers by which relays take orders and which the operator allows all the same, in lower case.
    */
   allowedHeaders: ReadonlySet<string>;
-  /** Recipients reach us, so that emails of streams that can be left say how. */
-  linksWork: () => boolean;
-  /** lint/lint.ts, in fair shares and where it can be killed. */
-  lint: (accountId: number, email: LintedEmail) => Promise<LintFinding[]>;
 }
 
 export interface SendVia {
@@ -158,25 +154,6 @@ function shownBy({ headers, recipients: { envelope, to, cc } }: Checked, { submi
 function hold(send: PackedSend, reason: HeldReason): PackedSend {
   const sha256 = fingerprint({ ...send, recipients: send.envelope });
   return { ...send, approval: `${reason} ${sha256}` };
-}
-
-/** What receivers would object to: said with the answer, and no reason to refuse it. */
-async function warningsOn(
-  deps: AcceptDeps,
-  { accountId }: Caller,
-  { unaligned, lintSends }: KnownSender,
-  { subject, html, text }: PackedSend,
-  about: { stream: ChosenStream; headers: Checked['headers'] },
-): Promise<string[]> {
-  const warnings = unaligned === null ? [] : [`unaligned: ${unaligned}`];
-  // An email that came whole has its parts in its bytes.
-  if (!lintSends || (html === null && text === null)) return warnings;
-  const email = { subject, html: html?.toString() ?? null, text: text?.toString() ?? null };
-  const broadcast = about.stream.kind === 'broadcast';
-  const ownWay = about.headers.some(([name]) => name.toLowerCase() === 'list-unsubscribe');
-  const unsubscribe = deps.linksWork() || ownWay;
-  const found = await deps.lint(accountId, { ...email, broadcast, unsubscribe });
-  return [...warnings, ...found.map(({ rule, message }) => `${rule}: ${message}`)];
 }
 
 /** What a template carries goes the way of the sender's own images and files. */

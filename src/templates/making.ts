@@ -3,6 +3,7 @@
 // After it: email-maker.ts, in a thread.
 import { Problem } from '../errors.ts';
 import { htmlToPlainText } from '../html/plain-text.ts';
+import { type LintedEmail, type LintFinding, lint } from '../lint/lint.ts';
 import { JobStopped } from '../process/job-stopped.ts';
 import type { BrandingContext } from './branding.ts';
 import type { Catalog } from './catalog.ts';
@@ -48,6 +49,8 @@ export interface Making {
   check(slug: string, source: TemplateSource, whose: Whose): Promise<void>;
   /** The text beside HTML of a sender's own; undefined: it would have taken too long. */
   writeText(html: string, whose: Whose): Promise<string | undefined>;
+  /** What receivers would object to; undefined: looking for it would have taken too long. */
+  lint(email: LintedEmail, whose: Whose): Promise<LintFinding[] | undefined>;
 }
 
 interface Run {
@@ -57,11 +60,12 @@ interface Run {
   spent: (ms: number) => void;
 }
 
-/** The two jobs of email-maker.ts and that of html/plain-text.ts, run in threads. */
+/** The two jobs of email-maker.ts, and those of html/plain-text.ts and lint.ts, run in threads. */
 export interface EmailThreads {
   make(order: EmailOrder, run: Run): Promise<MadeEmail>;
   check(order: { slug: string; source: TemplateSource }, run: Run): Promise<null>;
   writeText(html: string, run: Run): Promise<string>;
+  lint(email: LintedEmail, run: Run): Promise<LintFinding[]>;
 }
 
 export function openMaking(threads: EmailThreads, budget: RenderBudget): Making {
@@ -102,6 +106,15 @@ export function openMaking(threads: EmailThreads, budget: RenderBudget): Making 
         (run) => threads.writeText(html, { ...run, size: html.length, uses: [] }),
         () => undefined,
       ),
+    lint: (email, whose) =>
+      within(
+        whose,
+        (run) => {
+          const size = (email.html?.length ?? 0) + (email.text?.length ?? 0);
+          return threads.lint(email, { ...run, size, uses: [] });
+        },
+        () => undefined,
+      ),
   };
 }
 
@@ -117,6 +130,7 @@ export function makeHere(catalog: Catalog): Making {
       maker.check({ slug, source });
     },
     writeText: async (html) => htmlToPlainText(html),
+    lint: async (email) => lint(email),
   };
 }
 

@@ -6,22 +6,29 @@ import { accountOfKey, createKey, hasChecksum, listKeys } from '../../src/accoun
 import { registerKey } from '../../src/cli/key.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openSignedIn, statusOf } from '../dashboard/dashboard-client.ts';
+import { openSmtp, plain } from '../submission/client.ts';
 import { runInProcess } from '../support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 
 let aheadMs = 0;
+let test: TestDatabase;
 let service: TestService;
 let accountId: number;
 
 beforeAll(async () => {
+  test = await createTestDatabase();
   service = await startTestService(
-    { TRUSTED_PROXIES: '127.0.0.1' },
-    { clock: { nowMs: () => Date.now() + aheadMs } },
+    { TRUSTED_PROXIES: '127.0.0.1', SMTP_PORT: '0' },
+    { clock: { nowMs: () => Date.now() + aheadMs }, on: test },
   );
   ({ id: accountId } = await service.account());
 });
 
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service.stop();
+  await test.drop();
+});
 
 const make = (bounds: Parameters<typeof createKey>[2]['bounds']) =>
   createKey(service.database, systemClock, {
@@ -114,23 +121,55 @@ describe('the checksum', () => {
     expect(key.slice(-6)).toBe(text);
   });
 
-  it('is not asked of keys that were made before', async () => {
-    const { id, key } = await make({});
-    const old = `${key.slice(0, -6)}${key.slice(-6) === 'zzzzzz' ? 'yyyyyy' : 'zzzzzz'}`;
+  it('that is wrong is refused at every door, and the database is not asked', async () => {
+    const { key } = await make({});
+    const wrong = [withoutChecksum(key), key.replace('sm_live_', 'sm_test_')];
+    // Which accounts have keys without one is asked once.
+    expect((await service.send(wrong[0]!, anEmail())).status).toBe(401);
+    // What looks for a key waits for this transaction: whoever is answered has not looked.
+    await service.database.transaction(async (client) => {
+      await client.query('LOCK TABLE api_keys, accounts IN ACCESS EXCLUSIVE MODE');
+      for (const each of wrong) {
+        expect(await statuses(each, '192.0.2.1')).toEqual([401, 401, 401, 401]);
+        const headers = { authorization: `Bearer ${each}`, 'content-type': 'application/json' };
+        for (const path of ['/emails', '/emails/batch', '/v1/lint', '/v1/mcp']) {
+          const asked = { method: 'POST', headers, body: '{}' };
+          const { status } = await request(service.url + path, asked);
+          // Resend says 403 of a key that it does not know.
+          expect(status, path).toBe(path.startsWith('/emails') ? 403 : 401);
+        }
+        const inbox = await request(`${service.url}/v1/sandbox/messages?wait=1`, { headers });
+        expect(inbox.status).toBe(401);
+        const smtp = await openSmtp(service.service.smtpPort!);
+        await smtp.reply();
+        await smtp.say('EHLO test.example');
+        expect(await smtp.say(plain(each))).toMatch(/^535/);
+        smtp.socket.destroy();
+      }
+    });
+    expect(await statuses(key, '192.0.2.1')).toEqual([202, 202, 404, 200]);
+  });
+
+  it('is not asked of keys that were made before there was one', async () => {
+    const account = await service.account();
+    const old = withoutChecksum(account.key);
     await service.database.query(
-      'UPDATE api_keys SET hash = $2 WHERE account_id = $1 AND hash = $3',
-      [
-        accountId,
-        createHash('sha256').update(old).digest(),
-        createHash('sha256').update(key).digest(),
-      ],
+      `UPDATE api_keys SET hash = $2, created_at = '2026-11-01' WHERE account_id = $1`,
+      [account.id, createHash('sha256').update(old).digest()],
     );
+    // By a process that starts with it there.
+    const later = await startTestService({}, { on: test });
     expect(hasChecksum(old)).toBe(false);
-    expect(accountOfKey(old)).toBe(accountId);
-    expect((await service.send(old, anEmail())).status).toBe(202);
-    expect((await listKeys(service.database, accountId)).some((it) => it.id === id)).toBe(true);
+    expect(accountOfKey(old)).toBe(account.id);
+    expect((await later.send(old, anEmail())).status).toBe(202);
+    expect((await later.send(withoutChecksum(old), anEmail())).status).toBe(401);
+    await later.stop();
   });
 });
+
+/** The same key with another end. */
+const withoutChecksum = (key: string): string =>
+  key.slice(0, -6) + (key.endsWith('zzzzzz') ? 'yyyyyy' : 'zzzzzz');
 
 describe('by command', () => {
   const run = (...args: string[]) =>

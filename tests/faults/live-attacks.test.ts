@@ -45,8 +45,12 @@ async function post(account: TestAccount, path: string, body: unknown): Promise<
   return answer.status;
 }
 
+/** What any single input may take beside its own weight, and what a thread may have. */
+const MOST_MB = 64;
+const THREAD_MB = 128;
+
 /** While it goes on, another account sends. */
-async function expectUnmoved(attack: () => Promise<unknown>): Promise<void> {
+async function expectUnmoved(attack: () => Promise<unknown>, mostMb = MOST_MB): Promise<void> {
   const { stands, grewMb } = await service.watch(async () => {
     let over = false;
     const attacked = attack().finally(() => {
@@ -58,7 +62,7 @@ async function expectUnmoved(attack: () => Promise<unknown>): Promise<void> {
     await attacked;
   });
   expect(stands).toEqual([]);
-  expect(grewMb).toBeLessThan(128);
+  expect(grewMb).toBeLessThan(mostMb);
   expect(service.child.exitCode).toBeNull();
 }
 
@@ -123,14 +127,14 @@ describe('HTML for which Resend’s door writes a text', () => {
     async (piece) => {
       const html = piece.repeat(Math.floor((256 * 1024) / piece.length));
       const one = { from: 'hello@example.com', to: 'ada@example.net', subject: 'x', html };
-      await expectUnmoved(async () => {
-        for (const [path, body] of [
-          ['/emails', one],
-          ['/emails/batch', new Array(5).fill(one)],
-        ] as const) {
+      for (const [path, body] of [
+        ['/emails', one],
+        ['/emails/batch', new Array(5).fill(one)],
+      ] as const) {
+        await expectUnmoved(async () => {
           expect([200, 422, 429]).toContain(await post(attacker, path, body));
-        }
-      });
+        }, THREAD_MB);
+      }
     },
     90_000,
   );
@@ -141,14 +145,17 @@ it('a tool call of 20 MB that is refused, in words about what it said', async ()
   const args = anEmail({ html, to: ['not an address'], variables: { a: 1 } });
   const call = rpc('modern', 'tools/call', { name: 'send_email', arguments: args });
   const body = JSON.stringify(call.body);
-  await expectUnmoved(async () => {
-    const { status } = await request(`${service.url}/mcp`, {
-      method: 'POST',
-      headers: { ...call.headers, 'x-api-key': attacker.key },
-      body,
-    });
-    expect(status).toBe(200);
-  });
+  await expectUnmoved(
+    async () => {
+      const { status } = await request(`${service.url}/mcp`, {
+        method: 'POST',
+        headers: { ...call.headers, 'x-api-key': attacker.key },
+        body,
+      });
+      expect(status).toBe(200);
+    },
+    MOST_MB + body.length / (1024 * 1024),
+  );
 }, 90_000);
 
 it('four connections of refused renders', async () => {

@@ -211,6 +211,37 @@ describe('a file', () => {
     await test.drop();
   });
 
+  it.each<[string, (whole: Part[]) => Part[]]>([
+    [
+      'a table whose name goes on as a statement',
+      renamed('a" (b) FROM STDIN; CREATE TABLE c (); --'),
+    ],
+    ['a table that is no table of ours', renamed('pg_authid')],
+    [
+      'a column whose name goes on as a statement',
+      (whole) =>
+        whole.map((part) => (isTable(part) ? ['T', { ...part[1], columns: [COLUMN] }] : part)),
+    ],
+    ['rows before any table', (whole) => [whole[0]!, ['R', '1\n'], ...whole.slice(1)]],
+    ['200,000 empty parts', (whole) => [whole[0]!, ...new Array<Part>(200_000).fill(['R', ''])]],
+    ['no manifest in its manifest', (whole) => [['M', {}], ...whole.slice(1)]],
+    ['brackets instead of a manifest', () => [['M', '['.repeat(30_000_000)]]],
+    ['a day that is a statement', withManifest({ days: ['0; DROP TABLE accounts'] })],
+    ['a million days', withManifest({ days: Array.from({ length: 1_000_000 }, (_, n) => n) })],
+    ['a day in the year 27,000', withManifest({ days: [9_000_000] })],
+    ['migrations that are no list', withManifest({ migrations: { length: 1 } })],
+    ['a secret of no kind', withManifest({ secret: { kind: '__proto__' } })],
+    ['a part of 4 GB', (whole) => [whole[0]!, ['R', '', 0xff_ff_ff_ff]]],
+  ])(
+    'from a stranger is refused: %s',
+    async (_, change) => {
+      const strange = join(folder, 'strange.backup');
+      writeFileSync(strange, fileOf(change(partsOf(readFileSync(file)))));
+      await expect(restoring(strange)).rejects.toThrow(/is not a complete backup of Sandmartin/);
+    },
+    60_000,
+  );
+
   it('of a newer version is refused', async () => {
     const text = gunzipSync(readFileSync(file)).toString('latin1');
     const newer = text.replace(/"migrations":\[\d+/, (found) => `${found.slice(0, -1)}9`);
@@ -266,3 +297,44 @@ describe('before an upgrade of the embedded database', () => {
     await test.drop();
   });
 });
+
+/** A part of a file: its mark, what it says, and its length where that is not what it says. */
+type Part = [mark: string, said: Record<string, unknown> | string | Buffer, length?: number];
+const COLUMN = 'name") FROM STDIN; CREATE TABLE planted (); --';
+
+const isTable = (part: Part): part is ['T', { name: string }] => part[0] === 'T';
+
+function renamed(name: string) {
+  return (whole: Part[]): Part[] =>
+    whole.map((part) => (isTable(part) ? ['T', { ...part[1], name }] : part));
+}
+
+function withManifest(changes: Record<string, unknown>) {
+  return ([first, ...rest]: Part[]): Part[] => {
+    const { manifest } = first![1] as { manifest: Record<string, unknown> };
+    return [['M', { manifest: { ...manifest, ...changes } }], ...rest];
+  };
+}
+
+function partsOf(backup: Buffer): Part[] {
+  const bytes = gunzipSync(backup);
+  const parts: Part[] = [];
+  for (let at = 'sandmartin backup 1\n'.length; at < bytes.length; ) {
+    const mark = bytes.toString('latin1', at, at + 1);
+    const said = bytes.subarray(at + 5, at + 5 + bytes.readUInt32BE(at + 1));
+    parts.push([mark, mark === 'R' ? said : JSON.parse(said.toString())]);
+    at += 5 + said.length;
+  }
+  return parts;
+}
+
+function fileOf(parts: Part[]): Buffer {
+  const bytes = parts.flatMap(([mark, said, length]) => {
+    const plain = typeof said === 'string' || Buffer.isBuffer(said);
+    const body = plain ? Buffer.from(said) : Buffer.from(JSON.stringify(said));
+    const head = Buffer.alloc(5, mark);
+    head.writeUInt32BE(length ?? body.length, 1);
+    return [head, body];
+  });
+  return gzipSync(Buffer.concat([Buffer.from('sandmartin backup 1\n'), ...bytes]), { level: 1 });
+}

@@ -8,9 +8,9 @@ import { Problem } from '../../errors.ts';
 import { migrate, readMigrations } from '../migrate.ts';
 import { makeDays } from '../partitions.ts';
 import type { Database, Queryable } from '../pool.ts';
-import { type Frame, type Manifest, readFrames } from './file.ts';
+import { damaged, type Frame, type Manifest, readFrames } from './file.ts';
 import { restoreSecret } from './secret.ts';
-import { queryable } from './tables.ts';
+import { listTables, queryable, type Table } from './tables.ts';
 
 export interface RestoreSummary {
   rows: number;
@@ -40,7 +40,7 @@ export async function restoreBackup(
     const then = readMigrations().filter(({ version }) => manifest.migrations.includes(version));
     await migrate(database, undefined, then);
     for (const day of manifest.days) await makeDays(database, day, day);
-    const rows = await load(url, manifest, frames, secret);
+    const rows = await load({ url, path }, manifest, frames, secret);
     await migrate(database);
     const [waiting] = await database.query<{ count: number }>(
       'SELECT count(*) AS count FROM due_messages',
@@ -101,7 +101,7 @@ const used = (why: string): Problem =>
 
 /** In one transaction: after a fault there is not a row of it. */
 async function load(
-  url: string,
+  { url, path }: { url: string; path: string },
   manifest: Manifest,
   frames: AsyncGenerator<Frame>,
   secret: { secret: Buffer | null; verifier: Buffer },
@@ -113,7 +113,10 @@ async function load(
     await client.query('BEGIN');
     const database = queryable(client);
     const between = await liftConstraints(database);
-    const rows = await copyIn(client, frames);
+    const tables = await listTables(database);
+    const rows = await copyIn(client, frames, tables).catch((error) => {
+      throw error instanceof Strange ? damaged(path, error.message) : error;
+    });
     await between.putBack();
     await database.query('UPDATE installation SET secret = $1, verifier = $2', [
       secret.secret,
@@ -158,16 +161,24 @@ async function liftConstraints(database: Queryable): Promise<{ putBack(): Promis
   };
 }
 
-async function copyIn(client: pg.Client, frames: AsyncGenerator<Frame>): Promise<number> {
+/** What no backup of ours says, and a file from somewhere else may. */
+class Strange extends Error {}
+
+async function copyIn(
+  client: pg.Client,
+  frames: AsyncGenerator<Frame>,
+  tables: readonly Table[],
+): Promise<number> {
   let rows = 0;
   let table: Awaited<ReturnType<typeof startTable>> | undefined;
   for await (const frame of frames) {
     if (frame.kind === 'rows') {
-      await table!.write(frame.bytes);
+      if (table === undefined) throw new Strange('rows of no table');
+      await table.write(frame.bytes);
       continue;
     }
     rows += (await table?.finish()) ?? 0;
-    if (frame.kind === 'table') table = await startTable(client, frame);
+    if (frame.kind === 'table') table = await startTable(client, ownTable(frame, tables));
     else if (frame.kind === 'end' && frame.rows !== rows) {
       throw new Problem('invalid', `${frame.rows} rows were written, ${rows} found in the file.`);
     } else table = undefined;
@@ -175,10 +186,16 @@ async function copyIn(client: pg.Client, frames: AsyncGenerator<Frame>): Promise
   return rows;
 }
 
-async function startTable(
-  client: pg.Client,
-  { name, columns }: { name: string; columns: string[] },
-) {
+/** By names that this database has: those of the file become part of a statement. */
+function ownTable(wanted: Table, tables: readonly Table[]): Table {
+  const own = tables.find(({ name }) => name === wanted.name);
+  if (own !== undefined && wanted.columns.every((column) => own.columns.includes(column))) {
+    return wanted;
+  }
+  throw new Strange('a table that is none of ours');
+}
+
+async function startTable(client: pg.Client, { name, columns }: Table) {
   // What a migration puts into a new table is in the backup, too, or was removed.
   await client.query(`DELETE FROM "${name}"`);
   const list = columns.map((column) => `"${column}"`).join(', ');
