@@ -1,12 +1,12 @@
 // Suppressions: addresses that get nothing more, why, and the way back.
 import { ActionIcon, Badge, Button, Table, Textarea } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Suppression } from '../../../../src/client/operations.ts';
 import { api, useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { ActionForm } from '../../parts/form.tsx';
 import { DownloadIcon, PlusIcon, SuppressionsIcon, TrashIcon } from '../../parts/icons.tsx';
 import { List, RowTable, SearchBox } from '../../parts/list.tsx';
@@ -23,7 +23,7 @@ export function SuppressionsPage() {
   const asked = useSearchText();
   const { search } = asked;
   const suppressions = useRows('suppressions.list', { search });
-  const [opened, { open, close }] = useDisclosure();
+  const [opened, { open, close }] = useDialogInAddress('addresses', may);
   return (
     <Page
       title="Suppressions"
