@@ -2,6 +2,7 @@
 import { ActionIcon, Badge, Button, Table, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
 import type { Suppression } from '../../../../src/client/operations.ts';
 import { api, useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
@@ -71,7 +72,7 @@ const nobody = {
 
 const toneOfReason = { bounce: 'red', complaint: 'orange', unsubscribe: 'blue', manual: 'gray' };
 
-function SuppressionLine({ row }: { row: Suppression }) {
+const SuppressionLine = memo(function SuppressionLine({ row }: { row: Suppression }) {
   const may = useMay('developer');
   const confirm = useConfirm();
   const remove = useChange('suppressions.remove', {
@@ -127,7 +128,7 @@ function SuppressionLine({ row }: { row: Suppression }) {
       </Table.Td>
     </Table.Tr>
   );
-}
+});
 
 function AddSuppressions({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const add = useChange('suppressions.add', {

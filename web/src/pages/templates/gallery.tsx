@@ -1,4 +1,5 @@
 // Templates: a gallery by category, each as it looks with its sample and the account's branding.
+import '@mantine/core/styles/Chip.css';
 import { Badge, Box, Button, Chip, Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
