@@ -185,9 +185,20 @@ describe.skipIf(!dashboard)('Two people on one template', () => {
     await page.getByRole('button', { name: 'Publish…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish version 2 of note?' });
     await dialog.getByRole('button', { name: 'Publish version 2' }).click();
-    await dialog.getByText('Someone saved version 3 of template "note"').waitFor();
+    // What they changed is shown at once, and the editor goes on with it.
+    const conflict = page.getByRole('dialog', { name: 'Someone else saved a version' });
+    await conflict.getByText('version 3 was saved since. This is what it changes.').waitFor();
+    const subject = conflict.getByRole('region', { name: 'Subject' });
+    await subject.locator('pre', { hasText: 'Theirs' }).waitFor();
+    await look(page, 'publish-conflict');
     const { published_version } = await call(account, 'GET', '/v1/templates/note/versions/newest');
     expect(published_version).toBe(1);
+    await conflict.getByRole('button', { name: 'Continue with version 3' }).click();
+    await page.getByText('Version 3', { exact: true }).waitFor();
+    expect(await page.getByLabel('Subject').inputValue()).toBe('Theirs');
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    await page.getByRole('button', { name: 'Publish version 3' }).click();
+    await page.getByText('Version 3 is in use').waitFor();
   });
 });
 

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Page, Request } from 'playwright-core';
+import type { Page, Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pagesFolder } from '../../src/dashboard/server.ts';
 import { makeUser, openSignedIn } from '../dashboard/dashboard-client.ts';
@@ -72,6 +72,66 @@ describe.skipIf(!dashboard)('The keyboard', PATIENT, () => {
     await page.waitForURL('**/messages?q=*');
     expect(await page.getByLabel('Search messages').inputValue()).toBe('to:ada@example.net');
     await page.getByText('Second').waitFor();
+  });
+
+  it('⌘K keeps what is typed before its code is here, also when that never comes', async () => {
+    const code = '**/assets/palette-*.js';
+    const held: Route[] = [];
+    await page.route(code, (route) => void held.push(route));
+    await page.goto('/keys');
+    const opener = page.getByRole('button', { name: 'Create a key' });
+    await opener.focus();
+    await page.keyboard.press('Control+k');
+    // Not the keys of the page: `/` and `?` open something there.
+    await page.keyboard.type('au/?');
+    await page.keyboard.press('Escape');
+    expect(await opener.evaluate('document.activeElement.textContent')).toBe('Create a key');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('aux');
+    await page.keyboard.press('Backspace');
+    for (const route of held) await route.continue();
+    await palette().waitFor();
+    await page.keyboard.type('dit');
+    expect(await palette().inputValue()).toBe('audit');
+    await page.getByRole('option', { name: 'Audit Page', selected: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await palette().waitFor({ state: 'detached' });
+    await expect.poll(() => page.locator(':focus').textContent()).toBe('Create a key');
+    await page.keyboard.press('Control+k');
+    expect(await palette().inputValue()).toBe('');
+    await page.unroute(code);
+    await page.route(code, (route) => route.abort());
+    await page.goto('/keys');
+    await opener.waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByText('A part of this page could not be loaded').waitFor();
+    await page.unroute(code);
+    await page.goto('/keys');
+    await opener.waitFor();
+  });
+
+  it.each([
+    ['Create an API key', 'Create an API key'],
+    ['Add a domain', 'Add a domain'],
+    ['Add a sender address', 'Add an address'],
+    ['Add a webhook endpoint', 'Add an endpoint'],
+    ['Suppress addresses', 'Suppress addresses'],
+    ['New template', 'New template'],
+    ['New stream', 'New stream'],
+    ['Invite someone', 'Invite'],
+  ])('⌘K, %s: opens its dialog', async (action, dialog) => {
+    await page.keyboard.press('Control+k');
+    await palette().fill(action);
+    await page.getByRole('option', { name: action, selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    const opened = page.getByRole('dialog', { name: dialog });
+    await opened.waitFor();
+    await palette().waitFor({ state: 'detached' });
+    // Whoever named it types on in it.
+    await expect.poll(() => opened.locator(':focus').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await opened.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('');
   });
 
   it.each([
@@ -255,8 +315,6 @@ describe.skipIf(!dashboard)('Without a mouse', PATIENT, () => {
 
   it('one creates a key', async () => {
     await goTo('Create an API key', 'API keys');
-    await tabTo('Create a key');
-    await press('Enter');
     await page.getByRole('dialog').getByLabel('Name').waitFor();
     await type('By hand');
     await press('Enter');

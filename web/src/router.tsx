@@ -21,6 +21,9 @@ const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
   component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
+  // Which dialog of the page is open (parts/dialog-in-address.ts).
+  validateSearch: ({ dialog }): { dialog?: string | undefined } =>
+    typeof dialog === 'string' ? { dialog } : {},
   beforeLoad: async ({ context, location }) => {
     const { state, me } = await context.queries.ensureQueryData(sessionQuery);
     if (state === 'set-up') throw redirect({ to: '/setup' });

@@ -13,6 +13,8 @@ const FOCUSABLE = 'a[href], button, input, textarea, select, [tabindex], [conten
 let last: HTMLElement | null = null;
 
 function note({ target }: Event): void {
+  // What stands in for a dialog goes when that comes: nothing leads back to it.
+  if (target instanceof Element && target.closest('[role=dialog][aria-busy]')) return;
   last = target instanceof Element ? target.closest<HTMLElement>(FOCUSABLE) : null;
 }
 document.addEventListener('focusin', note, true);

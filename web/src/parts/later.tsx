@@ -19,9 +19,16 @@ export function tellMissing(): void {
   );
 }
 
+interface OnceOpenedProps {
+  opened: boolean;
+  /** Stands there until it is fetched. */
+  meanwhile?: ReactNode;
+  children: ReactNode;
+}
+
 /** A dialog, from when it is first opened. It stays: closing, it fades and gives back the focus. */
-export function OnceOpened({ opened, children }: { opened: boolean; children: ReactNode }) {
+export function OnceOpened({ opened, meanwhile, children }: OnceOpenedProps) {
   const [wasOpened, setWasOpened] = useState(opened);
   if (opened && !wasOpened) setWasOpened(true);
-  return wasOpened && <Suspense>{children}</Suspense>;
+  return wasOpened && <Suspense fallback={opened && meanwhile}>{children}</Suspense>;
 }

@@ -31,17 +31,33 @@ const MORE_PAGES = [
   { to: '/connect/reference', label: 'API reference' },
 ] as const;
 
-export function Palette({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const [typed, setTyped] = useState('');
+/** What pages have a dialog for; it is open when they are there. */
+const ACTIONS = [
+  { label: 'Create an API key', to: '/keys', dialog: 'key', role: 'developer' },
+  { label: 'Add a domain', to: '/senders', dialog: 'domain', role: 'developer' },
+  { label: 'Add a sender address', to: '/senders', dialog: 'address', role: 'developer' },
+  { label: 'Add a webhook endpoint', to: '/webhooks', dialog: 'endpoint', role: 'developer' },
+  { label: 'Suppress addresses', to: '/suppressions', dialog: 'addresses', role: 'developer' },
+  { label: 'New template', to: '/templates', dialog: 'template', role: 'developer' },
+  { label: 'New stream', to: '/streams', dialog: 'stream', role: 'developer' },
+  { label: 'Invite someone', to: '/team', dialog: 'invitation', role: 'owner' },
+] as const;
+
+interface PaletteProps {
+  opened: boolean;
+  /** Kept by the shell, from before this was here. */
+  typed: string;
+  onType: (text: string) => void;
+  onClose: () => void;
+}
+
+export function Palette({ opened, typed, onType, onClose }: PaletteProps) {
   const [active, setActive] = useState(0);
   const id = useId();
   const choices = useChoices(typed, opened);
   const chosen = choices[Math.min(active, choices.length - 1)];
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed last time is over
-  useEffect(() => {
-    setTyped('');
-    setActive(0);
-  }, [opened]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was chosen last time is over
+  useEffect(() => setActive(0), [opened]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another choice, not the same made again
   useEffect(() => {
     if (opened) chosen?.ahead?.();
@@ -92,7 +108,7 @@ export function Palette({ opened, onClose }: { opened: boolean; onClose: () => v
         ref={takeFocus}
         value={typed}
         onChange={(event) => {
-          setTyped(event.currentTarget.value);
+          onType(event.currentTarget.value);
           setActive(0);
         }}
         onKeyDown={onKeyDown}
@@ -120,8 +136,11 @@ export function Palette({ opened, onClose }: { opened: boolean; onClose: () => v
   );
 }
 
-/** Mantine would do it a moment later, and the first letters be lost. */
-const takeFocus = (box: HTMLElement | null): void => box?.focus();
+/** Mantine would do it a moment later, and letters be lost. Behind what was typed before it came. */
+function takeFocus(box: HTMLInputElement | null): void {
+  box?.focus();
+  box?.setSelectionRange(box.value.length, box.value.length);
+}
 
 /** Arrows may lead beyond the edge of the list. */
 const intoView = (option: HTMLElement | null): void => option?.scrollIntoView({ block: 'nearest' });
@@ -136,21 +155,20 @@ function useChoices(typed: string, opened: boolean): Choice[] {
   const text = typed.trim();
   const { accounts, account, locked } = useMe();
   const enter = useEnter();
-  const may = useMay('developer');
+  const roles = { developer: useMay('developer'), owner: useMay('owner') };
   const entries = useEntries();
   const templates = useRead('templates.list', {}, { enabled: opened && !!account && !locked });
   const things = useThings(opened && text !== '' && !!account && !locked);
   const pages = [...entries, ...MORE_PAGES].map(
     ({ to, label }): Choice => ({ label, kind: 'Page', ...leads({ to }) }),
   );
-  const actions: Choice[] = may
-    ? [
-        ['Create an API key', '/keys'] as const,
-        ['Add a sender', '/senders'] as const,
-        ['Add a webhook', '/webhooks'] as const,
-        ['Suppress an address', '/suppressions'] as const,
-      ].map(([label, to]) => ({ label, kind: 'Action', ...leads({ to }) }))
-    : [];
+  const actions = ACTIONS.filter(({ role }) => roles[role]).map(
+    ({ label, to, dialog }): Choice => ({
+      label,
+      kind: 'Action',
+      ...leads({ to, search: { dialog } }),
+    }),
+  );
   const others = accounts
     .filter(({ id }) => id !== account?.id)
     .map(

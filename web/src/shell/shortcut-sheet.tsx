@@ -1,4 +1,5 @@
 // What the keyboard can do, on one sheet.
+import '@mantine/core/styles/Kbd.css';
 import { Group, Kbd, Table } from '@mantine/core';
 import { Dialog } from '../parts/dialog.tsx';
 import { SHORTCUTS } from './shortcuts.ts';

@@ -1,4 +1,5 @@
 // Account and plan: quota and rate, what is blocked and why, the name, and how emails are tracked.
+import '@mantine/core/styles/Progress.css';
 import {
   Alert,
   Badge,

@@ -1,5 +1,6 @@
 // Audit: who changed what, when, through which door, and what it was before. For owners.
 import { Group, Table, Text } from '@mantine/core';
+import { memo } from 'react';
 import type { AuditEntry } from '../../../../src/client/operations.ts';
 import { useRows } from '../../operations.ts';
 import { HistoryIcon } from '../../parts/icons.tsx';
@@ -47,11 +48,8 @@ const doors: Record<string, string> = {
   cli: 'command line',
 };
 
-function AuditLine({
-  row: { at, actor, door, action, target, before, after },
-}: {
-  row: AuditEntry;
-}) {
+const AuditLine = memo(function AuditLine({ row }: { row: AuditEntry }) {
+  const { at, actor, door, action, target, before, after } = row;
   return (
     <Table.Tr style={{ verticalAlign: 'top' }}>
       <Table.Td data-label="When">
@@ -76,7 +74,7 @@ function AuditLine({
       </Table.Td>
     </Table.Tr>
   );
-}
+});
 
 function sayWho({ kind, name, id }: AuditEntry['actor']): string {
   if (kind === 'command') return 'An operator, on the command line';

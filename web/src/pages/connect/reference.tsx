@@ -1,5 +1,6 @@
 // The API's reference, out of the service's own openapi.json: what each operation is for, the scope
 // it takes, and its fields. Linked from Connect.
+import '@mantine/core/styles/Accordion.css';
 import { Accordion, Badge, Code, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

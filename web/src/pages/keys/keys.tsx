@@ -1,10 +1,10 @@
 // API keys: make one (shown once), see what each may do and when it was last used, revoke.
 import { ActionIcon, Badge, Button, Group, Switch, Table, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ApiKey } from '../../../../src/client/operations.ts';
 import { useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
+import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { KeysIcon, PlusIcon, TrashIcon } from '../../parts/icons.tsx';
 import { List, RowTable } from '../../parts/list.tsx';
 import { LoadingRows, Page, Section } from '../../parts/page.tsx';
@@ -19,7 +19,7 @@ import { NewKeyDialog } from './new-key.tsx';
 export function KeysPage() {
   const may = useMay('developer');
   const keys = useRows('keys.list', {}, { watched: true });
-  const [opened, { open, close }] = useDisclosure();
+  const [opened, { open, close }] = useDialogInAddress('key', may);
   const { revoked: withRevoked = false } = useSearch({ from: '/inside/keys' });
   const navigate = useNavigate({ from: '/keys' });
   const shown = keys.rows.filter((key) => withRevoked || key.revoked_at === null);

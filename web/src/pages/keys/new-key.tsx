@@ -1,5 +1,8 @@
 // The dialog that makes a key: what it may do, limits for agents, and then the key itself, this
 // once.
+import '@mantine/core/styles/Checkbox.css';
+import '@mantine/core/styles/CheckboxCard.css';
+import '@mantine/core/styles/CheckboxIndicator.css';
 import '@mantine/core/styles/Pill.css';
 import '@mantine/core/styles/PillsInput.css';
 import {

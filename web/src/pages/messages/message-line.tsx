@@ -1,11 +1,12 @@
-// One message in a list.
+// One message in a list, of which there may be thousands: each is drawn again only when it changes.
 import { Badge, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
 import type { MessageSummary } from '../../../../src/client/operations.ts';
 import { isScheduled, MessageState } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 
-export function MessageLine({ row }: { row: MessageSummary }) {
+export const MessageLine = memo(function MessageLine({ row }: { row: MessageSummary }) {
   const [first, ...others] = row.recipients;
   return (
     <Link to="/messages/$id" params={{ id: row.id }} className="row-link message-line">
@@ -31,4 +32,4 @@ export function MessageLine({ row }: { row: MessageSummary }) {
       </Text>
     </Link>
   );
-}
+});

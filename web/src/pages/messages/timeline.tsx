@@ -1,6 +1,7 @@
 // The story of a message, oldest first: when each thing happened, how long after it was accepted,
 // and to how many recipients. Of a message to many, what happened alike is one step; attempts that
 // were put off are steps too.
+import '@mantine/core/styles/Timeline.css';
 import { Text, Timeline } from '@mantine/core';
 import type { DeliveryAttempt, MessageDetails } from '../../../../src/client/operations.ts';
 import { capital, type Tone, toneOfStatus } from '../../parts/status.tsx';

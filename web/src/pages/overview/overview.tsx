@@ -1,5 +1,6 @@
 // Overview: what needs an action, today's quota, and what happened to emails. Before the first
 // email: the quickstart.
+import '@mantine/core/styles/Progress.css';
 import {
   Alert,
   Box,

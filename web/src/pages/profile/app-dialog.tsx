@@ -1,4 +1,5 @@
 // Sets up an authenticator app: a code to scan, and the first six digits back.
+import '@mantine/core/styles/Image.css';
 import { Anchor, Image, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { call, useAction } from '../../api.ts';

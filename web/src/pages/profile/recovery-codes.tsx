@@ -1,4 +1,7 @@
 // Recovery codes, shown only once: they stay until somebody says that they are saved.
+import '@mantine/core/styles/Checkbox.css';
+import '@mantine/core/styles/CheckboxCard.css';
+import '@mantine/core/styles/CheckboxIndicator.css';
 import { Alert, Button, Checkbox, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { Copy } from '../../parts/copy.tsx';

@@ -1,5 +1,6 @@
 // One domain: whether it is verified, and the DNS records it needs, each with what the last check
 // found.
+import '@mantine/core/styles/Accordion.css';
 import {
   Accordion,
   ActionIcon,

@@ -1,9 +1,9 @@
 // Senders: who this account may send as. Domains with the DNS records that prove them, and single
 // addresses.
 import { Button, Stack, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useChange, useRows } from '../../operations.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { ActionForm } from '../../parts/form.tsx';
 import { PlusIcon, SendersIcon } from '../../parts/icons.tsx';
 import { List } from '../../parts/list.tsx';
@@ -28,7 +28,7 @@ const useDomains = () => useRows('domains.list', {}, { watched: true });
 
 function Domains({ domains }: { domains: ReturnType<typeof useDomains> }) {
   const may = useMay('developer');
-  const [adding, dialog] = useDisclosure();
+  const [adding, dialog] = useDialogInAddress('domain', may);
   const add = may && (
     <Button leftSection={<PlusIcon size={16} />} onClick={dialog.open}>
       Add a domain
@@ -67,7 +67,7 @@ function Domains({ domains }: { domains: ReturnType<typeof useDomains> }) {
 function Addresses() {
   const may = useMay('developer');
   const addresses = useRows('addresses.list', {}, { watched: true });
-  const [adding, dialog] = useDisclosure();
+  const [adding, dialog] = useDialogInAddress('address', may);
   const add = may && (
     <Button variant="default" leftSection={<PlusIcon size={16} />} onClick={dialog.open}>
       Add an address

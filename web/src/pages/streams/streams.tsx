@@ -6,6 +6,7 @@ import type { Stream } from '../../../../src/client/operations.ts';
 import { DEFAULT_STREAM } from '../../../../src/messages/stream.ts';
 import { useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
+import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { EditIcon, PlusIcon, TrashIcon } from '../../parts/icons.tsx';
 import { List, RowTable } from '../../parts/list.tsx';
 import { LoadingRows, Page } from '../../parts/page.tsx';
@@ -17,15 +18,15 @@ import { StreamDialog } from './stream-dialog.tsx';
 export function StreamsPage() {
   const may = useMay('developer');
   const streams = useRows('streams.list', {});
-  // Undefined: the dialog is closed. Null: it makes a new one.
-  const [edited, setEdited] = useState<Stream | null>();
+  const [edited, setEdited] = useState<Stream>();
+  const [making, { open, close }] = useDialogInAddress('stream', may);
   return (
     <Page
       title="Streams"
       lead="The kinds of email you send. A recipient who leaves one still gets the others, and always gets what they need to sign in."
       actions={
         may && (
-          <Button leftSection={<PlusIcon size={16} />} onClick={() => setEdited(null)}>
+          <Button leftSection={<PlusIcon size={16} />} onClick={open}>
             New stream
           </Button>
         )
@@ -40,7 +41,10 @@ export function StreamsPage() {
           </RowTable>
         )}
       </List>
-      <StreamDialog stream={edited} onClose={() => setEdited(undefined)} />
+      <StreamDialog
+        stream={making ? null : edited}
+        onClose={making ? close : () => setEdited(undefined)}
+      />
     </Page>
   );
 }

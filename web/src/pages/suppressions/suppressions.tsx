@@ -1,12 +1,13 @@
 // Suppressions: addresses that get nothing more, why, and the way back.
 import { ActionIcon, Badge, Button, Table, Textarea } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
 import type { Suppression } from '../../../../src/client/operations.ts';
 import { api, useChange, useRows } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { ActionForm } from '../../parts/form.tsx';
 import { DownloadIcon, PlusIcon, SuppressionsIcon, TrashIcon } from '../../parts/icons.tsx';
 import { List, RowTable, SearchBox } from '../../parts/list.tsx';
@@ -23,7 +24,7 @@ export function SuppressionsPage() {
   const asked = useSearchText();
   const { search } = asked;
   const suppressions = useRows('suppressions.list', { search });
-  const [opened, { open, close }] = useDisclosure();
+  const [opened, { open, close }] = useDialogInAddress('addresses', may);
   return (
     <Page
       title="Suppressions"
@@ -71,7 +72,7 @@ const nobody = {
 
 const toneOfReason = { bounce: 'red', complaint: 'orange', unsubscribe: 'blue', manual: 'gray' };
 
-function SuppressionLine({ row }: { row: Suppression }) {
+const SuppressionLine = memo(function SuppressionLine({ row }: { row: Suppression }) {
   const may = useMay('developer');
   const confirm = useConfirm();
   const remove = useChange('suppressions.remove', {
@@ -127,7 +128,7 @@ function SuppressionLine({ row }: { row: Suppression }) {
       </Table.Td>
     </Table.Tr>
   );
-}
+});
 
 function AddSuppressions({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const add = useChange('suppressions.add', {

@@ -10,12 +10,12 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import type { Invitation, Member } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { ActionForm } from '../../parts/form.tsx';
 import { CrossIcon, PlusIcon } from '../../parts/icons.tsx';
 import { List, RowTable } from '../../parts/list.tsx';
@@ -43,7 +43,7 @@ export function TeamPage() {
   const owner = useMay('owner');
   const team = useRead('team.list', {});
   const invited = useRead('team.listInvitations', {});
-  const [inviting, dialog] = useDisclosure();
+  const [inviting, dialog] = useDialogInAddress('invitation', owner);
   return (
     <Page
       title="Team"

@@ -14,7 +14,7 @@ interface ConflictProps {
   /** The version that the draft was begun from. */
   base: number;
   mine: Draft;
-  onMerged: (draft: Draft, base: number) => void;
+  onMerged: (draft: Draft, theirs: TemplateVersion) => void;
   onClose: () => void;
 }
 
@@ -90,16 +90,19 @@ function Merge({ base, theirs, mine, onMerged, onClose }: MergeProps) {
     const merged = Object.fromEntries(
       parts.map(({ part, regions }) => [part, readPart(part, mergedText(regions, decided[part]))]),
     );
-    onMerged({ ...mine, ...merged }, theirs.version!);
+    onMerged({ ...mine, ...merged }, theirs);
   };
+  const isMineToo = parts.some(({ regions }) => regions.some((it) => isMine(it)));
   const both = parts.flatMap(({ regions }) => regions.filter((it) => it.changedBy === 'both'));
   return (
     <Stack>
       <Text size="sm">
         You started from version {base.version}; version {theirs.version} was saved since.{' '}
-        {both.length === 0
-          ? 'The two changes do not overlap, so both can be kept.'
-          : `Both of you changed the same lines in ${both.length === 1 ? 'one place' : `${both.length} places`}: choose which to keep.`}
+        {!isMineToo
+          ? 'This is what it changes.'
+          : both.length === 0
+            ? 'The two changes do not overlap, so both can be kept.'
+            : `Both of you changed the same lines in ${both.length === 1 ? 'one place' : `${both.length} places`}: choose which to keep.`}
       </Text>
       {parts.map(({ part, regions }) => (
         <section key={part} aria-label={LABELS[part]}>
@@ -125,11 +128,15 @@ function Merge({ base, theirs, mine, onMerged, onClose }: MergeProps) {
         <Button variant="default" onClick={onClose}>
           Keep editing, decide later
         </Button>
-        <Button onClick={merge}>Merge into my draft</Button>
+        <Button onClick={merge}>
+          {isMineToo ? 'Merge into my draft' : `Continue with version ${theirs.version}`}
+        </Button>
       </Group>
     </Stack>
   );
 }
+
+const isMine = ({ changedBy }: Region): boolean => changedBy === 'me' || changedBy === 'both';
 
 interface RegionProps {
   region: Region;

@@ -1,12 +1,14 @@
 // Templates: a gallery by category, each as it looks with its sample and the account's branding.
+import '@mantine/core/styles/Chip.css';
 import { Badge, Box, Button, Chip, Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
-import { useDisclosure, useIntersection } from '@mantine/hooks';
+import { useIntersection } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { OwnTemplate, TemplatePreview } from '../../../../src/client/operations.ts';
 import { type Category, categories } from '../../../../src/templates/categories.ts';
 import { api, type Output, useRead } from '../../operations.ts';
+import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { EmailFrame } from '../../parts/email-frame.tsx';
 import { PlusIcon, TemplatesIcon } from '../../parts/icons.tsx';
 import { List, SearchBox } from '../../parts/list.tsx';
@@ -31,7 +33,7 @@ export function TemplatesPage() {
       replace: true,
     });
   const asked = useSearchText();
-  const [creating, dialog] = useDisclosure();
+  const [creating, dialog] = useDialogInAddress('template', may);
   const all = offered.data && own.data ? rowsOf(offered.data, own.data) : [];
   const hits = all.filter((row) => fits(row, shown, asked.search));
   return (

@@ -21,7 +21,7 @@ import { Fault } from '../../parts/fault.tsx';
 import { later } from '../../parts/later.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
 import { Time } from '../../parts/time.tsx';
-import { templateReads } from './reads.ts';
+import { isStale, templateReads } from './reads.ts';
 
 const Diff = later(async () => (await import('./diff.tsx')).Diff);
 
@@ -30,10 +30,12 @@ interface PublishProps {
   version: number;
   /** The newest version that whoever publishes has seen. */
   newest: number;
+  /** Somebody saved a later one; where there is no draft to merge it into, it is told. */
+  onStale?: () => void;
   onClose: () => void;
 }
 
-export function PublishDialog({ slug, version, newest, onClose }: PublishProps) {
+export function PublishDialog({ slug, version, newest, onStale, onClose }: PublishProps) {
   const rehearsal = useRead('templates.rehearse', { slug, version }, { fresh: true });
   const failing = rehearsal.data?.sends.filter(({ faults }) => faults.length > 0).length ?? 0;
   const publish = useChange('templates.publish', {
@@ -43,6 +45,10 @@ export function PublishDialog({ slug, version, newest, onClose }: PublishProps) 
       onClose();
     },
   });
+  const refused = (fault: Error) => {
+    if (onStale && isStale(fault)) onStale();
+    else tellFault(fault);
+  };
   return (
     <Dialog
       opened
@@ -74,7 +80,7 @@ export function PublishDialog({ slug, version, newest, onClose }: PublishProps) 
             loading={publish.isPending}
             disabled={rehearsal.isPending}
             onClick={() =>
-              publish.mutate({ slug, version, base_version: newest }, { onError: tellFault })
+              publish.mutate({ slug, version, base_version: newest }, { onError: refused })
             }
           >
             {failing > 0 ? 'Publish anyway' : `Publish version ${version}`}

@@ -1,4 +1,5 @@
 // What a page about templates has read.
+import { SandmartinError } from '../../../../src/client/calls.ts';
 import type { OperationName } from '../../operations.ts';
 
 /** The reads that a change of one's own templates makes stale. */
@@ -10,3 +11,7 @@ export const templateReads = [
   'templates.render',
   'templates.renderSeveral',
 ] satisfies OperationName[];
+
+/** Refused because somebody saved a later version. */
+export const isStale = (fault: unknown): boolean =>
+  fault instanceof SandmartinError && fault.code === 'stale';

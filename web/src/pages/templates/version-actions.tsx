@@ -1,10 +1,9 @@
 // Saving and publishing what the editor shows, and the dialogs that they may lead to.
 import { Suspense, useState } from 'react';
-import { SandmartinError } from '../../../../src/client/calls.ts';
 import { useChange } from '../../operations.ts';
 import { later } from '../../parts/later.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
-import { templateReads } from './reads.ts';
+import { isStale, templateReads } from './reads.ts';
 import type { Work } from './work.ts';
 
 const ConflictDialog = later(async () => (await import('./conflict.tsx')).ConflictDialog);
@@ -20,7 +19,7 @@ export function useVersionActions(slug: string, work: Work) {
   const [conflict, setConflict] = useState(false);
   const [publishing, setPublishing] = useState<number>();
   const refused = (fault: unknown) => {
-    if (fault instanceof SandmartinError && fault.code === 'stale') setConflict(true);
+    if (isStale(fault)) setConflict(true);
     else tellFault(fault);
   };
   const keep = async () => {
@@ -42,8 +41,8 @@ export function useVersionActions(slug: string, work: Work) {
           <ConflictDialog
             {...{ slug, base }}
             mine={draft}
-            onMerged={(merged, version) => {
-              work.merge(merged, version);
+            onMerged={(merged, theirs) => {
+              work.merge(merged, theirs);
               setConflict(false);
             }}
             onClose={() => setConflict(false)}
@@ -54,6 +53,10 @@ export function useVersionActions(slug: string, work: Work) {
             slug={slug}
             version={publishing}
             newest={publishing}
+            onStale={() => {
+              setPublishing(undefined);
+              setConflict(true);
+            }}
             onClose={() => setPublishing(undefined)}
           />
         )}

@@ -35,9 +35,11 @@ export function useWork(template: TemplateVersion) {
       setBase(version);
       setRestored(undefined);
     },
-    merge: (merged: Draft, version: number) => {
+    /** The stream is no part of a version. */
+    merge: (merged: Draft, theirs: TemplateVersion) => {
       setDraft(merged);
-      setBase(version);
+      setSaved(({ stream }) => ({ ...draftOf(theirs), stream }));
+      setBase(theirs.version!);
     },
     discard: () => {
       setDraft(draftOf(template));

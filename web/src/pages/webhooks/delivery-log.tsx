@@ -12,6 +12,7 @@ import {
 } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { memo, useCallback } from 'react';
 import type { WebhookDelivery } from '../../../../src/client/operations.ts';
 import { type Input, useRead, useRows } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
@@ -30,11 +31,14 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
   const navigate = useNavigate({ from: '/webhooks/$id' });
   const setFilter = (state: Filter) =>
     void navigate({ search: state === 'all' ? {} : { state }, replace: true });
-  const setOpenId = (delivery: string | undefined) =>
-    void navigate({
-      search: ({ state }) => ({ ...(state && { state }), ...(delivery && { delivery }) }),
-      replace: true,
-    });
+  const setOpenId = useCallback(
+    (delivery: string | undefined) =>
+      void navigate({
+        search: ({ state }) => ({ ...(state && { state }), ...(delivery && { delivery }) }),
+        replace: true,
+      }),
+    [navigate],
+  );
   const client = useQueryClient();
   const deliveries = useRows(
     'webhooks.listDeliveries',
@@ -83,7 +87,7 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
         {(rows) => (
           <RowBox>
             {rows.map((row) => (
-              <DeliveryLine key={row.id} row={row} onOpen={() => setOpenId(row.id)} />
+              <DeliveryLine key={row.id} row={row} onOpen={setOpenId} />
             ))}
           </RowBox>
         )}
@@ -101,9 +105,14 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
   );
 }
 
-function DeliveryLine({ row, onOpen }: { row: WebhookDelivery; onOpen: () => void }) {
+interface DeliveryLineProps {
+  row: WebhookDelivery;
+  onOpen: (id: string) => void;
+}
+
+const DeliveryLine = memo(function DeliveryLine({ row, onOpen }: DeliveryLineProps) {
   return (
-    <UnstyledButton className="row-link log-line" onClick={onOpen}>
+    <UnstyledButton className="row-link log-line" onClick={() => onOpen(row.id)}>
       <State tone={toneOfDelivery(row)}>{capital(row.state)}</State>
       <Text size="sm" fw={500}>
         {row.event_type}
@@ -121,7 +130,7 @@ function DeliveryLine({ row, onOpen }: { row: WebhookDelivery; onOpen: () => voi
       </Text>
     </UnstyledButton>
   );
-}
+});
 
 const filterOf = (filter: Filter): Pick<Input<'webhooks.listDeliveries'>, 'state' | 'failed'> => {
   if (filter === 'all') return {};

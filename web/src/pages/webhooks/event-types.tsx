@@ -1,4 +1,5 @@
 // Which events an endpoint is told of: all (also those to come), or a choice.
+import '@mantine/core/styles/Chip.css';
 import { Chip, Group, Stack, Switch } from '@mantine/core';
 import { EVENT_TYPES } from '../../../../src/client/operations.ts';
 

@@ -1,9 +1,9 @@
 // Webhooks: the endpoints that are told about events.
 import { Badge, Button, Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '../../../../src/client/operations.ts';
 import { useRead } from '../../operations.ts';
+import { useDialogInAddress } from '../../parts/dialog-in-address.ts';
 import { PlusIcon, WebhooksIcon } from '../../parts/icons.tsx';
 import { List, RowBox } from '../../parts/list.tsx';
 import { LoadingRows, Page } from '../../parts/page.tsx';
@@ -14,7 +14,7 @@ import { NewEndpointDialog } from './new-endpoint.tsx';
 export function WebhooksPage() {
   const may = useMay('developer');
   const webhooks = useRead('webhooks.list', {}, { watched: true });
-  const [opened, { open, close }] = useDisclosure();
+  const [opened, { open, close }] = useDialogInAddress('endpoint', may);
   const endpoints = webhooks.data?.data ?? [];
   const add = may && (
     <Button leftSection={<PlusIcon size={16} />} onClick={open}>

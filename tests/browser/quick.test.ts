@@ -1,0 +1,177 @@
+// As quick as the network allows, and no slower with many rows. Every page shows what it is about after one round trip to the
+// server at most, and with none once it was visited; a list of thousands of rows lays out those in sight.
+// Shown by what a page waits for, not by a clock: what is held here never comes.
+import type { Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSignedIn } from '../dashboard/dashboard-client.ts';
+import { captured } from '../support/captured.ts';
+import { inFull } from '../support/longer.ts';
+import { anEmail } from '../support/service.ts';
+import { openDashboard } from './dashboard.ts';
+
+const dashboard = await openDashboard({ WEBHOOK_ALLOW: '127.0.0.0/8' });
+afterAll(() => dashboard?.stop());
+
+const PATIENT = { timeout: 120_000 };
+const CALLS = /\/(v1|dashboard\/api)\//;
+
+let page: Page;
+const ids = { message: '', held: '', webhook: '', captured: '' };
+
+beforeAll(async () => {
+  if (!dashboard) return;
+  const { service, open } = dashboard;
+  const account = await service.account();
+  const { api } = await openSignedIn(service, { accountId: account.id });
+  ids.webhook = (await api.webhooks.create({ url: 'http://127.0.0.1:59999/hook' })).id;
+  ids.message = (await service.send(account.key, anEmail({ subject: 'Hello' }))).body.id;
+  const rules = { approval: 'always' as const };
+  const { secret } = await api.keys.create({ name: 'Held', scopes: ['email:send'], rules });
+  ids.held = (await service.send(secret, anEmail({ subject: 'Waits' }))).body.id;
+  await api.templates.clone({ slug: 'welcome' });
+  await api.suppressions.put({ address: 'ada@example.net' });
+  await captured(service.database, ids.message);
+  ids.captured = (await api.sandbox.list()).data[0]!.id;
+  page = await open({ accountId: account.id, role: 'owner', operator: true });
+}, 120_000);
+
+/** Each with something of what it is about. */
+const pages: [path: () => string, shows: string][] = [
+  [() => '/', 'of 50,000 recipients today'],
+  [() => '/messages', 'Hello'],
+  [() => `/messages/${ids.message}`, 'Timeline'],
+  [() => '/approvals', 'Waits'],
+  [() => `/approvals/${ids.held}`, 'Waits'],
+  [() => '/templates', 'Password reset'],
+  [() => '/templates/welcome', 'Test send'],
+  [() => '/templates/welcome/edit', 'Preheader'],
+  [() => '/branding', 'Logo'],
+  [() => '/senders', 'example.com'],
+  [() => '/webhooks', 'http://127.0.0.1:59999/hook'],
+  [() => `/webhooks/${ids.webhook}`, 'http://127.0.0.1:59999/hook'],
+  [() => '/connect', 'Paste one of these'],
+  [() => '/connect/reference', 'POST'],
+  [() => '/keys', 'Held'],
+  [() => '/streams', 'Service emails'],
+  [() => '/suppressions', 'ada@example.net'],
+  [() => '/audit', 'Clone template'],
+  [() => '/sandbox', 'Hello'],
+  [() => `/sandbox/${ids.captured}`, 'Hello'],
+  [() => '/team', 'people.example'],
+  [() => '/account', 'used today'],
+  [() => '/profile', 'This one'],
+  [() => '/operator', 'Active'],
+  [() => '/operator/relays', 'No relay yet'],
+];
+
+describe.skipIf(!dashboard)('Every page', PATIENT, () => {
+  /** As a link does it, without loading the document anew. */
+  const go = (path: string) =>
+    page.evaluate(`{
+      history.pushState({}, '', ${JSON.stringify(path)});
+      dispatchEvent(new PopStateEvent('popstate', { state: {} }));
+    }`);
+  const isThere = async (path: string, shows: string) => {
+    await page.waitForURL((url) => url.pathname === path);
+    const words = page.getByRole('main').getByText(shows, { exact: false }).first();
+    await words.waitFor({ timeout: 20_000 });
+  };
+
+  it.each(pages)('after one round trip: %s, %s', async (path, shows) => {
+    await page.goto('/nowhere');
+    await page.getByRole('heading', { name: 'Nothing nests here' }).waitFor();
+    const first: Route[] = [];
+    let isFirst = true;
+    const hold = (route: Route) => void (isFirst && first.push(route));
+    await page.route(CALLS, hold);
+    await go(path());
+    // Its code is here, and whatever it asks for by itself was asked for.
+    await page.getByRole('main').locator('h1:not(:text("Nothing nests here"))').waitFor();
+    await page.waitForLoadState('domcontentloaded');
+    await page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))',
+    );
+    isFirst = false;
+    for (const route of first) await route.continue();
+    await isThere(path(), shows);
+    await page.unroute(CALLS, hold);
+  });
+
+  it('again: from what was read before, while nothing answers', async () => {
+    await page.goto('/nowhere');
+    for (const [path, shows] of pages) {
+      await go(path());
+      await isThere(path(), shows);
+    }
+    await page.route(CALLS, () => undefined);
+    for (const [path, shows] of pages) {
+      await go(path());
+      await isThere(path(), shows);
+    }
+    await page.unroute(CALLS);
+  });
+});
+
+const MANY = 3000;
+
+interface Listed {
+  data: Record<string, unknown>[];
+}
+
+describe.skipIf(!dashboard)('A list of thousands of rows', PATIENT, () => {
+  const lists = [
+    { path: () => '/messages', call: '/v1/messages', key: 'id', opens: '/messages/' },
+    { path: () => '/suppressions', call: '/v1/suppressions', key: 'address', opens: null },
+    { path: () => '/audit', call: '/v1/audit', key: 'id', opens: null },
+    {
+      path: () => `/webhooks/${ids.webhook}`,
+      call: `/v1/webhooks/[^/]+/deliveries`,
+      key: 'id',
+      opens: 'delivery=',
+    },
+  ];
+
+  // Of each frame that lists have one.
+  it.each(inFull(lists, lists.slice(0, 2)))(
+    '$call is walked by keys, and lays out what is in sight',
+    async (list) => {
+      const calls = new RegExp(`${list.call}(\\?|$)`);
+      await page.goto('/nowhere');
+      // Rows as the service gives them, many times over.
+      await page.route(calls, async (route) => {
+        const answer = await route.fetch();
+        const [row] = ((await answer.json()) as Listed).data;
+        const data = Array.from({ length: MANY }, (_, n) => ({ ...row, [list.key]: `row${n}` }));
+        await route.fulfill({ response: answer, json: { data, next: null } });
+      });
+      await page.goto(list.path());
+      const rows = page.locator('#main :is(.row-link, .row-table tbody tr)');
+      await expect.poll(() => rows.count(), { timeout: 60_000 }).toBe(MANY);
+      for (const key of ['j', 'j', 'k', 'j']) await page.keyboard.press(key);
+      const place = `[...document.querySelectorAll('#main .row-link, #main .row-table tbody tr')]
+      .indexOf(document.activeElement)`;
+      expect(await page.evaluate(place)).toBe(1);
+      await rows.last().evaluate((row) => {
+        (row as unknown as { tabIndex: number }).tabIndex = -1;
+        (row as unknown as { focus(): void }).focus();
+      });
+      await page.keyboard.press('k');
+      expect(await page.evaluate(place)).toBe(MANY - 2);
+      expect(await page.evaluate(IN_SIGHT)).toBe(true);
+      if (list.opens !== null) {
+        // Rows of one link each; a table has to be laid out as a whole.
+        const session = await page.context().newCDPSession(page);
+        await session.send('Performance.enable');
+        const { metrics } = await session.send('Performance.getMetrics');
+        const { value } = metrics.find(({ name }) => name === 'LayoutObjects')!;
+        expect(value).toBeLessThan(MANY * 4);
+        await page.keyboard.press('Enter');
+        await page.waitForURL((url) => url.href.includes(list.opens!));
+      }
+      await page.unroute(calls);
+    },
+  );
+});
+
+const IN_SIGHT = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
+  document.activeElement.getBoundingClientRect())`;
