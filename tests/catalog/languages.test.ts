@@ -135,6 +135,21 @@ it('an incident says its state in the language of the email, and is over in ever
   expect(notice('Rolling back', 'de').subject).toMatch(/^Rolling back: /);
 });
 
+it('the month on the leaf of a calendar is short enough for one line', () => {
+  const ticket = catalog.templates.get('event-ticket')!;
+  for (const locale of LANGUAGES) {
+    for (let month = 1; month <= 12; month++) {
+      const start = `2026-${String(month).padStart(2, '0')}-04`;
+      const event = { ...(ticket.sample.event as object), start };
+      const { html } = render(ticket, fullBranding, { ...ticket.sample, event }, locale);
+      const [, name] = /color:[^"]*">([^<]+)<\/td><\/tr><tr><td class="ink" align="center"/.exec(
+        html,
+      )!;
+      expect(name!.length, `${locale}: ${name}`).toBeLessThan(8);
+    }
+  }
+});
+
 it('Japanese sentences stand without spaces between them', () => {
   for (const template of templates)
     expect(render(template, fullBranding, template.sample, 'ja').text).not.toContain('。 ');
