@@ -818,7 +818,7 @@ export interface TemplateVersion {
   version: number | null;
   /** Subject, Jinja2. */
   subject: string;
-  /** Preview line of mail programs, Jinja2. */
+  /** Preview line of email programs, Jinja2. */
   preheader: string;
   /** HTML, Jinja2. May extend layout.html and import macros.html. */
   html: string;
@@ -2582,7 +2582,7 @@ export interface Operations {
       stream?: string | null | undefined;
       /** Subject, Jinja2. */
       subject?: string | undefined;
-      /** Preview line of mail programs, Jinja2. */
+      /** Preview line of email programs, Jinja2. */
       preheader?: string | undefined;
       /** HTML, Jinja2. May extend layout.html and import macros.html. */
       html?: string | undefined;
@@ -2654,7 +2654,7 @@ export interface Operations {
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
-        /** Preview line of mail programs, Jinja2. */
+        /** Preview line of email programs, Jinja2. */
         preheader?: string | undefined;
         /** HTML, Jinja2. May extend layout.html and import macros.html. */
         html?: string | undefined;
@@ -2715,7 +2715,7 @@ export interface Operations {
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
-        /** Preview line of mail programs, Jinja2. */
+        /** Preview line of email programs, Jinja2. */
         preheader?: string | undefined;
         /** HTML, Jinja2. May extend layout.html and import macros.html. */
         html?: string | undefined;
@@ -2771,7 +2771,7 @@ export interface Operations {
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
-        /** Preview line of mail programs, Jinja2. */
+        /** Preview line of email programs, Jinja2. */
         preheader?: string | undefined;
         /** HTML, Jinja2. May extend layout.html and import macros.html. */
         html?: string | undefined;

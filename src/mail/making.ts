@@ -71,7 +71,7 @@ export function copiesFor(
 const hasWorkingLinks = (deps: MakingDeps, email: StoredEmail): boolean =>
   deps.isPublic() || email.head.sandbox === true;
 
-/** Composed and signed. Of a large email nothing is left behind its last copy. */
+/** Composed and signed. Of a large email nothing is kept after its last copy. */
 export async function makeCopy(
   deps: MakingDeps,
   email: StoredEmail,

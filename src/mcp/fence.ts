@@ -1,5 +1,5 @@
 // Text that strangers wrote, or that may have come from them: subjects, addresses, names, tags,
-// what servers and mail programs say. In tool results every text is between marks that are new on
+// what servers and email programs say. In tool results every text is between marks that are new on
 // each call, so nobody can write the end of one, unless it is known to be our own: sentences of
 // ours by the names of their fields, words of a closed list, and what is too plain to say anything.
 // What an agent passes on is freed of the marks again (unfenced), so that a copied sample emails

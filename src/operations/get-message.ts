@@ -1,4 +1,4 @@
-// get-message: the whole story of one mail. REST: GET /v1/messages/{sm_mail_id}.
+// get-message: the whole story of one email. REST: GET /v1/messages/{sm_mail_id}.
 import { z } from 'zod';
 import { type Approval, findApproval } from '../approvals/approvals.ts';
 import { EVENT_KINDS } from '../events/kinds.ts';

@@ -138,7 +138,7 @@ export const contentOperations = [
       requireScope(caller, 'messages:read');
       const { database } = deps;
       const message = await requireOpen(database, caller.accountId, sm_mail_id, via);
-      // A copy would be a mail of the account, which all its people may read.
+      // A copy would be an email of the account, which all its people may read.
       if (message.door === 'system') throw sealed();
       const content = await contentOf(database, caller.accountId, message);
       const { request, ...as } = await requestAgain(database, message, content);

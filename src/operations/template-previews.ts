@@ -35,7 +35,7 @@ export const fault = z.object({
   column: z.number().int().optional().describe('The column, from 1.'),
 });
 
-/** A mail, or why there is none. */
+/** An email, or why there is none. */
 export const preview = z
   .object({
     slug: z.string().describe('Slug of the template.'),

@@ -95,7 +95,7 @@ const variableInput = z.strictObject({
 
 const source = {
   subject: z.string().describe('Subject, Jinja2.'),
-  preheader: z.string().describe('Preview line of mail programs, Jinja2.'),
+  preheader: z.string().describe('Preview line of email programs, Jinja2.'),
   html: z.string().describe('HTML, Jinja2. May extend layout.html and import macros.html.'),
   text: z
     .string()

@@ -21,7 +21,7 @@ export interface RelaySettings {
   name: string;
   /** Null: what RELAY_URL says, which is the relay called `default`. */
   url: string | null;
-  /** Its share of the mail that no rule leads elsewhere; 0: only by rule, or when no other can. */
+  /** Its share of the email that no rule leads elsewhere; 0: only by rule, or when no other can. */
   weight: number;
   /** Of one delivery process; null: RELAY_CONNECTIONS. */
   connections: number | null;

@@ -1,4 +1,4 @@
-// The look: one accent (the green of the mails' default branding), warm neutrals, system fonts.
+// The look: one accent (the green of the emails' default branding), warm neutrals, system fonts.
 // main.tsx hands it to Mantine.
 import {
   type ActionIconProps,

@@ -11,7 +11,7 @@ import { Problem } from '../../errors.ts';
 
 const FIRST_LINE = Buffer.from('sandmartin backup 1\n');
 const HEAD_BYTES = 5;
-/** Larger ones are none of ours. */
+/** Larger ones are not ours. */
 const LARGEST_FRAME_BYTES = 64 * 1024 * 1024;
 
 export interface Manifest {

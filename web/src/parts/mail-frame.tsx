@@ -1,5 +1,5 @@
-// A mail as its reader sees it. It is somebody's HTML, so it is shown in a sandboxed frame of the
-// server's own, which has no origin, a policy of its own and no way out; the mail goes in and its
+// An email as its reader sees it. It is somebody's HTML, so it is shown in a sandboxed frame of the
+// server's own, which has no origin, a policy of its own and no way out; the email goes in and its
 // height comes back by messages.
 import { useEffect, useRef } from 'react';
 import { PREVIEW_FRAME } from '../../../src/dashboard/contract.ts';
@@ -9,10 +9,10 @@ interface FrameProps {
   title: string;
   /** A frame's `prefers-color-scheme` is the `color-scheme` of its element. */
   dark?: boolean;
-  /** False: as mail programs show it that load no images. */
+  /** False: as email programs show it that load no images. */
   images?: boolean;
   onHeight?: (height: number) => void;
-  /** The first words of the mail, hidden or not. */
+  /** The first words of the email, hidden or not. */
   onWords?: (words: string) => void;
   height: number;
   /** Of its reader's window; the frame's own by default. */

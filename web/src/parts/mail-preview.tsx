@@ -1,7 +1,7 @@
-// A mail before or after it was sent, as people will see it: the line in their inbox, on a desktop,
-// on a phone, in a dark mail program, without images, as plain text. Laid out at the reader's width
-// and then scaled: a narrow column on our page must not make it a phone's. Every page that shows a
-// mail shows it by this.
+// An email before or after it was sent, as people will see it: the line in their inbox, on a
+// desktop, on a phone, in a dark email program, without images, as plain text. Laid out at the
+// reader's width and then scaled: a narrow column on our page must not make it a phone's. Every
+// page that shows a mail shows it by this.
 import { ActionIcon, Alert, Box, Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
@@ -23,16 +23,18 @@ interface PreviewProps {
   /** Undefined: it is being made. */
   mail: ShownMail | undefined;
   title: string;
-  /** Why there is none, in words; the last mail that could be made stays below it. */
+  /** Why there is none, in words; the last email that could be made stays below it. */
   fault?: string | undefined;
   minHeight?: number;
-  /** Without switches, the whole mail scaled to the room there is. */
+  /** Without switches, the whole email scaled to the room there is. */
   plain?: boolean;
 }
 
 type View = 'desktop' | 'phone' | 'text';
 
-/** The column of 600 pixels that emails are made for, with the margin it has in a mail program. */
+/**
+ * The column of 600 pixels that emails are made for, with the margin it has in an email program.
+ */
 const WIDTHS = { desktop: 640, phone: 375 };
 
 export function MailPreview({ mail, title, fault, minHeight = 480, plain = false }: PreviewProps) {

@@ -11,7 +11,7 @@ export function Keyboard() {
   const [open, setOpen] = useState<'palette' | 'sheet' | null>(null);
   const close = () => setOpen(null);
   const openSheet = useCallback(() => setOpen('sheet'), []);
-  // Also while somebody types: it is no key of a text.
+  // Also while somebody types: it types nothing.
   useHotkeys([['mod+K', () => setOpen('palette')]], []);
   useShortcuts(openSheet);
   return (

@@ -79,7 +79,7 @@ function BrandingForm({ view }: { view: BrandingView }) {
     placeholderData: keepPreviousData,
     gcTime: 10_000,
   });
-  // The last mails that could be made stay while a field is wrong.
+  // The last emails that could be made stay while a field is wrong.
   const [shown, setShown] = useState(preview.data);
   useEffect(() => {
     if (preview.data) setShown(preview.data);
@@ -247,7 +247,7 @@ function useBrandingDraft(view: BrandingView) {
       setForm(merged);
       setBase({ version: theirs.version, form: formOf(theirs.branding) });
     },
-    // An upload is a version of its own; what was edited meanwhile stays.
+    // An upload is a version of its own; what was edited in the meantime stays.
     uploaded: ({ version, branding: { logo_url = '' } }: BrandingView) => {
       setForm((before) => ({ ...before, logo_url }));
       setBase(({ form }) => ({ version, form: { ...form, logo_url } }));

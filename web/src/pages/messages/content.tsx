@@ -1,4 +1,4 @@
-// What a message holds: the mail as its reader sees it, its text, headers, source and attachments.
+// What a message holds: the email as its reader sees it, its text, headers, source and attachments.
 import { Button, Group, Paper, Skeleton, Stack, Table, Text } from '@mantine/core';
 import type { MessageContent } from '../../../../src/client/operations.ts';
 import { api, useRead } from '../../operations.ts';

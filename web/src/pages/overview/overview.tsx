@@ -35,7 +35,7 @@ export function OverviewPage() {
   const navigate = useNavigate({ from: '/' });
   const show = (change: { days?: number; by?: By }) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
-  // Once the first mail is on its way its timeline stays in sight until the reader moves on.
+  // Once the first email is on its way its timeline stays in sight until the reader moves on.
   const [quickstarting, setQuickstarting] = useState<boolean>();
   const usage = useRead('usage.get', {}, { watched: true });
   const alerts = useRead('usage.listAlerts', {}, { watched: true });

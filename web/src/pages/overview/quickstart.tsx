@@ -1,4 +1,4 @@
-// The quickstart: a key, a call to paste, and a place that waits for the first mail and then shows
+// The quickstart: a key, a call to paste, and a place that waits for the first email and then shows
 // its story live.
 import { Button, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
@@ -18,7 +18,7 @@ export function QuickstartPanel({ usage, onDone }: { usage: Usage; onDone: () =>
   const [secret, setSecret] = useState<string>();
   const [first, setFirst] = useState<MessageSummary>();
   useLive<Output<'messages.list'>>(urlOf('live'), 'messages', ({ data: items }) => {
-    // The first to come stays the one that is watched. Invitations and the like are no first mail.
+    // The first to come stays the one that is watched. Invitations and the like do not count.
     setFirst((before) => before ?? items.findLast(({ door }) => door !== 'system'));
   });
   const story = useRef<HTMLDivElement>(null);

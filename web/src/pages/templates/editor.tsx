@@ -1,4 +1,4 @@
-// The template editor: source at the left, the mail at the right as one types, faults where they
+// The template editor: source at the left, the email at the right as one types, faults where they
 // are.
 import { Alert, Button, Group, Skeleton, Switch, Tabs, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
@@ -87,7 +87,7 @@ function Editor({ template, back }: { template: TemplateVersion; back: React.Rea
   const shown = faultsOf(preview.error);
   const faults = shown.length > 0 || dirty ? shown : faultsOf(actions.fault);
 
-  // The last mail that could be rendered stays while there is a fault.
+  // The last email that could be rendered stays while there is a fault.
   const [mail, setMail] = useState(preview.data);
   useEffect(() => {
     if (preview.data) setMail(preview.data);
