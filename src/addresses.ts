@@ -38,7 +38,7 @@ const PLAIN =
   /^[\w!#$%&'*+\-/=?^`{|}~]+(?:\.[\w!#$%&'*+\-/=?^`{|}~]+)*@(?:(?![a-z\d]{2}--)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?![a-z\d]{2}--)[a-z](?:[a-z\d-]{0,61}[a-z\d])?(?<!\.[a-z]|\d)$/i;
 
 // RFC 6531 3.3 allows every non-ASCII character in an atom. We take letters, marks, numbers,
-// punctuation and emoji; not symbols, spaces, controls and invisible characters, which no mail
+// punctuation and emoji; not symbols, spaces, controls and invisible characters, which no email
 // system hands out and which serve to deceive.
 const LOCAL_CHARACTER =
   /[\w!#$%&'*+\-/=?^`{|}~.]|(?![\x00-\x7f])(?:[\u200c-\u200d]|(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}\p{P}\p{Emoji_Presentation}])/u;
@@ -209,7 +209,7 @@ function parseDomain(written: string): string | AddressFault {
   if (domain === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(domain)) {
     return { fault: `"${domain}" is this machine itself, not a mail domain` };
   }
-  // No top-level domain has one letter or a hyphen with a digit. Names of one's own network may,
+  // No top-level domain has one letter or a hyphen with a digit. Names of a private network may,
   // but these two are slips: "shop.co.u" (a country code cut off) and "example.com-2" (a file
   // name's ending).
   if (/(?:^|\.)(?:ac|co|com|edu|gov|net|org)\.[a-z]$/.test(domain))

@@ -356,7 +356,7 @@ export interface Config {
   baseUrl: string;
   /** Undefined: the same as baseUrl. */
   trackingUrl: string | undefined;
-  /** Somebody said under which address recipients reach us. */
+  /** Somebody set the address at which recipients reach us. */
   isPublic: boolean;
   trustedProxies: readonly string[];
   mcpPort: number | undefined;

@@ -31,7 +31,7 @@ export interface ProblemExtras {
   at?: string;
   /** What is wrong where, for programs and editors; `detail` says it in a sentence. */
   faults?: readonly Fault[];
-  /** What helps on, such as `list_keys`; each door says it in its own words, or not at all. */
+  /** What to try next, such as `list_keys`; each door says it in its own words, or not at all. */
   see?: string;
   /** The limit that was met, for doors that show it. */
   limit?: LimitState;
@@ -59,7 +59,7 @@ export interface Fault {
   column?: number;
 }
 
-/** How a limit stands: what it is, what is left of it, and when it is whole again. */
+/** How a limit stands: what it is, what is left of it, and when it resets. */
 export interface LimitState {
   limit: number;
   remaining: number;

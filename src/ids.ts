@@ -1,4 +1,4 @@
-// Ids: ULIDs (48 bits of time, 80 of chance), shown as prefix + Crockford base32, stored as uuid.
+// Ids: ULIDs (48 bits of time, 80 random ones), shown as prefix + Crockford base32, stored as uuid.
 // The time in a message id picks its partition, so a read never scans.
 import { randomFillSync } from 'node:crypto';
 
@@ -19,7 +19,7 @@ export type IdPrefix =
   | 'sbx_'
   | 'fbk_';
 
-// One system call for 4,000 bytes of chance serves 400 ids.
+// One system call for 4,000 random bytes serves 400 ids.
 const chance = Buffer.allocUnsafe(4000);
 let chanceUsed = chance.length;
 

@@ -135,7 +135,7 @@ export async function startMaintenance(
         slicing = undefined;
       });
   }, SLICE_EVERY_MS);
-  /** One after the other: what became due behind the first is seen by the second. */
+  /** One after the other: what became due after the first is seen by the second. */
   let checking: Promise<void> = Promise.resolve();
   const checkDue = (): Promise<void> => {
     checking = checking.catch(() => undefined).then(() => checkDomains(deps, () => stopped));

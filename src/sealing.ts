@@ -10,7 +10,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * One byte that says how, 12 of chance, the tag, then the ciphertext. The label is bound in:
+ * One byte that says how, 12 random ones, the tag, then the ciphertext. The label is bound in:
  * elsewhere it does not open.
  */
 export function seal(key: Buffer, label: string, plain: Buffer): Buffer {

@@ -48,6 +48,18 @@ const FORBIDDEN: [wrong: RegExp, instead: string][] = [
   [/\bof which nobody knows\b/i, 'whose outcome is unknown'],
   [/label="now and then"/i, 'before and after'],
   [/lapsed unapproved/i, 'expired'],
+  [/\bwished for\b/i, 'asked for'],
+  [/\breckons?\b/i, 'counts, calculates'],
+  [/\bfor want of\b/i, 'for lack of'],
+  [/\bhelps on\b/i, 'what to try next'],
+  [/\b(?:bits|bytes|\d+) of chance\b/i, 'random'],
+  [/\bheld against\b|holds (?:it|them|sends) against/i, 'checked against, compared with'],
+  [/\banyhow\b/i, 'anyway'],
+  [/\bshall\b/i, 'should, is to'],
+  [/\bnone of ours\b/i, 'not ours'],
+  [/\b(?:is|was|be) mailed\b/i, 'emailed'],
+  [/\bstands? astray\b/i, 'is misplaced'],
+  [/\bfor who (?:said|looks|wrote|goes|asks)\b/i, 'for whoever'],
 ];
 
 const READ: [folder: string, ending: RegExp][] = [

@@ -136,7 +136,7 @@ export async function getAccount(database: Queryable, id: number): Promise<Accou
   return toAccount(row ?? noAccount(id));
 }
 
-/** By number; `after` is the one that the last page ended with. Without a page, all. */
+/** By number; `after` is the last one on the previous page. Without a page, all. */
 export async function listAccounts(
   database: Queryable,
   page: { after?: number | undefined; limit?: number } = {},

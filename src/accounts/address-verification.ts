@@ -7,7 +7,7 @@ import { type Identity, noIdentity, normaliseIdentity } from './identities.ts';
 import { makeToken, readToken } from './one-time-token.ts';
 import { RAISE_VERSION } from './version.ts';
 
-/** Under BASE_URL, with the token behind it. */
+/** Under BASE_URL, followed by the token. */
 export const VERIFY_PATH = '/verify/';
 
 const VALID_HOURS = 48;
@@ -33,11 +33,11 @@ export async function makeAddressToken(
 
 export interface SenderAddress extends Pick<Identity, 'verified' | 'verifiedBy' | 'createdAt'> {
   address: string;
-  /** A link was mailed and can still be used until then. */
+  /** A link was emailed and works until then. */
   linkUntil: string | null;
 }
 
-/** By address; `after` is the one that the last page ended with. */
+/** By address; `after` is the last one on the previous page. */
 export async function listAddresses(
   database: Queryable,
   accountId: number,
@@ -79,7 +79,7 @@ const toAddress = ({ createdAt, linkUntil, ...row }: AddressRow): SenderAddress 
   linkUntil: linkUntil?.toISOString() ?? null,
 });
 
-/** Which address the link is for; undefined when it is none of ours, too old or used. */
+/** Which address the link is for; undefined when it is not ours, has expired or was used. */
 export async function findAddress(database: Queryable, token: string): Promise<string | undefined> {
   const key = readToken(token);
   if (key === undefined) return undefined;

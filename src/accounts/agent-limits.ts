@@ -1,5 +1,5 @@
 // Agent limits: rules one API key can carry, so that it is safe to hand to a program that decides
-// by itself. Set when the key is made; agent-rules.ts holds sends against them; the daily cap is
+// by itself. Set when the key is made; agent-rules.ts checks sends against them; the daily cap is
 // counted in accept_sends (SQL).
 import { formatMailbox, parseMailbox } from '../addresses.ts';
 import { Problem, readTogether } from '../errors.ts';
@@ -55,7 +55,7 @@ export const LIMIT_COLUMNS = `allowed_recipients AS "allowedRecipients", templat
   no_bcc AS "noBcc", daily_cap AS "dailyCap", sandbox_only AS "sandboxOnly", approval,
   own_messages AS "ownMessages", senders, reply_to AS "replyTo", link_hosts AS "linkHosts"`;
 
-/** Null for a key without limits, so that its sends are asked nothing. */
+/** Null for a key without limits, so that its sends skip the checks. */
 export function limitsOf(row: AgentLimits): AgentLimits | null {
   const limits = pick(row);
   const limited = RULES.some((rule) => limits[rule] !== NO_LIMITS[rule]);
@@ -68,7 +68,7 @@ const pick = (row: AgentLimits): AgentLimits =>
   Object.fromEntries(RULES.map((rule) => [rule, row[rule]])) as unknown as AgentLimits;
 
 /**
- * Limits as somebody wished for them, checked: addresses normalised, the cap below the account's
+ * Limits as they were asked for, checked: addresses normalised, the cap below the account's
  * quota.
  */
 export async function readLimits(

@@ -1,4 +1,4 @@
-// The rules of an agent's key, held against one send. Before it: sending/accept.ts has read the
+// The rules of an agent's key, checked against one send. Before it: sending/accept.ts has read the
 // request. After it: the send goes on, or a Problem names the rule it breaks. The daily cap is
 // judged where it is counted, approval where the email is stored (approvals/).
 import { addressKey, formatMailbox, type Mailbox, parseMailbox } from '../addresses.ts';

@@ -1,5 +1,5 @@
 // Whether email from a domain can pass DMARC: a signature, or a return path, of a domain that
-// aligns with the one in From (RFC 9989 4.4). Gmail, Yahoo and Microsoft demand it. Found when a
+// aligns with the one in From (RFC 9989 4.4). Gmail, Yahoo and Microsoft require it. Found when a
 // domain is checked (domains.ts), told with every send (sending/accept.ts), in the dashboard and by
 // `doctor`.
 

@@ -1,5 +1,5 @@
 // What the owner of a domain could do better in a DMARC record that is otherwise fine: reports that
-// nobody asks for or that receivers may not send (RFC 9990), and tags that mean nothing any more
+// nobody asks for or that receivers may not send (RFC 9990), and obsolete tags
 // (RFC 9989). Asked by domains.ts when a domain is checked, and shown beside the record.
 import { type DmarcRecord, DnsSilent, findDmarc, organizationOf, readDmarc } from './dmarc.ts';
 import type { Dns } from './dns.ts';

@@ -94,11 +94,11 @@ async function recordAt(dns: Dns, domain: string): Promise<DmarcRecord | undefin
   const { values, unknown } = await dns.txt(`_dmarc.${domain}`);
   if (unknown) throw new DnsSilent(`DNS did not answer for _dmarc.${domain}`);
   const records = values.flatMap((value) => readDmarc(value) ?? []);
-  // 4.10: two of them are none.
+  // 4.10: two records count as none.
   return records.length === 1 ? records[0] : undefined;
 }
 
-/** Undefined: it is no DMARC record. */
+/** Undefined: it is not a DMARC record. */
 export function readDmarc(text: string): DmarcRecord | undefined {
   const [version, ...rest] = text.split(';').map((tag) => tag.trim());
   if (!/^v\s*=\s*DMARC1$/.test(version ?? '')) return undefined;

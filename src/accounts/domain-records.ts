@@ -1,5 +1,5 @@
-// The DNS records a domain needs, exactly as they are to be published, and whether what DNS shows
-// is them. Used by domains.ts.
+// The DNS records a domain needs, exactly as they are to be published, and whether DNS shows
+// them. Used by domains.ts.
 import { readDmarc } from './dmarc.ts';
 import type { DnsAnswer } from './dns.ts';
 import { isSpf, mergedSpf, saysAllOf } from './spf.ts';
@@ -98,7 +98,7 @@ function keyRecords(
 export function judge(asked: DnsRecord, answer: DnsAnswer): Finding {
   const value = asked.purpose === 'spf' ? mergedSpf(asked.value, answer.values) : asked.value;
   const record = { ...asked, value };
-  // In this order: of thousands of SPF records each would be held against all of them together.
+  // In this order: of thousands of SPF records each would be compared with all of them.
   const ok = !isPermError(record, answer) && answer.values.some((value) => fits(record, value));
   const { value: expected, ...rest } = record;
   return {

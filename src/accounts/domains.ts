@@ -1,6 +1,6 @@
 // Domains an account sends from: keys made when added, records to publish, checked through DNS at
-// once and then daily. Adding goes together with the identity (identities.ts); delivery signs with
-// the keys (mail/senders.ts).
+// once and then daily. A domain is added together with its identity (identities.ts); delivery signs
+// with the keys (mail/senders.ts).
 import { randomBytes } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import type { Database, Queryable } from '../store/pool.ts';
@@ -58,8 +58,8 @@ export interface CheckDeps extends DomainDeps {
 }
 
 /**
- * What DNS vouched for and no longer shows stays good for this long: a slip at a provider must not
- * stop the email.
+ * What DNS once showed counts for this long after it is gone: a slip at a provider must not stop
+ * email.
  */
 const GRACE_DAYS = 3;
 /** A new domain is looked at whenever maintenance runs; people wait for it. */
@@ -125,7 +125,7 @@ export async function getDomain(
   return toDomain(row ?? noIdentity(accountId, text), deps.bounceDomain);
 }
 
-/** By name; `after` is the one that the last page ended with. */
+/** By name; `after` is the last one on the previous page. */
 export async function listDomains(
   { database, bounceDomain }: DomainDeps,
   accountId: number,
@@ -282,8 +282,8 @@ async function keepFindings(
 }
 
 /**
- * The daily look at every domain. Several processes share it: each domain is taken by the first
- * that comes.
+ * The daily look at every domain. Several processes share it: each domain is taken by whichever
+ * comes first.
  */
 export async function recheckDomains(
   deps: CheckDeps & { stopped?: () => boolean },
@@ -353,6 +353,6 @@ const newSelector = (): string => `sm${randomName(6)}`;
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** 5 bits of chance a letter. */
+/** 5 random bits a letter. */
 const randomName = (length: number): string =>
   Array.from(randomBytes(length), (byte) => LETTERS[byte & 31]).join('');

@@ -32,7 +32,7 @@ const COLUMNS =
  */
 export function normaliseIdentity(text: string, at?: string): string {
   const isDomain = !text.includes('@');
-  // A domain is read with the rules for addresses: what is behind the @ must be one.
+  // A domain is read with the rules for addresses: what follows the @ must be one.
   const read = parseAddress(isDomain ? `a@${text.trim()}` : text.trim());
   if ('fault' in read) {
     throw new Problem(

@@ -4,7 +4,7 @@ import { Problem, readTogether } from '../errors.ts';
 import { isNetwork } from '../networks.ts';
 
 export interface KeyBounds {
-  /** Null: it does not end by itself. */
+  /** Null: it does not expire. */
   expiresAt: Date | null;
   /** Addresses and networks it may be used from; null: anywhere. */
   networks: readonly string[] | null;
@@ -12,7 +12,7 @@ export interface KeyBounds {
 
 const MOST_NETWORKS = 100;
 
-/** Bounds as somebody wished for them, checked. */
+/** Bounds as they were asked for, checked. */
 export function readBounds(wish: Partial<KeyBounds>, nowMs: number): KeyBounds {
   return { expiresAt: readExpiry(wish.expiresAt, nowMs), networks: readNetworks(wish.networks) };
 }

@@ -14,7 +14,7 @@ import { raiseVersion } from './version.ts';
 export const WAIT_HOURS = 24;
 /** Relays try for five days; what they hand over late is verified late. */
 export const KEEP_DAYS = 7;
-/** M3AAWG: change keys twice a year; a reminder, no fault. */
+/** M3AAWG: change keys twice a year; a reminder, not an error. */
 const OLD_MONTHS = 12;
 
 /** What `domains` holds about it. */
@@ -34,7 +34,7 @@ export const ROTATION_COLUMNS = `coalesce(d.keys_since, d.created_at) AS "keysSi
     d.retired_selector AS "retiredSelector", d.retired_at AS "retiredAt"`;
 
 export interface Rotation {
-  /** publish, wait: of the next keys. retire: of the last ones, whose records stay till `until`. */
+  /** publish, wait: of the next keys. retire: of the last ones, whose records stay until then. */
   step: 'publish' | 'wait' | 'retire';
   until: string | null;
   /** What to do, for people. */

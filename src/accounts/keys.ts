@@ -21,7 +21,7 @@ export interface ApiKey {
   prefix: string;
   scopes: Scope[];
   limits: AgentLimits | null;
-  /** Null: it does not end by itself. */
+  /** Null: it does not expire. */
   expiresAt: string | null;
   /** Addresses and networks it may be used from; null: anywhere. */
   networks: string[] | null;
@@ -150,7 +150,7 @@ export async function listKeys(database: Queryable, accountId?: number): Promise
   return rows.map(toKey);
 }
 
-/** Newest first; `before` is the id that the last page ended with. */
+/** Newest first; `before` is the last id on the previous page. */
 export async function pageOfKeys(
   database: Queryable,
   accountId: number,

@@ -1,4 +1,4 @@
-// Pauses: an account of whose email too much bounces or is complained about may not send until an
+// Pauses: an account whose email bounces or is complained about too often may not send until an
 // operator resumes it. Its keys still read and its people still sign in; what it has queued is held
 // (claim_due). Limits are the operator's (config).
 import type { Clock } from '../clock.ts';
@@ -66,8 +66,8 @@ interface Tally {
 }
 
 /**
- * Pauses who is over the limits, and tells whom. What was sent before the last resume does not
- * count.
+ * Pauses the accounts over the limits and returns them. What was sent before the last resume does
+ * not count.
  */
 export async function pauseOverLimits(
   database: Database,

@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * A ramp begins with a small quota and doubles it every UTC day until the account's own is reached;
- * accept_sends reckons alike.
+ * accept_sends counts the same way.
  */
 export function quotaOn(
   nowMs: number,

@@ -74,7 +74,7 @@ const workable = [...EMAIL_SCOPES, ...RESOURCE_SCOPES, 'approvals:write' as cons
   (scope) => !OWNERS_ONLY.has(scope),
 );
 
-/** What people of an account may be; each may all that those before it may. */
+/** What people of an account may be; each may do all that those before it may. */
 export const MEMBER_ROLES = ['viewer', 'developer', 'owner'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 

@@ -6,7 +6,7 @@ import { readUuid, showUuid } from '../ids.ts';
 import { among } from '../store/places.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
-/** Under BASE_URL, with the token behind it. */
+/** Under BASE_URL, followed by the token. */
 export const APPROVAL_PATH = '/approve/';
 
 /** Emails to the approvers of one account within an hour; the page shows all that waits. */
@@ -91,12 +91,12 @@ export async function makeApprovalLink(
 export interface ApprovalLink {
   accountId: number;
   messageId: string;
-  /** What was held when the link was mailed. */
+  /** What was held when the link was emailed. */
   sha256: string;
   person: { id: string; email: string };
 }
 
-/** Undefined: none of ours, decided by now, or its reader may not approve any more. */
+/** Undefined: not ours, decided by now, or its reader may not approve any more. */
 export async function findApprovalLink(
   database: Queryable,
   token: string,

@@ -62,7 +62,7 @@ export async function waitingAmong(
   return new Set(rows.map(({ uuid }) => uuid));
 }
 
-/** Those that wait, oldest first; `after` is the id that the last page ended with. */
+/** Those that wait, oldest first; `after` is the last id on the previous page. */
 export async function listWaiting(
   database: Queryable,
   accountId: number,

@@ -1,6 +1,6 @@
 // Who started this process, so that it can end with them: even when they are killed and can tell
-// nobody. Asked by serve --sandbox. npm and npx stay between us and who called them, and live on
-// when that one dies: it is watched in their place.
+// nobody. Asked by serve --sandbox. npm and npx stand between us and their caller and outlive it,
+// so the caller itself is watched.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -11,7 +11,7 @@ interface Process {
   name: string;
 }
 
-/** Calls `end` once, when who started us is gone. */
+/** Calls `end` once, when whoever started us is gone. */
 export function endWithCaller(end: () => void): void {
   const parent = process.ppid;
   const caller = callerOf(parent);

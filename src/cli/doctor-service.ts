@@ -44,7 +44,7 @@ export async function checkService(): Promise<Finding[]> {
   }
 }
 
-/** One that fails, for want of the right secret say, hides none of the others. */
+/** One that fails, say for lack of the right secret, does not hide the others. */
 const notLooked = (error: Error): Finding[] => [
   { check: 'service', ok: false, detail: `Something could not be checked: ${error.message}` },
 ];
@@ -92,7 +92,7 @@ async function checkSigning(database: Database, { operatorDomain }: Config): Pro
   return [...findings, { check, ok: false, detail }];
 }
 
-/** Senders whose email the large receivers turn away. */
+/** Senders whose email the large receivers reject. */
 async function checkAlignment(database: Database, { bounceDomain }: Config): Promise<Finding> {
   const check = 'DMARC';
   const found = await unalignedSenders(database, bounceDomain);

@@ -1,4 +1,4 @@
-// Hints at a terminal: the command that helps on after a refusal, where a problem names what to
+// Hints at a terminal: the command to try next after a refusal, where a problem names what to
 // see.
 import type { Problem } from '../errors.ts';
 

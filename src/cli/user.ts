@@ -133,7 +133,9 @@ function registerPassword(user: Command): void {
     );
 }
 
-/** Who lost phone, passkeys and recovery codes; the operator has made sure that it is them. */
+/**
+ * For someone who lost phone, passkeys and recovery codes; the operator has made sure who they are.
+ */
 function registerResetFactors(user: Command): void {
   withJson(
     user

@@ -105,7 +105,7 @@ async function deliveriesOf(here: Here, options: WebhookOptions): Promise<Webhoo
   for (const id of ids) {
     found.push(...(await api.webhooks.listDeliveries({ id, state, limit })).data);
   }
-  // Ids are in the order of time.
+  // Ids sort by time.
   return found.sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, limit);
 }
 

@@ -1,5 +1,5 @@
 // sandmartin webhook: where events are posted, what happened to them, trying an endpoint, and
-// listening on one's own machine.
+// listening on your own machine.
 import type { Command } from 'commander';
 import { Agent } from 'undici';
 import { systemClock } from '../clock.ts';

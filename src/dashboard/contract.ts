@@ -45,7 +45,7 @@ export const PREVIEW_FRAME = '/dashboard/preview-frame';
 /** Without it nothing that is not GET is answered: a page of another site cannot set it. */
 export const DASHBOARD_HEADER = 'x-sm-dashboard';
 /**
- * The account that the page shows. Tabs share a session: where another one went on in another
+ * The account that the page shows. Tabs share a session: if another one switched to another
  * account, what this one asks for is refused (409), and nothing is read from or written to the
  * wrong one. Streams, which cannot set a header, say it as `?account=`.
  */
@@ -90,7 +90,7 @@ export interface Api {
 
   listSessions: { answer: { sessions: SessionView[] } };
   endOwnSession: { params: { id: string }; answer: Done };
-  /** Says again who it is: what is grave asks for it when the last time is a while ago. */
+  /** Proves again who it is: grave changes ask for it when the last proof is a while ago. */
   prove: { body: Proof; answer: Done };
   askProof: { answer: PasskeyOptions };
   getFactors: { answer: FactorsView };

@@ -14,7 +14,7 @@ export interface Stream {
   event: string;
   /** What to show now. */
   read(): Promise<unknown>;
-  /** Whether the one who looks still may. */
+  /** Whether the viewer still has access. */
   mayGoOn(): Promise<boolean>;
 }
 

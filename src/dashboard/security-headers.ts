@@ -8,7 +8,7 @@ const policy = (parts: Record<string, string>): string =>
     .map(([name, value]) => `${name} ${value}`.trim())
     .join('; ');
 
-/** For answers that are no pages. Should a browser show one all the same, nothing in it works. */
+/** For answers that are not pages. Should a browser show one all the same, nothing in it works. */
 export const DATA_POLICY = policy({
   'default-src': "'none'",
   'frame-ancestors': "'none'",

@@ -19,7 +19,7 @@ interface EventKind {
   /** The webhook event type; `sent` has none. */
   hook: string | null;
   summary: string;
-  /** How an email stands to which nothing else has happened since. */
+  /** The state of an email to which nothing has happened since. */
   stands: string;
   /** Fields beside type and timestamp, in the timeline and in the webhook's payload. */
   fields: Record<string, z.ZodType>;

@@ -39,8 +39,8 @@ interface RecordedEvent {
 }
 
 /**
- * The ONE list of what record_events is told of an event; tests/store/columns.test.ts holds it
- * against the function.
+ * The ONE list of what record_events is told of an event; tests/store/columns.test.ts compares
+ * it with the function.
  */
 export const EVENT_COLUMNS = columnList<RecordedEvent>({
   account_id: { type: 'bigint', of: ({ event }) => event.accountId },

@@ -11,7 +11,7 @@ import { findAddresses, listedAddresses, namedIn } from './report-address.ts';
 
 const MOST_RECIPIENTS = 50;
 const MOST_LINES = 1000;
-/** What is told of one address. The rules read 3000 characters, a reply is kept to 1000. */
+/** What is said about one address. The rules read 3000 characters, a reply is kept to 1000. */
 const MOST_TELLING_CHARS = 8000;
 
 /** Null when the email is not a bounce. */

@@ -91,7 +91,7 @@ export function phaseIn(text: string): Phase | null {
   const told = text.slice(0, MOST_CHARS).replace(/\s+/g, ' ');
   const named = PHASES.find(([, pattern]) => pattern.test(told))?.[0];
   if (named !== undefined) return named;
-  // sendmail sends DATA before it reads the answer to RCPT; then DATA is refused as well, for want
+  // sendmail sends DATA before it reads the answer to RCPT; then DATA is refused as well, for lack
   // of a recipient.
   if (!/>>> data\b/i.test(told)) return null;
   return /<<< 503/.test(told) ? 'rcpt' : 'data';

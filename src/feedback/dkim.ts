@@ -197,7 +197,7 @@ interface Key {
   key: KeyObject;
 }
 
-/** A key record (3.6.1); undefined when it is revoked, for testing, or no key. */
+/** A key record (3.6.1); undefined when it is revoked, for testing, or not a key. */
 function readKey(record: string): Key | undefined {
   const tags = readTags(record.slice(0, 8192));
   const algorithm = tags.get('k') ?? 'rsa';

@@ -166,8 +166,8 @@ function readRecipient(
 }
 
 /**
- * The address we sent to: Original-Recipient where the server kept it (RFC 3461 4.2), for
- * forwarding may have made another one of it; else Final-Recipient.
+ * The address we sent to: Original-Recipient where the server kept it (RFC 3461 4.2), since
+ * forwarding may have changed it; else Final-Recipient.
  */
 function recipientAddress(fields: Headers): string | null {
   const original = typedAddress(field(fields, 'original-recipient'));

@@ -107,7 +107,7 @@ interface KeptRow extends Omit<KeptEmail, 'id' | 'receivedAt' | 'messageId'> {
 const COLUMNS = `id AS uuid, received_at AS "receivedAt", kind, why, feedback_type AS "feedbackType", account_id AS "accountId",
   message_id AS "messageUuid", envelope_from AS "from", recipient, subject, octet_length(raw) AS size`;
 
-/** Newest first; `after` is the one that the last page ended with. */
+/** Newest first; `after` is the last one on the previous page. */
 export async function listKept(
   database: Queryable,
   page: { limit: number; after?: string | undefined; forPeople?: boolean },

@@ -6,7 +6,7 @@ import { isReturned } from './original.ts';
 
 export interface Notice {
   notice: string;
-  /** From the line on where the quoted email begins. */
+  /** From the line where the quoted email begins. */
   unsent: string;
 }
 

@@ -241,7 +241,7 @@ function bounces(body: SesBody): RecipientResult[] {
     return recipientResult(bounced.emailAddress, {
       action: 'failed',
       status,
-      // Undetermined without any code is no ground to suppress somebody.
+      // Undetermined without any code is no reason to suppress anybody.
       bounce_type: known ?? (status === null && said === null ? 'transient' : diagnosis.bounceType),
       reason: SUBTYPES[bounceSubType ?? ''] ?? diagnosis.reason,
       consequence:

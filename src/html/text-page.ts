@@ -55,7 +55,7 @@ export class Page {
     this.blankLines = 0;
   }
 
-  /** Everything written by `body` stands behind a prefix, its first line behind one of its own. */
+  /** Every line that `body` writes gets a prefix, the first line one of its own. */
   indented(first: string, following: string, body: () => void): void {
     const outer = this.prefix;
     this.firstPrefix = (this.firstPrefix + first).slice(0, LONGEST_INDENT);

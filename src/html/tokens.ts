@@ -118,7 +118,7 @@ export class Tokens {
     return true;
   }
 
-  /** From behind the name to behind the `>`; -1 when the tag stays open. */
+  /** From after the name to after the `>`; -1 when the tag stays open. */
   private readAttributes(from: number): number {
     const { html } = this;
     let at = from;

@@ -1,6 +1,6 @@
 // HTML as a small tree: elements and text, nothing else. Before it: tokens.ts. After it:
 // plain-text.ts. It is nested as browsers do it, as far as text needs that: end tags may be left
-// out or stand astray, but nothing is moved.
+// out or misplaced, but nothing is moved.
 import { type ElementKind, elementKind } from './elements.ts';
 import { Tokens } from './tokens.ts';
 

@@ -5,8 +5,8 @@
 //   total ──┬─ the lane, for one body as large as they come: whoever has it can always go on, so no two wait for each other
 //           └─ the common room, of which nobody (no key, no address) gets so much that no large body of another would fit
 //
-// When bodies wait, the lane is for who goes on: one that hardly moves has to leave. Next comes who
-// holds least.
+// When bodies wait, the lane is for one that makes progress: one that hardly moves has to leave.
+// Next comes the one that holds least.
 
 export interface BodyRoom {
   /** `giveWay` is called when the body is too slow for those that wait. */

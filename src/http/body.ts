@@ -45,7 +45,7 @@ export interface BodyLimits {
   graceMs: number;
   /** … and as long as it takes at this rate. Time in which it was not read does not count. */
   leastBytesPerSecond: number;
-  /** How long who hardly moves may keep others waiting. */
+  /** How long a body that hardly moves may keep others waiting. */
   giveWayAfterMs: number;
 }
 
@@ -183,8 +183,8 @@ function readBody(
 }
 
 /**
- * Copied into one piece as it comes: a body in chunks of one byte would else take a hundred times
- * its size.
+ * Copied into one piece as it comes: a body in chunks of one byte would otherwise take a hundred
+ * times its size.
  */
 function append(kept: Buffer, size: number, chunk: Buffer, announced: number): Buffer {
   let into = kept;

@@ -96,7 +96,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Every value comes behind an opening bracket or a comma, every level ends with a bracket: fewer
+ * Every value follows an opening bracket or a comma, every level ends with a bracket: fewer
  * than these are harmless.
  */
 function mayBeDeep(text: string): boolean {
@@ -302,7 +302,7 @@ function wholeCharacters(bytes: Buffer, from: number, wanted: number): number {
   return isHalf && !isEscaped(bytes, from, half) ? half : end;
 }
 
-/** The backslash there is itself behind one. */
+/** That backslash is itself escaped. */
 function isEscaped(bytes: Buffer, from: number, at: number): boolean {
   let run = at;
   while (run > from && bytes[run - 1] === BACKSLASH) run--;

@@ -10,7 +10,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 const MOST_WAITING = 256;
 
 export function oneByOne(handler: Handler): Handler {
-  /** What waits behind the request in hand. */
+  /** What waits for the request in hand. */
   const connections = new WeakMap<Socket, (() => void)[]>();
 
   function begin(request: IncomingMessage, response: ServerResponse): void {

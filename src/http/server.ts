@@ -16,7 +16,7 @@ export interface HttpLimits {
   /** Whoever is answered before their body was read gets this long to read the answer. */
   lingerMs: number;
   mostConnections: number;
-  /** From one address that is none of a proxy. */
+  /** From one address that is not a proxy's. */
   mostFromOne: number;
   /** The same, of those that brought no whole request yet: the oldest has to go. */
   mostUnprovenFromOne: number;
@@ -72,7 +72,7 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
     const lingering = new WeakSet<Socket>();
     return oneByOne((request, response) => {
       const { socket } = request;
-      // Behind an answer that closes the connection nothing counts any more.
+      // After an answer that closes the connection nothing counts any more.
       if (lingering.has(socket)) return;
       response.once('finish', () => {
         if (request.complete && response.statusCode < 400) connections.prove(socket);
@@ -132,7 +132,7 @@ function linger(socket: Socket, request: IncomingMessage, forMs: number): void {
   const timer = setTimeout(end, forMs);
   socket.once('close', () => clearTimeout(timer)).once('end', end);
   request.on('data', () => {
-    // Most bodies that are too large are not much too large: their senders shall read why.
+    // Most bodies that are too large are not much too large: their senders should get to read why.
     if (socket.bytesRead - bytesRead > 2 * MOST_BODY_BYTES) end();
   });
   request.resume();

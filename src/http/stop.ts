@@ -9,8 +9,8 @@ import type { Server } from 'node:http';
 const LAST_REQUESTS_WITHIN_MS = 5000;
 
 /**
- * To be called when the server begins to close. By itself node:http keeps a connection open behind
- * its answer, also then.
+ * To be called when the server begins to close. Left to itself, node:http keeps a connection open
+ * after its answer even then.
  */
 export function closeAnswered(server: Server): void {
   const idle = setInterval(() => server.closeIdleConnections(), 50);

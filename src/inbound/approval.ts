@@ -47,7 +47,7 @@ export async function answerApproval(
   sendPage(response, 200, SAID[wish as Wish](held));
 }
 
-const SINCE_MAILED = 'It was changed after this link was mailed to you. You see it as it is now.';
+const SINCE_MAILED = 'It was changed after this link was emailed to you. You see it as it is now.';
 const SINCE_SEEN =
   'Nothing was decided: the email was changed while you looked at it. You see it as it is now.';
 

@@ -56,7 +56,7 @@ ${choices.map(switchOf).join('\n')}
 <button type="submit">Save</button>
 </form>`;
 
-/** What was asked goes along: a stream that is made meanwhile was not refused by anybody. */
+/** What was asked goes along: nobody has refused a stream that was created in the meantime. */
 const switchOf = ({ name, title, description, wanted }: Choice): string =>
   `<div class="choice">
 <input type="hidden" name="asked" value="${escaped(name)}">

@@ -60,7 +60,7 @@ export function inboundRoutes(deps: InboundDeps): Record<string, AnswerHttp> {
         const answer = safely((all, ...rest) =>
           answerProvider({ ...all, couldNotRead, refusedPost }, provider, ...rest),
         );
-        // With a token behind it, where the provider can do no better.
+        // Followed by a token, where the provider can do no better.
         return ['', '/*'].map((rest) => [`/inbound/${provider.name}${rest}`, answer]);
       }),
     ),

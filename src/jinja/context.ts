@@ -10,8 +10,8 @@ import { Undefined } from './values/undefined.ts';
 
 export class DataLookup implements Lookup {
   private readonly data: Dict | Record<string, Value>;
-  private readonly globals: ReadonlyMap<string, Value>;
-  constructor(data: Dict | Record<string, Value>, globals: ReadonlyMap<string, Value>) {
+  private readonly globals: Lookup;
+  constructor(data: Dict | Record<string, Value>, globals: Lookup) {
     this.data = data;
     this.globals = globals;
   }

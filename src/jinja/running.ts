@@ -1,4 +1,4 @@
-// The words that all files of the engine speak, and that speak of each other: values, running code,
+// The types that all files of the engine share, and that refer to each other: values, running code,
 // what it sees and what it may ask for. Types only, so that nothing has to know the classes behind
 // them: context.ts, environment.ts, template.ts.
 import type { Budget, Limits } from './budget.ts';
@@ -114,7 +114,7 @@ export interface Modules {
   readonly templates: Map<string, LoadedTemplate>;
   readonly imported: Map<LoadedTemplate, Value>;
   /** The names they see. */
-  readonly globals: ReadonlyMap<string, Value>;
+  readonly globals: Lookup;
 }
 
 // ---- What it may ask for ------------------------------------------------------------------------

@@ -56,9 +56,7 @@ export class Template implements LoadedTemplate {
     options: { limits?: Partial<Limits>; globals?: Record<string, Value> } = {},
   ): string {
     const limits = { ...this.env.limits, ...options.limits };
-    const globals = options.globals
-      ? new Map([...this.env.globals, ...Object.entries(options.globals)])
-      : this.env.globals;
+    const { globals = {} } = options;
     forgetObjects();
     if (!this.changesData) {
       try {
@@ -73,15 +71,16 @@ export class Template implements LoadedTemplate {
 
   private renderOnce(
     data: Record<string, Value> | Dict,
-    given: ReadonlyMap<string, Value>,
+    given: Record<string, Value>,
     budget: Budget,
   ): string {
     try {
-      let globals = given;
+      let globals: Lookup = new DataLookup(given, this.env.globals);
       let own = data;
       if (budget.ownsData) {
         own = ownCopy(budget, data) as Dict;
-        globals = new Map([...given].map(([key, value]) => [key, ownCopy(budget, value)]));
+        const all = [...this.env.globals, ...Object.entries(given)];
+        globals = new Map(all.map(([key, value]) => [key, ownCopy(budget, value)]));
       }
       const shared = {
         env: this.env,
@@ -133,9 +132,7 @@ export class Template implements LoadedTemplate {
     const body = from.budget.endCapture();
     from.budget.leave();
     from.budget.step(ctx.exported.size * 4);
-    const exports = new Map<string, Value>();
-    for (const name of ctx.exported) exports.set(name, ctx.vars.get(name));
-    return new TemplateModule(this.name, body, exports);
+    return new TemplateModule(this.name, body, ctx);
   }
 
   /** {% import %}: the module without context, evaluated once in a render. */

@@ -22,7 +22,7 @@ export function linkFault(written: string): string | undefined {
   if (scheme === 'http' || scheme === 'https') return webFault(href);
   if (scheme === 'mailto') return /^mailto:[^@?]+@[^@?\s]+/i.test(href) ? undefined : 'no address';
   if (KNOWN.has(scheme)) return undefined;
-  // A port behind a host (example.com:8080) is not a scheme.
+  // A port after a host (example.com:8080) is not a scheme.
   if (scheme.includes('.')) return 'not a complete address';
   // Apps have schemes of their own, and hardly one that is a slip of the finger away from the web's.
   const meant = nearest(scheme, ['https', 'http', 'mailto']);

@@ -78,7 +78,7 @@ const hasWorkingLinks = (deps: MakingDeps, email: StoredEmail): boolean =>
 export const takesThreads = (email: StoredEmail, { keys }: Sender): boolean =>
   keys.length > 0 || isLarge(email);
 
-/** Composed and signed. Of a large email nothing is left behind its last copy. */
+/** Composed and signed. Of a large email nothing is kept after its last copy. */
 export async function makeCopy(
   deps: MakingDeps,
   email: StoredEmail,

@@ -37,7 +37,7 @@ export interface MessageRow
 export const MESSAGE_COLUMNS =
   'id AS uuid, account_id AS "accountId", status, from_email AS "from", recipients, subject, tags, template, stream, door, scheduled_at AS "scheduledAt", cancelled_at AS "cancelledAt"';
 
-/** Newest first; `before` is the id the last page ended with. */
+/** Newest first; `before` is the last id on the previous page. */
 export async function listMessages(
   database: Database,
   filter: { accountId?: number; before?: string; limit: number },

@@ -1,4 +1,4 @@
-// Which large receiver stands behind a recipient: by the host that answered for it, where a report
+// Which large receiver a recipient belongs to: by the host that answered for it, where a report
 // names one (a company's own domain may be at Google), else by the domain. One list, made into the
 // SQL that counts (receivers.ts).
 

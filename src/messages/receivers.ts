@@ -17,7 +17,7 @@ const LONGEST_WORDS = 200;
 /** Recipients, not messages: each has a receiver of their own. */
 export interface ReceiverFigures {
   delivered: number;
-  /** Of whom the relay told a delay; most of them were delivered later. */
+  /** For whom the relay reported a delay; most of them were delivered later. */
   deferred: number;
   bounced: number;
   complained: number;

@@ -1,4 +1,4 @@
-// The search index of a day, made behind its newest messages, so that no send ever pays for it: as
+// The search index of a day, made after its newest messages, so that no send ever pays for it: as
 // a day grows, each further stretch of it gets an index of its own (a slice), and when it is over
 // one index takes their place. search.ts uses them. Called by maintenance in every process; whoever
 // comes second finds it done or under way.
@@ -61,7 +61,7 @@ interface IndexDeps {
   nowMs: number;
 }
 
-/** CONCURRENTLY: opens and clicks of that day's messages go on meanwhile. */
+/** CONCURRENTLY: opens and clicks of that day's messages continue in the meantime. */
 export async function indexFinishedDays({ database, log, nowMs }: IndexDeps): Promise<void> {
   const indexes = await listIndexes(database);
   for (const { table, day } of await listDays(database)) {

@@ -109,7 +109,7 @@ function* fromBase64(written: Buffer): Generator<Buffer> {
 
 const NO_LETTERS = /[^A-Za-z\d+/=_-]+/g;
 
-/** A piece ends behind a line where it can, and never within an escape. */
+/** A piece ends after a line where it can, and never within an escape. */
 function* fromQuotedPrintable(written: Buffer): Generator<Buffer> {
   for (let from = 0, to = from; from < written.length; from = to) {
     to = from + PIECE_BYTES;
@@ -150,7 +150,7 @@ function unquoted(written: Buffer): Buffer {
   return out.subarray(0, to);
 }
 
-/** Where the next line begins behind a soft break; undefined: it is none. */
+/** Where the next line begins after a soft break; undefined: there is none. */
 function softBreak(written: Buffer, after: number): number | undefined {
   let at = after;
   while (written[at] === 32 || written[at] === 9) at++;

@@ -101,7 +101,7 @@ function splitExtended(value: string): { charset: string | undefined; text: stri
 const percentDecoded = (text: string): string =>
   text.replace(/%([\dA-Fa-f]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-/** `text/html; charset=utf-8`: the value in lower case, and what is behind it. */
+/** `text/html; charset=utf-8`: the value in lower case, and what follows it. */
 export function describedBy(field: Field | undefined): {
   value: string;
   parameters: ReadonlyMap<string, string>;

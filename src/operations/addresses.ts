@@ -1,4 +1,4 @@
-// Addresses: senders that are proved by a link, which is mailed to them.
+// Addresses: senders that are proved by a link, which is emailed to them.
 import { z } from 'zod';
 import { getAddress, listAddresses, type SenderAddress } from '../accounts/address-verification.ts';
 import { addIdentity, removeIdentity } from '../accounts/identities.ts';
@@ -147,7 +147,7 @@ export const addressOperations = [
   }),
 ];
 
-/** Where no link can be mailed the address stays, and an operator can vouch for it. */
+/** Where no link can be emailed the address stays, and an operator can vouch for it. */
 async function emailLink(
   deps: OperationDeps,
   accountId: number,

@@ -29,7 +29,9 @@ export const pageOfFew = {
 /** Agents get such a list as a whole. */
 export const WHOLE_FOR_AGENTS = ['limit', 'cursor'];
 
-/** For lists that continue behind an id: any other text would show the first page again and again. */
+/**
+ * For lists that continue after an id: any other text would show the first page again and again.
+ */
 export function checkCursor(prefix: IdPrefix, cursor: string | undefined): void {
   if (cursor === undefined || readUuid(prefix, cursor) !== undefined) return;
   throw wrongCursor();
@@ -41,7 +43,7 @@ export const wrongCursor = (): Problem =>
   });
 
 /**
- * Where a list continues behind somebody's words, such as an address: nobody reads them there, least
+ * Where a list continues after somebody's words, such as an address: nobody reads them there, least
  * of all an agent, to whom they would not be marked as others'.
  */
 export const hidePlace = (place: string): string => Buffer.from(place).toString('base64url');
@@ -94,8 +96,8 @@ export const pageOf = <Row, Item>(
   listed(rows.map(show), rows.length < limit ? null : cursorOf(rows[rows.length - 1]!));
 
 /**
- * For what was read as a whole. The cursor names the last item of its page and the place behind it:
- * where that item is gone meanwhile, the next one has moved up by one.
+ * For what was read as a whole. The cursor names the last item of its page and the place after it:
+ * if that item is gone by then, the next one has moved up by one.
  */
 export function pageOutOf<Item>(
   all: readonly Item[],

@@ -111,7 +111,7 @@ function describe(schema: z.ZodType, issue: z.core.$ZodIssue): Fault[] {
   }
 }
 
-/** What a schema says of its own stays; what the library says is for who wrote the schema. */
+/** What a schema says of its own stays; what the library says is for whoever wrote the schema. */
 function inOurWords(issue: z.core.$ZodIssue): string {
   if (!/^(Invalid|Too) /.test(issue.message)) return `: ${issue.message}`;
   switch (issue.code) {

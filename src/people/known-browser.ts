@@ -1,6 +1,6 @@
 // A browser that somebody signed in with before, known by a signed mark in a cookie. Before it: a
-// session began. After it: sign-in-throttle.ts counts its tries by themselves, so that who guesses
-// behind the same network keeps its person waiting for nothing. The mark opens nothing.
+// session began. After it: sign-in-throttle.ts counts its tries by themselves, so that somebody
+// guessing from the same network does not keep its owner waiting. The mark opens nothing.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ChallengeDeps } from './challenges.ts';
 

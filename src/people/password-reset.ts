@@ -1,4 +1,4 @@
-// A new password for whoever forgot the old one, by a link that is mailed. Nothing is kept: the
+// A new password for whoever forgot the old one, by a link that is emailed. Nothing is kept: the
 // link names the user and its hour and is signed together with the password's hash, so it is void
 // as soon as there is another password, and works once.
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -29,7 +29,7 @@ export async function makeResetToken(
   return [user.id, until, signatureOf(resetKey, user.id, until, kept.password)].join('.');
 }
 
-/** Whose link it is; a Problem when it is none of ours, too old or used. */
+/** Whose link it is; a Problem when it is not ours, has expired or was used. */
 export async function findReset(
   { database, clock, resetKey }: ResetDeps,
   token: string,

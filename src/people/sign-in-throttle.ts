@@ -62,14 +62,15 @@ export interface SignInTry {
 
 /**
  * Counts a try; a Problem when it comes too early. Where a person signed in before, only tries of
- * their own address from there count: who guesses behind the same network keeps nobody else out.
+ * their own address from there count: somebody guessing from the same network keeps nobody else
+ * out.
  */
 export async function countTry(database: Database, attempt: SignInTry): Promise<void> {
   const own = await ownBrowser(database, attempt);
   if (own !== undefined) return await mustBeFree(database, 'browser', own);
   const { client, place, address } = subjectsOf(attempt);
   const known = await isKnownThere(database, attempt);
-  // The client first: who tries many addresses must not use up the tries of the people behind them.
+  // The client first: somebody who tries many addresses must not use up the tries of their owners.
   if (!known) await mustBeFree(database, 'client', client);
   await mustBeFree(database, 'place', place);
   if (!known) await mustBeFree(database, 'address', address);
@@ -109,7 +110,7 @@ export async function countReset(database: Database, attempt: SignInTry): Promis
   await mustBeFree(database, 'reset-place', place);
 }
 
-/** Whether the address may be mailed one more link: somebody else's mailbox must not be filled. */
+/** Whether the address may be sent one more link: somebody else's mailbox must not be filled. */
 export async function mayEmailReset(database: Database, email: string): Promise<boolean> {
   return (await count(database, 'reset-mail', keyOf(email))) === 0;
 }

@@ -72,7 +72,7 @@ function createOne<Item, Result>(options: GroupOptions<Item, Result>): GroupComm
       return;
     }
     scheduled = true;
-    // What came in during this turn of the event loop goes together.
+    // What came in during this turn of the event loop is committed together.
     setImmediate(() => {
       scheduled = false;
       if (!mayStart()) return;

@@ -73,7 +73,7 @@ function isAbout(rule: RelayRule, email: Routed): boolean {
 export const conditionsOf = (rule: RelayRule): number =>
   Object.values(rule).filter((condition) => condition !== undefined).length;
 
-/** All alike where none has a weight. */
+/** All the same where none has a weight. */
 function byWeight<Relay extends Candidate>(
   relays: readonly Relay[],
   random: () => number,

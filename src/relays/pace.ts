@@ -10,7 +10,7 @@ const WAIT_HERE_SECONDS = 0.5;
 const WAIT_HERE_AT_LEAST = 4;
 /** They come a little sooner than the limit allows, or the relay would wait for them. */
 const SOONER = 0.9;
-/** Should the limit be raised meanwhile, they learn of it then. */
+/** If the limit is raised in the meantime, they learn of it then. */
 const COME_AGAIN_WITHIN_MS = 120_000;
 
 export interface Pace {

@@ -1,5 +1,5 @@
-// What a provider is told with an email, so that it tells us again in its notifications: the token of
-// the copy. Set by member.ts in front of the email, unsigned; the provider takes the header off.
+// What a provider is told with an email, so that it tells us again in its notifications: the token
+// of the copy. Set by member.ts in front of the email, unsigned; the provider takes the header off.
 // After: feedback/providers reads it.
 
 const HEADERS: Record<string, { host: RegExp; name: string; value: (token: string) => string }> = {
@@ -26,7 +26,7 @@ export const PROVIDER_NAMES = Object.keys(HEADERS);
 export const isOfProvider = (url: string): boolean =>
   headerFor(url) !== undefined || /(^|\.)amazonaws\.com$/.test(new URL(url).hostname);
 
-/** Undefined where the relay is none of theirs, by its host or by `?provider=` in its address. */
+/** Undefined where the relay is not theirs, by its host or by `?provider=` in its address. */
 function headerFor(url: string) {
   const { hostname, searchParams } = new URL(url);
   const named = searchParams.get('provider');

@@ -1,5 +1,5 @@
 // GET /gallery: every system template, for whoever has just started the service and is in the
-// sandbox. With a relay of one's own it is gone: a server on the internet shows strangers nothing
+// sandbox. With a relay of your own it is gone: a server on the internet shows strangers nothing
 // it need not.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Catalog } from '../templates/catalog.ts';

@@ -126,7 +126,7 @@ const isForwarded = (headers: IncomingHttpHeaders): boolean =>
   Object.keys(headers).some((name) => FORWARDED.test(name)) ||
   (headers.host !== undefined && !OWN_NAME.test(headers.host));
 
-/** By which proxies tell for whom they ask: the standard's two, and what each calls it. */
+/** The headers in which proxies name their client: the standard's two, and each vendor's own. */
 const FORWARDED =
   /^(?:forwarded|via|x-forwarded.*|x-original-.*|x-real-ip|.*client-ip|cf-connecting-ip)$/;
 const OWN_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;

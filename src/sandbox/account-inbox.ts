@@ -48,7 +48,7 @@ const ONE_WISH = `(SELECT $2::text AS "to", $3::text AS subject, $4::uuid AS aft
 
 const valuesOf = ({ to, subject, afterUuid }: Wanted) => [to, subject, afterUuid];
 
-/** Newest first; `beforeId` is the id the last page ended with. */
+/** Newest first; `beforeId` is the last id on the previous page. */
 export async function listOwnCaptured(
   database: Database,
   accountId: number,

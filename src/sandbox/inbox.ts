@@ -38,7 +38,7 @@ export interface NewEmail {
   recipients: string[];
   envelopeId: string | null;
   raw: Buffer;
-  /** Whose email it is, as its return path says; undefined: none of ours. */
+  /** Whose email it is, as its return path says; undefined: not ours. */
   origin: EmailReference | undefined;
   findings: EmailFindings;
 }

@@ -195,7 +195,8 @@ const SAID: Partial<Record<Act, Pick<DsnRecipient, 'action' | 'status' | 'diagno
     status: '5.1.1',
     diagnostic: '550 5.1.1 User unknown',
   },
-  // As after days in a queue: a mailbox full for so long is not held against the address.
+  // As after days in a queue: a mailbox that was full for so long does not count against the
+  // address.
   'report-full-mailbox': {
     action: 'failed',
     status: '4.2.2',

@@ -14,7 +14,7 @@ export interface Attachment {
   inline?: true;
 }
 
-// RFC 2045 5.1: type/subtype as tokens, parameters behind them.
+// RFC 2045 5.1: type/subtype as tokens, followed by parameters.
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?: *;[\x20-\x7e]*)?$/;
 const LONGEST_TYPE = 500;
 const FORBIDDEN_IN_NAME = /[/\\\p{Cc}]/u;
@@ -37,7 +37,7 @@ const wrong = (index: number, field: keyof AttachmentRequest, message: string): 
 };
 
 /**
- * What can be between the angle brackets of a Content-ID and behind `cid:` without being encoded.
+ * What can be between the angle brackets of a Content-ID and after `cid:` without being encoded.
  */
 const CONTENT_ID = /^[\w.+@$!*-]{1,200}$/;
 

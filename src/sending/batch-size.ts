@@ -6,7 +6,9 @@ import { MOST_BODY_BYTES } from '../http/body.ts';
 /** Twice what a request can bring: templates write more than they are given. */
 const MOST_BATCH_BYTES = 2 * MOST_BODY_BYTES;
 
-/** Before anything is made: what every recipient gets alike, as often as there are recipients. */
+/**
+ * Before anything is made: what every recipient gets the same, as often as there are recipients.
+ */
 export function requireModestCopies(common: object, count: number): void {
   if (lengthIn(common) * count > MOST_BATCH_BYTES) throw tooMuch();
 }

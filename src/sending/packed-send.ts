@@ -44,7 +44,7 @@ export interface PackedSend {
 }
 
 /**
- * The ONE list of what accept_sends is told of a send; tests/store/columns.test.ts holds it against
+ * The ONE list of what accept_sends is told of a send; tests/store/columns.test.ts compares it with
  * the function.
  */
 export const SEND_COLUMNS = columnList<PackedSend>({

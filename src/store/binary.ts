@@ -77,11 +77,11 @@ export interface BinaryValue {
   readonly length: number;
   /** How many of these bytes are put aside. */
   readonly asideLength: number;
-  /** Where it goes on behind it. */
+  /** Where it continues after it. */
   writeTo(out: Buffer, at: number, aside: Aside[]): number;
 }
 
-/** Bytes that go over the wire from where they are, between those before and behind `at`. */
+/** Bytes that go over the wire from where they are, between those before and after `at`. */
 export interface Aside {
   at: number;
   bytes: Buffer;

@@ -9,7 +9,7 @@ export interface Bind {
   portal: string | null | undefined;
   statement: string | null | undefined;
   values: readonly unknown[] | null | undefined;
-  /** How the rows shall come. */
+  /** The format of the rows. */
   binary: boolean | null | undefined;
   valueMapper: (value: unknown) => unknown;
 }
@@ -17,7 +17,7 @@ export interface Bind {
 const BIND = 'B'.charCodeAt(0);
 const NULL = -1;
 
-/** As the protocol has it: names, how each value is written, the values, how the rows shall be. */
+/** As the protocol has it: names, how each value is written, the values, the format of the rows. */
 export function bindMessage({ portal, statement, values, binary, valueMapper }: Bind): Buffer[] {
   const written = (values ?? []).map((value) => writable(value, valueMapper));
   const names = Buffer.from(`${portal ?? ''}\0${statement ?? ''}\0`);

@@ -262,7 +262,7 @@ const SETTINGS = {
   timezone: 'UTC',
   plan_cache_mode: 'force_custom_plan',
   jit: 'off',
-  // Of a process that was frozen inside a transaction: nobody else shall wait for its locks.
+  // Of a process that was frozen inside a transaction: nobody else should wait for its locks.
   idle_in_transaction_session_timeout: 60_000,
 };
 

@@ -3,7 +3,7 @@
 // finds the tables it knows.
 //
 // Ten processes may start at once: an advisory lock lets one work at a time, the rest find it done.
-// Processes of the previous version go on sending meanwhile, so a migration never stands in line
+// Processes of the previous version keep sending, so a migration never stands in line
 // for a table: everybody who comes after it would wait too, for as long as the backup takes that it
 // waits for. It steps aside and tries again.
 import { createHash } from 'node:crypto';
@@ -17,14 +17,14 @@ import { requireUsable } from './usable.ts';
 const MIGRATION_LOCK = 7_263_001;
 
 export interface MigrationPatience {
-  /** How long a migration, and with it everybody behind it, waits for a table. */
+  /** How long a migration, and with it everybody who queues after it, waits for a table. */
   lockMs: number;
   /**
-   * How long those behind it have the tables for themselves before it tries again; longer each
+   * How long the others have the tables for themselves before it tries again; longer each
    * time.
    */
   pauseMs: number;
-  /** After so long somebody has to be told. */
+  /** After this long somebody has to be told. */
   giveUpMs: number;
 }
 

@@ -11,10 +11,10 @@ import type { Database, Queryable } from './pool.ts';
 
 const TELL_EVERY_MS = 3000;
 const SEEN_LATELY_SECONDS = 15;
-/** For so long a role that ran and is gone is missed. */
+/** How long a role that ran and is gone counts as missing. */
 const REMEMBERED_DAYS = 7;
 
-/** Tells at once, so that who asks after the start knows it; then until it is closed. */
+/** Tells at once, so that whoever asks after the start knows it; then until it is closed. */
 export async function startSignsOfLife(deps: {
   database: Database;
   log: Log;

@@ -20,7 +20,7 @@ export interface SealedColumn {
 const ROWS_AT_A_TIME = 500;
 
 /**
- * Seals everything with `to`. What none of the keys opens stays as it is; answers its names and how
+ * Seals everything with `to`. What no key opens stays as it is; answers its names and how
  * many were resealed.
  */
 export async function resealAll(

@@ -1,5 +1,5 @@
 // The number by which Citus finds the shard of an account: PostgreSQL's hash of a bigint (hashint8,
-// Bob Jenkins' final mix). Used by places.ts; a test holds it against the server. A batch is sorted
+// Bob Jenkins' final mix). Used by places.ts; a test compares it with the server. A batch is sorted
 // by it without asking anybody.
 
 /** A whole number from -2^31 to 2^31 - 1, as shards' bounds are written. */

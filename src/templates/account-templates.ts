@@ -33,7 +33,7 @@ interface TemplateDeps {
 const EDITS_PER_SECOND = 100;
 
 /**
- * A copy of a template, published as it is, unless it shall be a draft: from now on the account's
+ * A copy of a template, published as it is, unless it is to be a draft: from now on the account's
  * sends find the copy under its slug. Where the account has a template of its own under the slug, that is copied, else the
  * system's.
  */

@@ -84,15 +84,26 @@ export function emailContext(
   branding: BrandingContext,
   { locale, direction, format, t }: Language,
 ): EmailContext {
-  const { footer_html } = branding;
-  // It is HTML by its nature, in whichever template it stands.
-  const footer = typeof footer_html === 'string' ? new Markup(footer_html) : footer_html;
-  const brand = { ...branding, footer_html: footer };
+  const brand = brandFor(branding);
   const { dir = direction } = variables;
   return {
     names: { ...variables, branding: brand },
     globals: { branding: brand, t, lang: locale, dir, locale: format },
   };
+}
+
+/** By the branding of an account, which many emails have: it is never changed, only replaced. */
+const brands = new WeakMap<BrandingContext, Record<string, Value>>();
+
+function brandFor(branding: BrandingContext): Record<string, Value> {
+  const known = brands.get(branding);
+  if (known !== undefined) return known;
+  const { footer_html } = branding;
+  // It is HTML by its nature, in whichever template it stands.
+  const footer = typeof footer_html === 'string' ? new Markup(footer_html) : footer_html;
+  const brand = { ...branding, footer_html: footer };
+  brands.set(branding, brand);
+  return brand;
 }
 
 /** Throws a Problem with template, line and message when rendering fails. */

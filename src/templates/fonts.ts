@@ -1,4 +1,4 @@
-// The fonts of emails: three stacks by name, or families of one's own. An email loads no font, so a
+// The fonts of emails: three stacks by name, or families of your own. An email loads no font, so a
 // reader sees the first family that their device has. Before it: branding.ts. After it: the
 // layout's `font-family`.
 

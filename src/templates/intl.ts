@@ -70,16 +70,21 @@ function money(ctx: Context, value: Value, currency: Value): Value {
 
 const STYLES = ['short', 'medium', 'long', 'full'] as const;
 type Style = (typeof STYLES)[number];
+const MONTH_NAMES = new Map<string, 'long' | 'short'>([
+  ['month', 'long'],
+  ['short-month', 'short'],
+]);
 
 /**
- * `style`: short, medium, long (by default) or full; or month, its name. `time`: the same,
- * for the time of day with it. `zone`: such as Europe/Berlin; by default UTC.
+ * `style`: short, medium, long (by default) or full; or month or short-month, its name. `time`:
+ * short to full, for the time of day with it. `zone`: such as Europe/Berlin; by default UTC.
  */
 function date(ctx: Context, value: Value, style: Value, time: Value, zone: Value): Value {
   const read = readDate(value);
   if (read === undefined) return value;
   ctx.budget.step(STEPS);
-  if (textOf(style) === 'month') return monthOf(ctx, read.at, zone);
+  const month = MONTH_NAMES.get(textOf(style) ?? '');
+  if (month !== undefined) return monthOf(ctx, read.at, { month, zone });
   const timeStyle = readStyle(time, 'time');
   const format = dateFormatFor(localeOf(ctx), {
     dateStyle: readStyle(style, 'style') ?? 'long',
@@ -90,8 +95,8 @@ function date(ctx: Context, value: Value, style: Value, time: Value, zone: Value
   return format.format(read.at);
 }
 
-const monthOf = (ctx: Context, at: Date, zone: Value): string =>
-  dateFormatFor(localeOf(ctx), { month: 'long', timeZone: textOf(zone) ?? 'UTC' }).format(at);
+const monthOf = (ctx: Context, at: Date, as: { month: 'long' | 'short'; zone: Value }): string =>
+  dateFormatFor(localeOf(ctx), { month: as.month, timeZone: textOf(as.zone) ?? 'UTC' }).format(at);
 
 function dateFormatFor(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
@@ -108,7 +113,7 @@ function readStyle(value: Value, name: string): Style | undefined {
   const style = STYLES.find((it) => it === text);
   if (style !== undefined) return style;
   throw fault(
-    `date: ${name} must be one of ${STYLES.join(', ')}${name === 'style' ? ', month' : ''}`,
+    `date: ${name} must be one of ${STYLES.join(', ')}${name === 'style' ? ', month, short-month' : ''}`,
   );
 }
 

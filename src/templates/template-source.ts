@@ -1,6 +1,6 @@
-// The source of a template as the account sees it: a version of its own, or the catalogue's behind
-// it. Before it: operations/templates.ts. After it: an editor changes it and saves it as a new
-// version.
+// The source of a template as the account sees it: a version of its own, or the
+// catalogue's. Before it: operations/templates.ts. After it: an editor changes it and saves it as a
+// new version.
 import type { Queryable } from '../store/pool.ts';
 import { unknownTemplate } from './account-templates.ts';
 import type { Catalog, SystemTemplate } from './catalog.ts';

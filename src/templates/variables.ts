@@ -1,5 +1,5 @@
 // The variables schema of a template: what a sender has to give, and what is missing from what was
-// given. Before it: a send with `variables`. After it: variable-fit.ts, which holds what is there
+// given. Before it: a send with `variables`. After it: variable-fit.ts, which checks what is there
 // against its types, and rendering.
 import { z } from 'zod';
 import { Problem } from '../errors.ts';

@@ -51,7 +51,7 @@ export interface PoolOptions {
 }
 
 interface Order extends ThreadOrder, Waiting {
-  /** How many threads went down while they worked on it, for want of memory. */
+  /** How many threads died while they worked on it, for lack of memory. */
   strikes: number;
   spent: (ms: number) => void;
   resolve: (output: unknown) => void;
@@ -129,7 +129,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
-    // What came in during this turn of the event loop goes together.
+    // What came in during this turn of the event loop is sent together.
     setImmediate(() => {
       scheduled = false;
       dispatch();
@@ -148,7 +148,7 @@ export function openPool<Known extends Jobs>(options: PoolOptions): Pool<Known> 
     watch();
   }
 
-  /** Slow work together never holds the last thread: the others' is done meanwhile. */
+  /** Slow work together never holds the last thread: the others' is done in the meantime. */
   function mayTakeSlow(): boolean {
     const slow = [...members].filter((member) => member.slow).length;
     return slow < Math.max(1, threads - 1);

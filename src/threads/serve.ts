@@ -41,7 +41,7 @@ export interface JobsDone {
 /** The place of the order a thread works on, for whoever has to find the guilty one. */
 export const RESTING = -1;
 
-/** After so long a batch is given back: others may have waited meanwhile. */
+/** After so long a batch is given back: others may have been waiting. */
 const LONGEST_BATCH_MS = 20;
 /** What is done is sent together, but those at the front need not wait for all. */
 const ANSWER_EVERY_MS = 5;
@@ -49,7 +49,7 @@ const ANSWER_EVERY_MS = 5;
 /** What the pool was opened with for its threads. */
 export const given = <Given>(): Given => (workerData as { given: Given }).given;
 
-/** `tidy`: what is done behind each batch, when it is answered. */
+/** `tidy`: what is done after each batch, once it is answered. */
 export function serveJobs(jobs: Jobs, tidy?: () => void): void {
   const port = parentPort!;
   const { progress } = workerData as { progress: Int32Array };

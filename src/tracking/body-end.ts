@@ -6,7 +6,7 @@ import { elementKind } from '../html/elements.ts';
 const USUAL_END = /<\/body[\t\n\f\r ]*>[\t\n\f\r ]*(?:<\/html[\t\n\f\r ]*>[\t\n\f\r ]*)?$/i;
 const LONGEST_END = 100;
 const LONGEST_LOOK_BACK = 1000;
-/** What can make text of the tags behind it; the second group is the rest of a plain start tag. */
+/** What can turn the tags after it into text; the second group is the rest of a plain start tag. */
 const TAKES_IN =
   /<(!--|style|title|textarea|xmp|iframe|noembed|noframes|script|plaintext)((?:[\t\n\f\r ]+[\w-]+(?:="[^"<>]*")?)*[\t\n\f\r ]*>)?/iy;
 /** By two characters after a `<`: whether one of these may begin so. A Set takes twice as long. */
@@ -24,7 +24,7 @@ function pairAt(text: string, at: number): number {
 
 /**
  * Of the last </body>, when it is the email's end and certainly a tag: it is in no other tag, no
- * value, no comment and no element whose content is text. Nothing behind it could end one of these,
+ * value, no comment and no element whose content is text. Nothing after it could end one of these,
  * so it would have to be one that never ends, and each leaves a trace.
  */
 export function usualBodyEnd(html: string): number | undefined {

@@ -64,7 +64,7 @@ function findPlaces(html: string): { links: Link[]; bodyEnd: number } {
 }
 
 function applyChanges(html: string, changes: Change[]): string[] {
-  // Links may stand behind the end of the body.
+  // Links may come after the end of the body.
   changes.sort((one, other) => one.start - other.start);
   const pieces: string[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-// Who loads a pixel or follows a link without a person behind it: image proxies, link scanners,
+// Who loads a pixel or follows a link without a person being there: image proxies, link scanners,
 // previews. inbound/open.ts and click.ts ask; such events carry `machine: true` and a click by one
 // does not raise the status. Only what the operators say about themselves or what is unmistakable:
 // a wrong "machine" hides a person.

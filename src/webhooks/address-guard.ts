@@ -42,7 +42,7 @@ export async function checkUrl(
   }
   const host = hostOf(url.hostname);
   const found = await addressesOf(guard, host).catch((cause: unknown) => {
-    // A name may be registered before its DNS is: every connection is checked again anyhow.
+    // A name may be registered before its DNS is: every connection is checked again anyway.
     // Not so for http, which only trusted addresses may use.
     if (url.protocol === 'http:') throw httpsOnly(cause);
     return undefined;

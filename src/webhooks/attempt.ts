@@ -87,7 +87,7 @@ export function eventGone(delivery: DueDelivery, nowMs: number): HookOutcome {
 
 const AFTER_OUR_FAULT_MS = 30_000;
 
-/** A fault of ours is not held against the receiver: no attempt is counted. */
+/** A fault of ours does not count against the receiver: no attempt is counted. */
 export function failedHere(delivery: DueDelivery, fault: Error, nowMs: number): HookOutcome {
   return {
     delivery,

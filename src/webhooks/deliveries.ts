@@ -42,7 +42,7 @@ export interface DeliveryFilter {
   state?: DeliveryState;
   /** Only those whose last attempt failed: abandoned, or waiting for the next one. */
   failed?: boolean;
-  /** The id the last page ended with. */
+  /** The last id on the previous page. */
   before?: string;
   limit: number;
 }

@@ -211,8 +211,8 @@ export async function disableEndpoint(
 }
 
 /**
- * With a clean record. What waited goes on; what happened meanwhile comes with a replay of that
- * time.
+ * With a clean record. What waited goes on; what happened in the meantime comes with a replay of
+ * that time.
  */
 export async function enableEndpoint(
   database: Queryable,

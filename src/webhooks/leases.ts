@@ -107,7 +107,7 @@ export async function takeDue(database: Database, nowMs: number, wanted: Wanted)
       taken.set(key, one);
     }
     if (row.deliveryUuid === null) continue;
-    // In order means in order: what is behind a row that waits for its retry waits too.
+    // In order means in order: what comes after a row that waits for its retry waits too.
     one.blocked ||= !row.isDue;
     if (one.blocked) continue;
     const { accountId, endpointUuid, deliveryUuid, messageUuid, eventUuid, attempts } = row;

@@ -15,7 +15,8 @@ it('lists the catalogue as it is', async () => {
 });
 
 it('describes every macro with its arguments', () => {
-  const macros = [...read('macros.html').matchAll(/\{%-? macro (\w+\(.*?\)) -?%\}/g)].map(
+  // Those that begin with _ are the file's own: Jinja2 does not export them.
+  const macros = [...read('macros.html').matchAll(/\{%-? macro ((?!_)\w+\(.*?\)) -?%\}/g)].map(
     ([, one]) => one!,
   );
   expect(macros.length).toBeGreaterThan(20);

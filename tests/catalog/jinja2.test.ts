@@ -25,7 +25,7 @@ text = Environment(autoescape=False)
 # The samples' dates are written out, and the filters leave them as they are.
 for environment in (html, text):
     environment.filters['date'] = lambda value, style='long': \
-        datetime.date.fromisoformat(value).strftime('%B') if style == 'month' else value
+        datetime.date.fromisoformat(value).strftime('%b') if style == 'short-month' else value
 words = json.loads((root / 'messages' / 'en.json').read_text('utf-8'))
 def speaker(slug):
     @pass_eval_context

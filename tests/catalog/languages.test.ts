@@ -110,8 +110,8 @@ it('a region gets the words of its language', () => {
   };
   for (const locale of ['pt', 'pt-BR', 'pt-PT'])
     expect(subject(locale)).toBe('Seu pedido W-20417 foi enviado');
-  expect(subject('de-AT')).toBe('Ihre Bestellung W-20417 ist verschickt');
-  expect(subject('ja-JP')).toBe('注文 W-20417 を発送しました');
+  expect(subject('de-AT')).toBe('Ihre Bestellung W-20417 wurde verschickt');
+  expect(subject('ja-JP')).toBe('ご注文 W-20417 を発送しました');
   expect(subject('sv')).toBe('Your order W-20417 has shipped');
 });
 
@@ -133,6 +133,21 @@ it('an incident says its state in the language of the email, and is over in ever
     }
   }
   expect(notice('Rolling back', 'de').subject).toMatch(/^Rolling back: /);
+});
+
+it('the month on the leaf of a calendar is short enough for one line', () => {
+  const ticket = catalog.templates.get('event-ticket')!;
+  for (const locale of LANGUAGES) {
+    for (let month = 1; month <= 12; month++) {
+      const start = `2026-${String(month).padStart(2, '0')}-04`;
+      const event = { ...(ticket.sample.event as object), start };
+      const { html } = render(ticket, fullBranding, { ...ticket.sample, event }, locale);
+      const [, name] = /color:[^"]*">([^<]+)<\/td><\/tr><tr><td class="ink" align="center"/.exec(
+        html,
+      )!;
+      expect(name!.length, `${locale}: ${name}`).toBeLessThan(8);
+    }
+  }
 });
 
 it('Japanese sentences stand without spaces between them', () => {
@@ -159,8 +174,35 @@ it('what the sender wrote keeps its own direction in Arabic, and has no marks el
   }
 });
 
-it('French keeps its punctuation with the word before it', () => {
-  for (const [section] of english)
-    for (const message of Object.values(inLanguage(section, 'fr')))
-      for (const text of formsOf(message)) expect(text).not.toMatch(/ [?!:;»%]|« /);
+describe('every message follows the conventions of its language (CONTRIBUTING.md)', () => {
+  const unwanted: Record<string, { typography: RegExp; address?: RegExp }> = {
+    ar: { typography: /[,;?]/ },
+    de: {
+      typography: /“[^“]*“|„[^“]*$|”/,
+      address: /(?<![\p{L}])(?:du|dich|dir|dein\p{L}*)(?!\p{L})/iu,
+    },
+    es: { typography: /^[^¿]*\?|^[^¡]*!/, address: /\busted(?:es)?\b/i },
+    fr: {
+      typography: / [?!:;»%]|« /,
+      address: /(?<![\p{L}’])(?:tu|toi|ton|ta|tes)(?!\p{L})/iu,
+    },
+    it: { typography: /[“”]/, address: /\b(?:Lei|Suo|Sua|Suoi|Sue)\b/ },
+    ja: { typography: /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}][?!,;:]/u },
+    nl: { typography: /[„«»]/, address: /\b(?:u|uw)\b/i },
+    pl: { typography: /[“«»]/, address: /(?<!\p{L})(?:Pan|Pani|Państw\p{L}*)(?!\p{L})/u },
+    pt: { typography: /[«»]/, address: /\b(?:tu|teu|tua|teus|tuas)\b/i },
+  };
+
+  it.each(Object.entries(unwanted))('%s', (locale, { typography, address }) => {
+    for (const [section] of english) {
+      for (const [key, message] of Object.entries(inLanguage(section, locale))) {
+        for (const text of formsOf(message)) {
+          const where = `${section}.${key}: ${text}`;
+          expect(text, where).not.toMatch(/['"]/);
+          expect(text, where).not.toMatch(typography);
+          if (address) expect(text, where).not.toMatch(address);
+        }
+      }
+    }
+  });
 });

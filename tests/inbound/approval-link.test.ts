@@ -159,7 +159,7 @@ describe('a mailed link', () => {
     }
     expect(await isWaiting(id)).toBe(true);
     const now = await get(link!);
-    expect(now.text).toContain('It was changed after this link was mailed to you');
+    expect(now.text).toContain('It was changed after this link was emailed to you');
     expect(now.text).toMatch(/Goes out<\/th><td>\d+ \w+ \d{4}.{1,4}\d\d:\d\d UTC/);
     expect((await decide(link!, 'approve', now)).status).toBe(200);
     expect((await status(id)).approval).toMatchObject({ state: 'approved', by: owner.email });

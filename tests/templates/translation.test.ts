@@ -174,6 +174,8 @@ describe('date, number and money', () => {
     expect(shown("'2026-03-12' | date")).toBe('March 12, 2026');
     expect(shown("'2026-03-12' | date", 'de')).toBe('12. März 2026');
     expect(shown("'2026-03-12' | date('full')", 'ja')).toBe('2026年3月12日木曜日');
+    expect(shown("'2026-09-04' | date('month')")).toBe('September');
+    expect(shown("'2026-09-04' | date('short-month')")).toBe('Sep');
     expect(
       shown("'2026-03-12T23:30:00Z' | date('short', time='short', zone='Europe/Berlin')", 'de'),
     ).toBe('13.03.26, 00:30');

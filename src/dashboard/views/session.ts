@@ -89,7 +89,7 @@ export interface ChangePassword {
   password: string;
 }
 
-/** `token` is what follows the # in the link that was mailed. */
+/** `token` is what follows the # in the link that was emailed. */
 export interface ResetPassword {
   token: string;
   password: string;

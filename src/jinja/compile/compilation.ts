@@ -51,8 +51,8 @@ export interface Compilation {
   readonly evalCtx: StaticEvalContext;
   readonly folder: Folder;
   /**
-   * What compiling may cost, counted in steps alone: a busy machine must not make a template a
-   * wrong one.
+   * What compiling may cost, counted in steps alone: a busy machine must not make a template
+   * invalid.
    */
   readonly work: Budget;
   /** By frame: all includes of one see the same variables. */

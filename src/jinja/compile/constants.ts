@@ -199,7 +199,7 @@ export class Folder {
     return text;
   }
 
-  /** Link by link: behind one that does not hold nothing is looked at. */
+  /** Link by link: after one that is false nothing is evaluated. */
   private compareChain(node: n.Compare): Constant {
     const first = this.fold(node.expr);
     if (first === NOT_CONSTANT) return NOT_CONSTANT;

@@ -3,7 +3,7 @@
 import { locate, typeError } from '../errors.ts';
 import type { Activation } from '../runtime/activation.ts';
 import type * as n from '../syntax/nodes.ts';
-import { escapeValue, str } from '../values/repr.ts';
+import { escapeText, escapeValue, str } from '../values/repr.ts';
 import { Markup, typeName, type Value } from '../values/types.ts';
 import {
   type Compilation,
@@ -47,6 +47,9 @@ function outputConstant(c: Compilation, node: n.Expr): string | null {
   }
 }
 
+/** Nearly all that is written is shorter: such a text is paid for when it is written. */
+const SHORT = 64;
+
 /** An expression as the text to write. */
 function written(c: Compilation, node: n.Expr, frame: Frame): Evaluate {
   const value = c.expression(node, frame);
@@ -56,9 +59,13 @@ function written(c: Compilation, node: n.Expr, frame: Frame): Evaluate {
       const { budget, evalCtx } = a.ctx;
       return evalCtx.autoescape ? escapeValue(budget, value(a)) : str(budget, value(a));
     });
-  const convert = c.evalCtx.autoescape ? escapeValue : str;
+  const { autoescape } = c.evalCtx;
+  const convert = autoescape ? escapeValue : str;
   return (a) => {
     const result = value(a);
+    if (typeof result === 'string') {
+      if (result.length < SHORT) return autoescape ? escapeText(result) : result;
+    } else if (result instanceof Markup) return result.text;
     if (typeof result === 'object' || typeof result === 'bigint') {
       try {
         return convert(a.ctx.budget, result);

@@ -7,12 +7,13 @@ import { type Value, WithAttributes } from '../values/types.ts';
 export class TemplateModule extends WithAttributes {
   readonly name: string | null;
   readonly body: string;
-  private readonly exports: Map<string, Value>;
-  constructor(name: string | null, body: string, exports: Map<string, Value>) {
+  private readonly made: Pick<Context, 'vars' | 'exported'>;
+  /** `made`: what its top level left behind, which nothing changes any more. */
+  constructor(name: string | null, body: string, made: Pick<Context, 'vars' | 'exported'>) {
     super();
     this.name = name;
     this.body = body;
-    this.exports = exports;
+    this.made = made;
   }
   get typeName() {
     return 'TemplateModule';
@@ -30,6 +31,6 @@ export class TemplateModule extends WithAttributes {
     return this.body;
   }
   attribute(_ctx: Context, name: string): Value | undefined {
-    return this.exports.get(name);
+    return this.made.exported.has(name) ? this.made.vars.get(name) : undefined;
   }
 }

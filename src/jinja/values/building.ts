@@ -5,7 +5,7 @@ import type { Budget } from '../budget.ts';
 import { Markup, type Value } from './types.ts';
 
 /**
- * Of so many pieces V8 makes one text from time to time: it keeps 32 bytes beside each until the
+ * Now and then V8 joins so many pieces into one text: it keeps 32 bytes beside each until the
  * text is read.
  */
 const PIECES = 512;

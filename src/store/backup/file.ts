@@ -12,7 +12,7 @@ import { Problem } from '../../errors.ts';
 
 const FIRST_LINE = Buffer.from('sandmartin backup 1\n');
 const HEAD_BYTES = 5;
-/** Larger ones are none of ours. */
+/** Larger ones are not ours. */
 const LARGEST_FRAME_BYTES = 64 * 1024 * 1024;
 /** Of parts that are JSON: 26 MB of "[" take JSON.parse seconds and more than a gigabyte. */
 const LARGEST_JSON_BYTES = 1024 * 1024;

@@ -1,7 +1,7 @@
-// An email before or after it was sent, as people will see it: the line in their inbox, on a desktop,
-// on a phone, in a dark email program, without images, as plain text. Laid out at the reader's width
-// and then scaled: a narrow column on our page must not make it a phone's. Every page that shows a
-// email shows it by this.
+// An email before or after it was sent, as people will see it: the line in their inbox, on a
+// desktop, on a phone, in a dark email program, without images, as plain text. Laid out at the
+// reader's width and then scaled: a narrow column on our page must not make it a phone's. Every
+// page that shows an email uses this.
 import { ActionIcon, Alert, Box, Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
@@ -32,7 +32,9 @@ interface PreviewProps {
 
 type View = 'desktop' | 'phone' | 'text';
 
-/** The column of 600 pixels that emails are made for, with the margin it has in an email program. */
+/**
+ * The column of 600 pixels that emails are made for, with the margin it has in an email program.
+ */
 const WIDTHS = { desktop: 640, phone: 375 };
 
 export function EmailPreview({

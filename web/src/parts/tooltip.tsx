@@ -54,7 +54,7 @@ function listen(box: HTMLDivElement): () => void {
   const show = (target: EventTarget | null, delayMs: number): void => {
     const next = target instanceof Element ? target.closest(`[${MARK}]`) : null;
     clearTimeout(timer);
-    // Who points at the words may read them to the end; the way there leads over a gap.
+    // Whoever points at the words may read them to the end; there is a gap on the way.
     if (target === box) return;
     if (next === null && anchor !== null) timer = setTimeout(hide, GRACE_MS);
     if (next === null) return;

@@ -18,7 +18,7 @@ export function Keyboard() {
     setTyped('');
   };
   const openSheet = useCallback(() => setOpen('sheet'), []);
-  // Also while somebody types: it is no key of a text.
+  // Also while somebody types: it types nothing.
   useHotkeys([['mod+K', () => setOpen('palette')]], []);
   // The first half of ⌘K. What cannot be fetched now is told when it is opened.
   useWindowEvent('keydown', ({ key }) => {

@@ -19,7 +19,7 @@ interface Choice {
   /** What it is, to the right. */
   kind: string;
   act: () => void;
-  /** Fetches where it leads to, before it is gone to. */
+  /** Fetches the page it leads to in advance. */
   ahead?: () => void;
 }
 

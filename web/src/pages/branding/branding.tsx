@@ -247,7 +247,7 @@ function useBrandingDraft(view: BrandingView) {
       setForm(merged);
       setBase({ version: theirs.version, form: formOf(theirs.branding) });
     },
-    // An upload is a version of its own; what was edited meanwhile stays.
+    // An upload is a version of its own; what was edited in the meantime stays.
     uploaded: ({ version, branding: { logo_url = '' } }: BrandingView) => {
       setForm((before) => ({ ...before, logo_url }));
       setBase(({ form }) => ({ version, form: { ...form, logo_url } }));

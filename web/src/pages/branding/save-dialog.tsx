@@ -1,5 +1,5 @@
 // Before a branding goes into every email: what changes, field by field, with emails as they are
-// and as they would be. Where somebody else saved meanwhile, what each changed.
+// and as they would be. Where somebody else has saved since, what each changed.
 import {
   Alert,
   Button,

@@ -1,4 +1,4 @@
-// The link that was mailed leads here: choose a new password, and be signed in with it.
+// The link that was emailed leads here: choose a new password, and be signed in with it.
 import { Button, Skeleton, Text, TextInput } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';

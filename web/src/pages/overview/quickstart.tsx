@@ -18,7 +18,7 @@ export function QuickstartPanel({ usage, onDone }: { usage: Usage; onDone: () =>
   const [secret, setSecret] = useState<string>();
   const [first, setFirst] = useState<MessageSummary>();
   useLive<Output<'messages.list'>>(urlOf('live'), 'messages', ({ data: items }) => {
-    // The first to come stays the one that is watched. Invitations and the like are no first email.
+    // The first to come stays the one that is watched. Invitations and the like do not count.
     setFirst((before) => before ?? items.findLast(({ door }) => door !== 'system'));
   });
   const story = useRef<HTMLDivElement>(null);

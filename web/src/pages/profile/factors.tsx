@@ -219,7 +219,7 @@ function NewPasskeyDialog({ opened, onClose, onDone }: DialogProps) {
   );
 }
 
-/** Runs what the server does only for who said a moment ago that it is them. */
+/** Runs what the server does only for whoever proved a moment ago who they are. */
 function useGrave() {
   const prove = useProof();
   return async (act: () => Promise<void>): Promise<void> => {

@@ -109,7 +109,7 @@ function CategoryOf({ category, rows }: { category: Category; rows: Row[] }) {
 }
 
 /**
- * What can be sent, and one's own whether it can or not: it stands in the place of the system's.
+ * What can be sent, and the account's own whether they can or not: they take the system's place.
  */
 function rowsOf(offered: Output<'templates.list'>, own: Output<'templates.listOwn'>): Row[] {
   const rows = new Map<string, Row>();

@@ -1,4 +1,4 @@
-// Dialogs that make a template of one's own: from nothing, or as a clone.
+// Dialogs that create a template of the account's own: from nothing, or as a clone.
 import { Select, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';

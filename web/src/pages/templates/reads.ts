@@ -2,7 +2,7 @@
 import { SandmartinError } from '../../../../src/client/calls.ts';
 import type { OperationName } from '../../operations.ts';
 
-/** The reads that a change of one's own templates makes stale. */
+/** The reads that a change of the account's own templates makes stale. */
 export const templateReads = [
   'templates.list',
   'templates.listOwn',

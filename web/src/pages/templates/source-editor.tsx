@@ -90,7 +90,7 @@ export function SourceEditor(props: SourceEditorProps) {
   useEffect(() => {
     const view = editor.current;
     if (!view) return;
-    // Placed when the markers are there: the text may have changed meanwhile.
+    // Placed when the markers are there: the text may have changed since.
     mark(view, () => shown.current.map((fault) => diagnosticOf(view.state.doc, fault))).catch(
       tellMissing,
     );

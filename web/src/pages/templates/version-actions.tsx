@@ -11,7 +11,7 @@ const PublishDialog = later(async () => (await import('./publish-dialog.tsx')).P
 
 /**
  * Saving makes a new version, publishing puts it in use. Both name the version that stands here:
- * what somebody else saved meanwhile is neither overwritten nor put live.
+ * what somebody else has saved since is neither overwritten nor put live.
  */
 export function useVersionActions(slug: string, work: Work) {
   const { draft, saved, base, dirty } = work;
