@@ -16,7 +16,6 @@ import { type AgentLimits, LIMIT_COLUMNS, limitsOf } from './agent-limits.ts';
 import { type Alignment, faultOf } from './alignment.ts';
 import { expiredKey, wrongNetwork } from './key-bounds.ts';
 import { accountOfKey, hasChecksum, hashOfKey } from './keys.ts';
-import { openOldKeys } from './old-keys.ts';
 import { PLANS, type Plan } from './plans.ts';
 import { ALL_SCOPES, expandScopes, type Scope } from './scopes.ts';
 import { suspendedProblem } from './suspension.ts';
@@ -139,7 +138,6 @@ export function openDirectory(deps: {
   const couldNotNote = recurringFault(log, 'warn', 'could not note the last use of keys');
   const entries = new Map<number, Entry>();
   const usedKeys = new Map<string, { accountId: number; atMs: number }>();
-  const mayHaveOldKeys = openOldKeys(database);
 
   /** What is known of an account and may still be trusted. */
   function remembered(accountId: number): Entry | undefined {
@@ -218,7 +216,7 @@ export function openDirectory(deps: {
   }
 
   async function lookUpKey(accountId: number, key: string, from: () => string): Promise<Caller> {
-    if (!hasChecksum(key) && !(await mayHaveOldKeys(accountId))) throw unknownKey();
+    if (!hasChecksum(key)) throw unknownKey();
     const entry = await entryOf(accountId);
     const caller = entry && (await callerOf(entry, key));
     if (entry === undefined || caller === undefined) throw unknownKey();

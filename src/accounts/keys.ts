@@ -51,10 +51,7 @@ function newKey(accountId: number, { sandboxOnly }: AgentLimits): string {
   return body + checksumOf(body);
 }
 
-/**
- * Whether it was made by us, for scanners. Keys made before there were checksums have none and work
- * as well.
- */
+/** Whether we may have made it: tells scanners, and spares the database what nobody made. */
 export const hasChecksum = (key: string): boolean =>
   KEY_SHAPE.test(key) && key.endsWith(checksumOf(key.slice(0, -6)));
 

@@ -10,7 +10,6 @@ import { readJson } from '../http/json-bytes.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import type { BareHandler, HttpServer } from '../http/server.ts';
 import { requireScope } from '../operations/operation.ts';
-import { noIfMatch } from '../operations/preconditions.ts';
 import { readInput } from '../operations/read-input.ts';
 import { limitHeaders, refuse, warningHeader } from '../operations/refusal.ts';
 import { sendEmail } from '../operations/send-email.ts';
@@ -73,7 +72,6 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
       deps.addressOf(call.peer(), call.field('x-forwarded-for')),
     );
     requireScope(caller, sendEmail.scope);
-    if (call.field('if-match') !== undefined) throw noIfMatch(sendEmail);
     requireJson(call.field('content-type'));
     let body: ReadBody | undefined = await call.readBody(caller);
     release = body.release;

@@ -155,8 +155,10 @@ function bodyOf({ rest }: Operation, { body }: FastifyRequest): Record<string, u
   throw new Problem('invalid', 'The body must be a JSON object.');
 }
 
+/** Whoever only reads or sends relies on nothing that it could say. */
 function ifMatchIn(operation: Operation, request: FastifyRequest): string | undefined {
   const ifMatch = oneHeader(request, 'if-match');
+  if (operation.effect === 'reads') return undefined;
   if (ifMatch !== undefined && !takesIfMatch(operation)) throw noIfMatch(operation);
   return ifMatch;
 }
