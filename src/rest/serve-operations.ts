@@ -155,12 +155,12 @@ function bodyOf({ rest }: Operation, { body }: FastifyRequest): Record<string, u
   throw new Problem('invalid', 'The body must be a JSON object.');
 }
 
-/** Whoever only reads or sends relies on nothing that it could say. */
+/** Whoever changes nothing relies on nothing that it could say. */
 function ifMatchIn(operation: Operation, request: FastifyRequest): string | undefined {
   const ifMatch = oneHeader(request, 'if-match');
-  if (operation.effect === 'reads') return undefined;
-  if (ifMatch !== undefined && !takesIfMatch(operation)) throw noIfMatch(operation);
-  return ifMatch;
+  if (ifMatch === undefined || takesIfMatch(operation)) return ifMatch;
+  if (operation.effect === 'changes') throw noIfMatch(operation);
+  return undefined;
 }
 
 /** `"7"`, `W/"7"` or 7; `*` expects nothing in particular. */

@@ -192,7 +192,7 @@ function ownTable(wanted: Table, tables: readonly Table[]): Table {
   if (own !== undefined && wanted.columns.every((column) => own.columns.includes(column))) {
     return wanted;
   }
-  throw new Strange('a table that is none of ours');
+  throw new Strange('a table that is not ours');
 }
 
 async function startTable(client: pg.Client, { name, columns }: Table) {
