@@ -36,8 +36,8 @@ export default defineConfig({
           name: 'beside others',
           include: ['tests/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...WEIGHING],
-          // Most tests wait for a process, a disk or a socket: with two beyond the cores, a third of their time was left.
-          maxWorkers: availableParallelism() + 4,
+          // Most tests wait for a process, a disk or a socket: more of them than cores keep the cores busy.
+          maxWorkers: availableParallelism() + 2,
           sequence: { groupOrder: 0 },
         },
       },

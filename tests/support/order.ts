@@ -1,6 +1,6 @@
 // The order of the test files: long ones first, so that none runs alone at the end while a core
 // rests. Those that wait for processes and those that keep a core busy with a browser take turns:
-// several browsers at a time would make each other late. Used by vitest.config.ts.
+// four browsers at a time would make each other late. Used by vitest.config.ts.
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
