@@ -4,6 +4,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import type { Log } from '../log.ts';
+import { repeatedly } from '../process/repeatedly.ts';
 
 export interface CertificateFiles {
   certFile: string;
@@ -48,7 +49,7 @@ export function watchCertificate(
   files: CertificateFiles,
   { log, everyMs = LOOK_EVERY_MS }: { log: Log; everyMs?: number },
   show: (certificate: Certificate) => void,
-): { stop: () => void } {
+): { stop(): Promise<void> } {
   let shown: string | undefined;
   async function look(): Promise<void> {
     const seen = await stampOf(files);
@@ -56,17 +57,12 @@ export function watchCertificate(
     // The first time, too: it may have been renewed since the service read it.
     const isFirst = shown === undefined;
     shown = seen;
-    try {
-      show(await readCertificate(files));
-      if (!isFirst) log.info('SMTP now uses the renewed certificate');
-    } catch (error) {
-      log.warn({ err: error }, 'the new certificate cannot be used; SMTP keeps the previous one');
-    }
+    show(await readCertificate(files));
+    if (!isFirst) log.info('SMTP now uses the renewed certificate');
   }
-  void look();
-  const timer = setInterval(() => void look(), everyMs);
-  timer.unref();
-  return { stop: () => clearInterval(timer) };
+  return repeatedly(everyMs, look, (error) => {
+    log.warn({ err: error }, 'the new certificate cannot be used; SMTP keeps the previous one');
+  });
 }
 
 /** Undefined while one of them is away. */
