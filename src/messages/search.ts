@@ -56,9 +56,6 @@ const ROWS_A_STEP = 20_000;
 const ROWS_BEFORE_INDEX = 5000;
 /** No new step begins after this. */
 const ENOUGH_MS = 300;
-/** Indexed ranges that one statement jumps through, as long as each takes no longer than this. */
-const MOST_RANGES = 8;
-const QUICK_MS = 10;
 
 export async function searchMessages(
   database: Database,
@@ -69,13 +66,9 @@ export async function searchMessages(
   const startedAt = performance.now();
   const messages: Message[] = [];
   let before: string | null = newestBound(filter);
-  for (let turn = 0, ranges = 1; before !== null; turn++) {
+  for (let turn = 0; before !== null; turn++) {
     const missing = filter.limit - messages.length;
-    const stepAt = performance.now();
-    const found: Found = await takeStep(search, { before, limit: missing, turn, ranges });
-    // A rare word takes half a millisecond of a slice's index: most of it is the way there and back.
-    const isQuick = performance.now() - stepAt < QUICK_MS * ranges;
-    if (turn > 0) ranges = isQuick ? Math.min(ranges * 2, MOST_RANGES) : 1;
+    const found: Found = await takeStep(search, before, missing, turn);
     messages.push(...found.rows.map(toMessage));
     before = found.rows.length === missing ? found.rows.at(-1)!.uuid : found.reached;
     if (found.rows.length === missing || performance.now() - startedAt > ENOUGH_MS) break;
@@ -132,14 +125,10 @@ async function openSearch(
   if (subject !== undefined) {
     conditions.push(`position(lower(${place(subject)}) IN lower(m.subject)) > 0`);
   }
-  const subjectWords = await splitWords(database, filter.words);
-  if (subjectWords.length > 0) {
-    // Whether each is there at all is asked first: most subjects need no pattern then.
-    const within = place(subjectWords.map((word) => `%${word}%`));
-    const asWords = place(subjectWords.map((word) => `(?:^|${AROUND})${word}(?:$|${AROUND})`));
-    conditions.push(`lower(m.subject) LIKE ALL (${within}::text[])`);
-    conditions.push(`lower(m.subject) ~ ALL (${asWords}::text[])`);
-    words.push(...subjectWords.map((word) => `word ${word}`));
+  for (const word of await splitWords(database, filter.words)) {
+    const around = '[^[:alnum:]]';
+    conditions.push(`lower(m.subject) ~ ${place(`(?:^|${around})${word}(?:$|${around})`)}`);
+    words.push(`word ${word}`);
   }
   if (tag !== undefined) {
     conditions.push(`${place(tag)} = ANY (m.tags)`);
@@ -179,9 +168,6 @@ async function openSearch(
   };
 }
 
-/** A word of a subject ends where none of its letters can be. */
-const AROUND = '[^[:alnum:]]';
-
 /** By the database, which has the last word on what a letter is (its collation). */
 async function splitWords(database: Database, words: string | undefined): Promise<string[]> {
   if (words === undefined) return [];
@@ -210,29 +196,21 @@ const fitsAddress =
     return `position(${key} IN lower(${address})) > 0`;
   };
 
-interface Step {
-  before: string;
-  limit: number;
-  /** How many steps came before it. */
-  turn: number;
-  /** How many indexed ones it may jump through. */
-  ranges: number;
-}
-
-async function takeStep(search: Search, { before, limit, turn, ranges }: Step): Promise<Found> {
+async function takeStep(
+  search: Search,
+  before: string,
+  limit: number,
+  turn: number,
+): Promise<Found> {
   const { words, oldest, indexed } = search;
   if (words === null) return await readInOrder(search, before, limit, ROWS_A_STEP, oldest);
   if (turn === 0) return await readInOrder(search, before, limit, ROWS_BEFORE_INDEX, oldest);
-  const at = indexed.findIndex(({ from }) => from < before);
-  const next = indexed[at];
-  if (next === undefined || next.until < before) {
-    const floor = inOrder(next?.until ?? oldest, oldest)[1];
-    return await readInOrder(search, before, limit, ROWS_A_STEP, floor);
-  }
-  const following = indexed.slice(at, at + ranges);
-  // What lies between two is read.
-  const gap = following.findIndex(({ until }, n) => n > 0 && until !== following[n - 1]!.from);
-  return await jumpByIndex(search, before, limit, gap === -1 ? following : following.slice(0, gap));
+  const next = indexed.find(({ from }) => from < before);
+  const floor = next === undefined ? oldest : before <= next.until ? next.from : next.until;
+  const down = inOrder(floor, oldest)[1];
+  return next !== undefined && before <= next.until
+    ? await jumpByIndex(search, before, limit, down)
+    : await readInOrder(search, before, limit, ROWS_A_STEP, down);
 }
 
 // ---- Reading in order ---------------------------------------------------------------------------
@@ -283,32 +261,23 @@ const withoutWords = ({ words, values }: Search): unknown[] =>
 
 // ---- Jumping by the index -----------------------------------------------------------------------
 
-/** Each range apart, since each has an index of its own; all in one statement. */
 async function jumpByIndex(
   search: Search,
   before: string,
   limit: number,
-  ranges: IndexedRange[],
+  floor: string,
 ): Promise<Found> {
-  const { accountId, words, values, oldest, where } = search;
-  const bounds = ranges.map(({ from }) => inOrder(from, oldest)[1]);
-  const [floor = oldest, ...floors] = bounds;
-  const place = (n: number): string => `$${n === 0 ? 3 : 3 + values.length + n}`;
-  const stretches = bounds.map(
-    (_, n) => `SELECT * FROM messages
-       WHERE account_id = $1 AND id < ${n === 0 ? '$2' : place(n - 1)} AND id >= ${place(n)}
-         AND message_words(account_id, from_email, recipients, tags, template, stream, subject)
-             @> (SELECT array_agg(hashtext(word)) FROM unnest(${words}::text[]) word)`,
-  );
   // Materialised, or the planner hopes to fill the page early and computes the words of every row
   // on its way.
   const rows = await search.database.query<MessageRow>(
-    `WITH found AS MATERIALIZED (${stretches.join(' UNION ALL ')})
-     SELECT ${MESSAGE_COLUMNS} FROM found m WHERE ${where} ORDER BY m.id DESC LIMIT ${limit}`,
-    [accountId, before, floor, ...values, ...floors],
+    `WITH found AS MATERIALIZED (
+       SELECT * FROM messages WHERE account_id = $1 AND id < $2 AND id >= $3
+         AND message_words(account_id, from_email, recipients, tags, template, stream, subject)
+             @> (SELECT array_agg(hashtext(word)) FROM unnest(${search.words}::text[]) word))
+     SELECT ${MESSAGE_COLUMNS} FROM found m WHERE ${search.where} ORDER BY m.id DESC LIMIT ${limit}`,
+    [search.accountId, before, floor, ...search.values],
   );
-  const reached = floors.at(-1) ?? floor;
-  return { rows, reached: reached > oldest ? reached : null };
+  return { rows, reached: floor > search.oldest ? floor : null };
 }
 
 function newestBound({ beforeUuid = LAST_UUID, untilMs }: MessageFilter): string {
