@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import type { MemberRole } from '../../src/accounts/scopes.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import {
@@ -45,6 +45,9 @@ export async function openDashboard(
   }
   await buildPages();
   const service = await startTestService(env);
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await tellWhatIsShown(browser);
+  });
   return {
     service,
     url: service.url,
@@ -54,6 +57,14 @@ export async function openDashboard(
       await service.stop();
     },
   };
+}
+
+/** What a failed test had before it: a wait that timed out says only what was not there. */
+async function tellWhatIsShown(browser: Browser): Promise<void> {
+  for (const page of browser.contexts().flatMap((context) => context.pages())) {
+    const shown = await page.evaluate('document.body.innerText').catch(String);
+    process.stderr.write(`\n${page.url()} shows:\n${String(shown).slice(0, 3000)}\n`);
+  }
 }
 
 /**

@@ -109,6 +109,30 @@ describe.skipIf(!dashboard)('A clone', () => {
     return (await captured(service.database, sent.body.id)).email.subject;
   }
 
+  /** The button stays under the pointer while what is above it loads. */
+  async function publishSteadily(): Promise<void> {
+    let go = () => {};
+    const isLet = new Promise<void>((done) => {
+      go = done;
+    });
+    const rendering = /\/rehearse|\/render/;
+    await page.route(rendering, async (route) => {
+      await isLet;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    const button = page.getByRole('button', { name: /Publish version \d/ });
+    const early = await button.boundingBox();
+    go();
+    await page.getByRole('dialog').getByText(/is the sample|Of the last/).waitFor();
+    for (const title of ['The email as it is', 'The email as it would be']) {
+      await page.frameLocator(`iframe[title="${title}"]`).getByRole('heading').first().waitFor();
+    }
+    expect(await button.boundingBox()).toEqual(early);
+    await page.unroute(rendering);
+    await button.click();
+  }
+
   it('shows a fault at its line and column while one edits', async () => {
     await page.goto('/templates/welcome');
     await page.getByRole('button', { name: 'Clone' }).click();
@@ -147,8 +171,7 @@ describe.skipIf(!dashboard)('A clone', () => {
     await page.getByLabel('name', { exact: true }).fill('Zoë');
     await page.getByText('Hello Zoë, from us').waitFor();
     await look(page, 'editor');
-    await page.getByRole('button', { name: 'Publish…' }).click();
-    await page.getByRole('button', { name: /Publish version \d/ }).click();
+    await publishSteadily();
     await page.getByText(/Version \d is in use/).waitFor();
 
     await page.getByRole('button', { name: 'Test send' }).click();
@@ -165,6 +188,7 @@ describe.skipIf(!dashboard)('A clone', () => {
     await page.getByText('Second thoughts, Zoë').waitFor();
     await page.getByRole('button', { name: 'Publish…' }).click();
     await page.getByRole('button', { name: /Publish (?:version \d|anyway)/ }).click();
+    await page.getByText('Version 3 is in use').waitFor();
     await expect.poll(sentSubject).toBe('Second thoughts, Bo');
 
     await page.getByRole('link', { name: 'Welcome' }).first().click();

@@ -56,7 +56,7 @@ export function PublishDialog({ slug, version, newest, onStale, onClose }: Publi
       size="min(1180px, 94vw)"
       title={`Publish version ${version} of ${slug}?`}
     >
-      <Stack gap="lg">
+      <Stack gap="lg" className="tall-dialog">
         <WhatChanges slug={slug} version={version} />
         <section aria-label="Tested on real emails">
           <Title order={3} size="h4" mb="xs">
