@@ -124,7 +124,10 @@ describe.skipIf(!dashboard)('A clone', () => {
     const button = page.getByRole('button', { name: /Publish version \d/ });
     const early = await button.boundingBox();
     go();
-    await page.getByRole('dialog').getByText(/is the sample|Of the last/).waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText(/is the sample|Of the last/)
+      .waitFor();
     for (const title of ['The email as it is', 'The email as it would be']) {
       await page.frameLocator(`iframe[title="${title}"]`).getByRole('heading').first().waitFor();
     }
