@@ -12,7 +12,7 @@ import pg from 'pg';
 import { createAccount } from '../src/accounts/accounts.ts';
 import { addIdentity } from '../src/accounts/identities.ts';
 import { createKey } from '../src/accounts/keys.ts';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/process/clock.ts';
 import { openEmbedded } from '../src/store/embedded/open.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openDatabase } from '../src/store/pool.ts';

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { createTransport } from 'nodemailer';
 import { addDomain } from '../src/accounts/domains.ts';
 import { composeEmail, emailChunks } from '../src/mail/compose.ts';
-import { openSecret } from '../src/secrets.ts';
+import { openSecret } from '../src/roles/secrets.ts';
 import { handBareBytes } from './support/bare-smtp-client.ts';
 import { openInstallation } from './support/installation.ts';
 import { HTML, mailbox, TEXT } from './support/packed-email.ts';

@@ -2,8 +2,8 @@
 // stage works off the same emails alone, as a process of its own; the slowest sets the rate: 0.72 of it. Then all stages run at
 // once for SECONDS (60). Goals: 0.7 of the slowest stage all the way, and a p99 below one second from the send to the hand-over.
 import { setTimeout as wait } from 'node:timers/promises';
-import { systemClock } from '../src/clock.ts';
-import { openSecret } from '../src/secrets.ts';
+import { systemClock } from '../src/process/clock.ts';
+import { openSecret } from '../src/roles/secrets.ts';
 import { addressGuard } from '../src/webhooks/address-guard.ts';
 import { createEndpoint } from '../src/webhooks/endpoint.ts';
 import { freePort } from '../tests/support/process.ts';

@@ -6,11 +6,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { systemClock } from '../src/clock.ts';
 import { htmlToPlainText } from '../src/html/plain-text.ts';
 import { escapeText } from '../src/jinja/index.ts';
-import { createLog } from '../src/log.ts';
-import { createMetrics } from '../src/metrics.ts';
+import { systemClock } from '../src/process/clock.ts';
+import { createLog } from '../src/process/log.ts';
+import { createMetrics } from '../src/process/metrics.ts';
 import { brandingContext, changeBranding } from '../src/templates/branding.ts';
 import { defaultBranding } from '../src/templates/branding-fields.ts';
 import { catalogFolder, loadCatalog, ownCatalogFiles, textsFor } from '../src/templates/catalog.ts';

@@ -1,6 +1,6 @@
 // Writes the files that are made from code (npm run generate), or fails when one is stale (--check).
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describeConfig } from '../src/config.ts';
+import { describeConfig } from '../src/config/settings.ts';
 import { describeApi } from '../src/rest/openapi/document.ts';
 import { loadCatalog } from '../src/templates/catalog.ts';
 import { describeCatalog } from './describe-catalog.ts';

@@ -1,8 +1,9 @@
 // The composition root: what the roles of this process share, then each role, stopped again in
 // reverse order.
-import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
-import type { Log } from './log.ts';
+
+import type { Config } from './config/config.ts';
+import type { Clock } from './process/clock.ts';
+import type { Log } from './process/log.ts';
 import { listenHealth } from './rest/health.ts';
 import { type Api, type ApiLimits, startApi } from './roles/api.ts';
 import { startDelivery } from './roles/delivery.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pauseAccount } from '../../src/accounts/pause.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
 import { openBatcher } from '../../src/sending/batch.ts';
 import { openEmbedded } from '../../src/store/embedded/open.ts';
 import { migrate } from '../../src/store/migrate.ts';

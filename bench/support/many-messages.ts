@@ -1,7 +1,8 @@
 // An account with as many messages as a benchmark wants, a fifth of them of yesterday and the rest of today. They are made inside
 // the server, a statement for each stretch of the day, and indexed in between as maintenance does it.
-import { createLog } from '../../src/log.ts';
+
 import { indexFinishedDays, indexGrowingDay } from '../../src/messages/search-index.ts';
+import { createLog } from '../../src/process/log.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
 import type { Database } from '../../src/store/pool.ts';
 

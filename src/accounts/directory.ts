@@ -4,10 +4,10 @@
 // within the last second. So a revoked key dies everywhere within 1 s, even while polls fail.
 
 import { addressKey, type Mailbox } from '../addresses.ts';
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
-import type { Log } from '../log.ts';
 import { networkSet } from '../networks.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { repeatedly } from '../process/repeatedly.ts';
 import { among, byShard } from '../store/places.ts';

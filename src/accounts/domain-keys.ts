@@ -57,7 +57,7 @@ export function openDomainKey(
   );
 }
 
-/** All their sealed values (src/secrets.ts). */
+/** All their sealed values (roles/secrets.ts). */
 export const DOMAIN_KEY_COLUMNS: readonly SealedColumn[] = (['', 'next_'] as const).flatMap(
   (which) => (['rsa', 'ed25519'] as const).map((kind) => sealedKey(kind, which)),
 );

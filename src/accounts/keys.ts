@@ -4,9 +4,9 @@
 // asking us.
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { type AgentLimits, LIMIT_COLUMNS, limitsOf, readLimits } from './agent-limits.ts';
 import { type KeyBounds, readBounds } from './key-bounds.ts';

@@ -1,10 +1,11 @@
 // Pauses: an account whose email bounces or is complained about too often may not send until an
 // operator resumes it. Its keys still read and its people still sign in; what it has queued is held
 // (claim_due). Limits are the operator's (config).
-import type { Clock } from '../clock.ts';
+
 import { Problem } from '../errors.ts';
 import { firstUuidAt } from '../ids.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { repeatedly } from '../process/repeatedly.ts';
 import type { Database, Queryable } from '../store/pool.ts';

@@ -1,7 +1,8 @@
 // Usage: how today's quota stands. Counted by accept_sends (SQL) when an email is accepted; read
 // here for people, and given back for what was cancelled.
-import type { Clock } from '../clock.ts';
+
 import { idTimeMs, uuidToBytes } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Queryable } from '../store/pool.ts';
 import type { Account } from './accounts.ts';
 import { quotaOn } from './plans.ts';

@@ -1,8 +1,9 @@
 // The audit: every change of an account leaves a row: who, what, before and after without secrets.
 // Written by operations/perform.ts in the transaction of the change, read by an operation, kept
 // longer than messages.
-import type { Clock } from '../clock.ts';
+
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Queryable } from '../store/pool.ts';
 
 /** What a change did, in the words of whoever reads the audit. */

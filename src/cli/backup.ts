@@ -3,7 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
-import { checkSealed, openSecret } from '../secrets.ts';
+import { checkSealed, openSecret } from '../roles/secrets.ts';
 import { alreadyThere } from '../store/backup/file.ts';
 import { restoreBackup } from '../store/backup/restore.ts';
 import { writeBackup } from '../store/backup/write.ts';

@@ -2,10 +2,10 @@
 // and errors for a tired person.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type Config, readConfig } from '../config.ts';
-import { urlAt } from '../database-url.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { Problem } from '../errors.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../process/log.ts';
+import { urlAt } from '../store/database-url.ts';
 import { openEmbedded } from '../store/embedded/open.ts';
 import { withPartitions } from '../store/partitions.ts';
 import { withPlaces } from '../store/places.ts';

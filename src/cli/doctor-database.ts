@@ -1,7 +1,7 @@
 // What `sandmartin doctor` says of the database: its version, the clocks, whether it takes writes,
 // how long the queue is, and what is set aside.
-import type { Config } from '../config.ts';
-import { databaseFault, FAULT_DETAILS } from '../connection-fault.ts';
+import type { Config } from '../config/config.ts';
+import { databaseFault, FAULT_DETAILS } from '../process/connection-fault.ts';
 import { queueState } from '../queue/due.ts';
 import { describeFullness, sizeOfQueue } from '../queue/limit.ts';
 import { readCluster } from '../store/cluster.ts';

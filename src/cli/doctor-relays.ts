@@ -3,7 +3,7 @@
 
 import { createDns } from '../accounts/dns.ts';
 import { isSpf } from '../accounts/spf.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { readProbes } from '../feedback/return-path-probes.ts';
 import { sendProbes } from '../relays/probing.ts';
 import type { NamedRelay } from '../relays/relay-list.ts';

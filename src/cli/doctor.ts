@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { access, constants, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Command } from 'commander';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { readCertificate } from '../submission/certificate.ts';
 import { print, withJson } from './command.ts';
 import { checkDatabase } from './doctor-database.ts';

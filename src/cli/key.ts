@@ -4,8 +4,8 @@ import { APPROVAL_RULES, type ApprovalRule } from '../accounts/agent-limits.ts';
 import { accountOfKeyId, listKeys } from '../accounts/keys.ts';
 import { ALL_SCOPES, TEST_SCOPES } from '../accounts/scopes.ts';
 import type { ApiKey } from '../client/operations.ts';
-import { systemClock } from '../clock.ts';
 import { Problem } from '../errors.ts';
+import { systemClock } from '../process/clock.ts';
 import { accountNumber, collect, print, table, wholeNumber, withJson } from './command.ts';
 import { type Here, operating, withOperations } from './operations.ts';
 

@@ -1,8 +1,8 @@
 // The command `sandmartin`: how it is called, and how it says what went wrong.
 import { Command, CommanderError } from 'commander';
-import { isConnectionFault } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
-import { VERSION } from '../version.ts';
+import { isConnectionFault } from '../process/connection-fault.ts';
+import { VERSION } from '../process/version.ts';
 import { registerCommands } from './commands.ts';
 import { wordedAtTerminal } from './hints.ts';
 

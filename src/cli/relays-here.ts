@@ -1,8 +1,8 @@
 // The relays that the service uses, for commands that talk to them: those that are stored, and that
 // of RELAY_URL.
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { knownRelays, type NamedRelay, withAddress } from '../relays/relay-list.ts';
-import { openSecret } from '../secrets.ts';
+import { openSecret } from '../roles/secrets.ts';
 import type { Database } from '../store/pool.ts';
 
 export async function relaysHere(

@@ -2,7 +2,7 @@
 // arguments: others see those.
 import type { Command } from 'commander';
 import { Problem } from '../errors.ts';
-import { rotateSecret } from '../secrets.ts';
+import { rotateSecret } from '../roles/secrets.ts';
 import { listing, OLD_LINKS_DAYS } from '../store/installation.ts';
 import { print, wholeNumber, withDatabase, withJson } from './command.ts';
 

@@ -8,7 +8,7 @@ import { createAccount } from '../accounts/accounts.ts';
 import { addIdentity } from '../accounts/identities.ts';
 import { createKey } from '../accounts/keys.ts';
 import { TEST_SCOPES } from '../accounts/scopes.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../process/clock.ts';
 import { stopLeftover } from '../store/embedded/cluster.ts';
 import type { Database } from '../store/pool.ts';
 import { isAlive } from './caller.ts';

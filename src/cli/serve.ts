@@ -1,8 +1,8 @@
 // sandmartin serve: starts the roles of this process and says hello.
 import type { Command } from 'commander';
-import { type Config, readConfig } from '../config.ts';
-import { createLog } from '../log.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import type { Service } from '../main.ts';
+import { createLog } from '../process/log.ts';
 import { endWithCaller } from './caller.ts';
 import { collect, print, withJson } from './command.ts';
 import {

@@ -3,7 +3,6 @@
 import type { Command } from 'commander';
 import { getAccount } from '../accounts/accounts.ts';
 import { MEMBER_ROLES, type MemberRole } from '../accounts/scopes.ts';
-import { systemClock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { hasFactor, resetFactors } from '../people/factors.ts';
 import { createInvitation, INVITATION_DAYS, invitationLink } from '../people/invitations.ts';
@@ -20,6 +19,7 @@ import {
   setPassword,
   type User,
 } from '../people/users.ts';
+import { systemClock } from '../process/clock.ts';
 import type { Queryable } from '../store/pool.ts';
 import { accountNumber, print, readTextFile, table, withDatabase, withJson } from './command.ts';
 

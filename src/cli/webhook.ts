@@ -2,8 +2,8 @@
 // listening on your own machine.
 import type { Command } from 'commander';
 import { Agent } from 'undici';
-import { systemClock } from '../clock.ts';
 import { Problem } from '../errors.ts';
+import { systemClock } from '../process/clock.ts';
 import type { Database } from '../store/pool.ts';
 import { readTypes } from '../webhooks/endpoint.ts';
 import { bodyOf, eventIdOf } from '../webhooks/event-body.ts';

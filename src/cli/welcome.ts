@@ -5,11 +5,11 @@ import { createAccount } from '../accounts/accounts.ts';
 import { addIdentity } from '../accounts/identities.ts';
 import { createKey } from '../accounts/keys.ts';
 import { EMAIL_SCOPES } from '../accounts/scopes.ts';
-import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Service } from '../main.ts';
 import { generatePassword } from '../people/passwords.ts';
 import { addUser, noUsersYet, prepareUser, setMember } from '../people/users.ts';
+import { systemClock } from '../process/clock.ts';
 import { type Database, joined, type Queryable } from '../store/pool.ts';
 
 export interface Welcome {

@@ -3,7 +3,7 @@
 // also how changes of other processes are seen.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 
 const ASK_EVERY_MS = 500;
 /** Proxies close what is silent; and whoever may no longer look is shut out by then. */

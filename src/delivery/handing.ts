@@ -2,8 +2,8 @@
 // take it. Before: attempt.ts made the copy. After: it judges what came of it. A copy goes to
 // another relay only while it is certain that none has it: never after its content was sent without
 // an answer.
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { Routed } from '../relays/choice.ts';
 import type { Fleet } from '../relays/fleet.ts';

@@ -1,10 +1,11 @@
 // Loading a claimed group: emails and what is suppressed among their recipients, in two round
 // trips. Before: worker.ts claimed. After: each is attempted by itself. One that breaks the loading
 // of all is found by loading each alone.
-import { isConnectionFault } from '../connection-fault.ts';
+
 import { Problem } from '../errors.ts';
 import { bytesToUuid } from '../ids.ts';
 import { asked, loadEmails, type StoredEmail, type UnreadableEmail } from '../mail/stored-email.ts';
+import { isConnectionFault } from '../process/connection-fault.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { Database } from '../store/pool.ts';
 import { SecretChanged } from '../store/vault.ts';

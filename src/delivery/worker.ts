@@ -3,13 +3,13 @@
 // database share the work through leases (queue/leases.ts).
 import { setImmediate as othersTurn, setTimeout as pause } from 'node:timers/promises';
 import { createByteBudget } from '../bytes/byte-budget.ts';
-import type { Clock } from '../clock.ts';
 import { relaysOfLastAttempt } from '../events/attempts.ts';
 import { bytesToUuid, showId } from '../ids.ts';
-import type { Log } from '../log.ts';
 import type { MakingDeps } from '../mail/making.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Clock } from '../process/clock.ts';
 import { createGroupCommit, isDataFault } from '../process/group-commit.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { createNap } from '../process/nap.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import {

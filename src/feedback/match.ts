@@ -3,10 +3,10 @@
 // the returned copy is proof, whoever brings it. Without one a report counts only when the operator
 // trusts its reporter; then each step is a better guess than none.
 import { addressKey } from '../addresses.ts';
-import type { Clock } from '../clock.ts';
 import { firstUuidAt, readId, uuidToBytes } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database } from '../store/pool.ts';
-import { readWith, type TokenKeys } from '../token-keys.ts';
+import { readWith, type TokenKeys } from '../store/token-keys.ts';
 import type { Report } from './report.ts';
 import { readCopyToken, type Subject } from './return-path.ts';
 

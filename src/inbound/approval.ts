@@ -6,12 +6,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { APPROVAL_PATH, type ApprovalLink, findApprovalLink } from '../approvals/approval-links.ts';
 import { approve, decline } from '../approvals/approvals.ts';
 import { writeAudit } from '../audit/audit.ts';
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { escapeAttribute } from '../html/references.ts';
 import { readUuid } from '../ids.ts';
-import type { Log } from '../log.ts';
 import { readHeld } from '../operations/approvals.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Log } from '../process/log.ts';
 import type { Database } from '../store/pool.ts';
 import { type Page, sendDocument, sendPage } from './page.ts';
 

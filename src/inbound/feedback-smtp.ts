@@ -5,8 +5,6 @@
 // relay keeps it and tries again.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
-import type { Clock } from '../clock.ts';
-import { createPlaces, keyOf, networkOf, type Places } from '../connection-places.ts';
 import { Problem } from '../errors.ts';
 import { keepEmail, type ReasonToKeep } from '../feedback/kept.ts';
 import type { Matcher } from '../feedback/match.ts';
@@ -16,11 +14,13 @@ import type { Reporters } from '../feedback/reporters.ts';
 import { readCopyToken, type Subject } from '../feedback/return-path.ts';
 import { findProbe, noteReturn } from '../feedback/return-path-probes.ts';
 import { showId } from '../ids.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../process/clock.ts';
 import { isDataFault } from '../process/group-commit.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
+import { createPlaces, keyOf, networkOf, type Places } from '../smtp/connection-places.ts';
 import type { Database } from '../store/pool.ts';
-import { readWith, type TokenKeys } from '../token-keys.ts';
+import { readWith, type TokenKeys } from '../store/token-keys.ts';
 
 /** A bounce may carry the whole email back, attachments and all. */
 const MOST_REPORT_BYTES = 50 * 1024 * 1024;

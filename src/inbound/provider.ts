@@ -2,7 +2,6 @@
 // through it. feedback/providers says who speaks and what is said; here the email is found and the
 // event recorded, for Amazon SES (ses.ts) too.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import type { Matcher } from '../feedback/match.ts';
 import { isFirstOrSame } from '../feedback/provider-nonces.ts';
@@ -13,9 +12,10 @@ import { sendgrid } from '../feedback/providers/sendgrid.ts';
 import type { ReportRecorder } from '../feedback/record.ts';
 import type { Bodies } from '../http/body.ts';
 import { showId } from '../ids.ts';
-import type { Metrics } from '../metrics.ts';
 import { type RefusalDeps, refuse } from '../operations/refusal.ts';
+import type { Clock } from '../process/clock.ts';
 import { isDataFault } from '../process/group-commit.ts';
+import type { Metrics } from '../process/metrics.ts';
 import type { Database } from '../store/pool.ts';
 import { isMachine } from '../tracking/machines.ts';
 import type { EngagementRecorder } from '../tracking/record.ts';

@@ -1,9 +1,9 @@
 // What the addresses that recipients call share: their deps, and the token at the end of the path.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Log } from '../process/log.ts';
 import type { Database } from '../store/pool.ts';
-import { readWith, type TokenKeys } from '../token-keys.ts';
+import { readWith, type TokenKeys } from '../store/token-keys.ts';
 import { TRACKING_PATHS } from '../tracking/apply.ts';
 import type { LinkSwitch } from '../tracking/link-switch.ts';
 import type { EngagementRecorder } from '../tracking/record.ts';

@@ -2,7 +2,7 @@
 // verifies: a scanner in the mailbox follows every link, and must not vouch for an address.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { findAddress, VERIFY_PATH, verifyAddress } from '../accounts/address-verification.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 import type { Database } from '../store/pool.ts';
 import { sendPage } from './page.ts';
 

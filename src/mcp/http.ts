@@ -12,9 +12,9 @@ import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
 import { CALLERS_IN_LINE, createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import { closeAnswered } from '../http/stop.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
 import { refuse } from '../operations/refusal.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { authInfoOf, type McpServer } from './server.ts';
 import { readToolCall } from './tool-call.ts';
 

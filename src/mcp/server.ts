@@ -18,11 +18,11 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../accounts/directory.ts';
-import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { type NewVia, perform } from '../operations/perform.ts';
 import { refuse } from '../operations/refusal.ts';
+import { problemOf } from '../process/connection-fault.ts';
 import {
   askedInStream,
   askForApproval,

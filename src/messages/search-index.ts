@@ -3,7 +3,7 @@
 // one index takes their place. search.ts uses them. Called by maintenance in every process; whoever
 // comes second finds it done or under way.
 import { firstUuidAt } from '../ids.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 import type { Database } from '../store/pool.ts';
 
 const DAY_MS = 86_400_000;

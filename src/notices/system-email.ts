@@ -3,10 +3,9 @@
 // an account changed could carry the link to somebody else.
 import { findSandboxSender } from '../accounts/identities.ts';
 import { formatMailbox, type Mailbox } from '../addresses.ts';
-
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Log } from '../process/log.ts';
 import { acceptSend } from '../sending/accept.ts';
 import type { Catalog } from '../templates/catalog.ts';
 import type { Making } from '../templates/making.ts';

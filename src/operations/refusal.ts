@@ -1,10 +1,11 @@
 // A refusal: what a caller is told when it does not get what it asked for. The one place where
 // status, headers, body, log line and metric of a refusal are made; doors only write it in their
 // protocol.
-import { problemOf } from '../connection-fault.ts';
+
 import type { Fault, LimitState, PartError, Problem, ProblemCode } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import { problemOf } from '../process/connection-fault.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { worded } from './hints.ts';
 

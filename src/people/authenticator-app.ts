@@ -1,9 +1,9 @@
 // A person's authenticator app: its secret is made and shown, counts once the first code was given,
 // and then tells their codes from others. Sealed in the database; each code is good once.
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { readUuid, showUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import type { SealedColumn } from '../store/sealed-columns.ts';
 import type { Vault } from '../store/vault.ts';
@@ -109,7 +109,7 @@ export async function removeApp(client: Queryable, userId: string): Promise<bool
 
 const labelOf = (userId: string): string => `authenticator app of ${userId}`;
 
-/** All their sealed values (src/secrets.ts). */
+/** All their sealed values (roles/secrets.ts). */
 export const APP_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'authenticator_apps',

@@ -2,9 +2,9 @@
 // not stored: whoever only asks writes nothing. A challenge that was answered is remembered until
 // it is over, so an answer counts once.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { readUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 
 export interface ChallengeDeps {

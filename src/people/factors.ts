@@ -3,8 +3,8 @@
 // whether an account asks for one. The factors themselves: authenticator-app.ts, passkeys.ts,
 // recovery-codes.ts.
 import { type Actor, writeAudit } from '../audit/audit.ts';
-import type { Clock } from '../clock.ts';
 import { readUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Queryable } from '../store/pool.ts';
 import { makeRecoveryCodes } from './recovery-codes.ts';
 import { membershipsOf } from './sessions.ts';

@@ -1,8 +1,8 @@
 // The first owner: who sets a new service up over the link that it prints. Before it: a checked
 // link (dashboard/routes/session.ts). After it: a user who owns every account there is.
 import { type Account, createAccount, listAccounts } from '../accounts/accounts.ts';
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { addUser, noUsersYet, prepareUser, setMember, type User } from './users.ts';
 

@@ -5,9 +5,9 @@
 import { lockAccount } from '../accounts/accounts.ts';
 import { makeToken, readToken } from '../accounts/one-time-token.ts';
 import type { MemberRole } from '../accounts/scopes.ts';
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import {
   addUser,

@@ -2,9 +2,9 @@
 // link names the user and its hour and is signed together with the password's hash, so it is void
 // as soon as there is another password, and works once.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { readUuid, showUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import { hashPassword, requireGoodPassword } from './passwords.ts';
 import type { User } from './users.ts';

@@ -4,10 +4,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Plan } from '../accounts/plans.ts';
 import type { MemberRole } from '../accounts/scopes.ts';
-import type { Clock } from '../clock.ts';
-import { databaseFault } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
+import { databaseFault } from '../process/connection-fault.ts';
 import { byShard } from '../store/places.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 

@@ -4,9 +4,9 @@
 import { getAccount, lockAccount } from '../accounts/accounts.ts';
 import { MEMBER_ROLES, type MemberRole } from '../accounts/scopes.ts';
 import { addressKey, parseAddress } from '../addresses.ts';
-import type { Clock } from '../clock.ts';
 import { Problem } from '../errors.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import {
   hashPassword,

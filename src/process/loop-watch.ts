@@ -1,8 +1,8 @@
 // The event loop under watch: how late it is, how often it was blocked, and what had begun just
 // before. Built by main.ts; doors note what they begin, /metrics shows the figures, the log has a
 // line for every stand.
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
 import { openThreadClock } from './thread-clock.ts';
 
 export interface LoopWatch {

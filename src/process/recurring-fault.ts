@@ -1,8 +1,8 @@
 // A fault that comes back until its cause is gone: with the database away, every look and every
 // write fails, many times a second. It is said once a second. For whoever tries again on their own,
 // and for strangers, who could fill the log; what fails for one caller is said for that caller.
-import { isConnectionFault } from '../connection-fault.ts';
-import type { Log } from '../log.ts';
+import { isConnectionFault } from './connection-fault.ts';
+import type { Log } from './log.ts';
 
 const SAID_EVERY_MS = 1000;
 

@@ -7,7 +7,7 @@
 // nothing more. What it had in hand went to others, and the outcomes it still has are compared by
 // the number of the claim (`claims`, see outcomes.ts).
 import { randomUUID } from 'node:crypto';
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { fillLanes } from './lanes.ts';

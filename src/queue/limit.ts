@@ -3,7 +3,7 @@
 // is scheduled takes its place for weeks, so it may have half of the room: nobody's emails of next
 // month keep out those of today. Before: main.ts; asked by sending/batch.ts for every batch.
 import { Problem } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 import { createNap } from '../process/nap.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';

@@ -1,8 +1,8 @@
 // One relay of the fleet: its pool and circuit, the limits an operator set, and whether it can take
 // email now. Before: fleet.ts opens one for every relay that is enabled. After: delivery/handing.ts
 // hands emails to it.
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { createRelay, type Envelope, type HandOver, type Relay } from '../smtp/relay.ts';
 import {
   createRelayHealth,

@@ -1,7 +1,7 @@
 // Which relays there are, for one process: those that operators added and the one of RELAY_URL,
 // asked for once a second, so that a change takes effect everywhere without a restart. Before:
 // operations/relays.ts stores them. After: fleet.ts opens and closes what changed.
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { repeatedly } from '../process/repeatedly.ts';
 import type { Database, Queryable } from '../store/pool.ts';

@@ -147,7 +147,7 @@ function openUrl(vault: Vault, name: string, sealed: Buffer): string {
   );
 }
 
-/** All their sealed values (src/secrets.ts). */
+/** All their sealed values (roles/secrets.ts). */
 export const RELAY_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'relays',

@@ -1,8 +1,8 @@
 // What Fastify and node:http refuse by themselves, in the contract's words and statuses.
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { problemOf } from '../connection-fault.ts';
 import { Problem, type ProblemCode } from '../errors.ts';
+import { problemOf } from '../process/connection-fault.ts';
 
 /**
  * Also what Fastify itself refuses, in the contract's words and statuses; undefined: the fault is

@@ -18,6 +18,7 @@ import { type AnswerHttp, createMcpHttp, listenMcp } from '../mcp/http.ts';
 import { createMcpServer } from '../mcp/server.ts';
 import { startNotices } from '../notices/deliver-notices.ts';
 import type { OperationDeps } from '../operations/deps.ts';
+import { VERSION } from '../process/version.ts';
 import { watchQueue } from '../queue/limit.ts';
 import { createResendDoor } from '../resend/door.ts';
 import { documentRoutes } from '../rest/documents.ts';
@@ -37,7 +38,6 @@ import { createRenderer } from '../templates/rendering.ts';
 import { loadWhose, openResolution } from '../templates/resolution.ts';
 import { openLinkSwitch } from '../tracking/link-switch.ts';
 import { openEngagementRecorder } from '../tracking/record.ts';
-import { VERSION } from '../version.ts';
 import type { Shared } from './shared.ts';
 import { openSubmission, type SmtpPorts } from './submission.ts';
 

@@ -1,11 +1,11 @@
 // The database of a process: the server that comes along or the one of DATABASE_URL, its clock, two
 // pools, the schema. Before: shared.ts. After: every role works with it.
 
-import type { Config } from '../config.ts';
-import { urlAt } from '../database-url.ts';
-import type { Log } from '../log.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { PATIENCE, type Patience } from '../store/connection.ts';
+import { urlAt } from '../store/database-url.ts';
 import { openEmbedded } from '../store/embedded/open.ts';
 import { type Heartbeat, startHeartbeat, watchNode } from '../store/heartbeat.ts';
 import { withPartitions } from '../store/partitions.ts';

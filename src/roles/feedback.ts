@@ -1,7 +1,7 @@
 // The role that takes email from other mail servers: bounces, complaints, replies to return paths.
 import { readFileSync } from 'node:fs';
 import { isReturnPathOf } from '../accounts/return-path-proof.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Stopped } from '../feedback/received.ts';
 import { createReporters } from '../feedback/reporters.ts';
 import { startFeedbackListener } from '../inbound/feedback-smtp.ts';

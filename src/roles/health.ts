@@ -1,10 +1,11 @@
 // How a process is: what must hold for it to be ready, and the gauges that are read when metrics
 // are asked for. Roles add their own checks. Answered by rest/health.ts, on the API's port and on
 // METRICS_PORT.
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { queueState } from '../queue/due.ts';
 import type { HealthDeps, ReadyCheck } from '../rest/health.ts';
 import type { Secret } from '../store/installation.ts';

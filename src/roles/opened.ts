@@ -1,5 +1,5 @@
 // What a process has opened, closed again in reverse order.
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 
 /** Remembers how to close a thing, and hands it on. */
 export type Opened = <Thing>(thing: Thing, close: (thing: Thing) => Promise<void>) => Thing;

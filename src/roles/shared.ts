@@ -2,19 +2,17 @@
 // opened once. Before: main.ts. After: each role takes what it needs from here.
 import type { Agent } from 'undici';
 import { createDns, type Dns } from '../accounts/dns.ts';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { createMatcher, type Matcher } from '../feedback/match.ts';
 import { openReportRecorder, type ReportRecorder } from '../feedback/record.ts';
-import type { Log } from '../log.ts';
 import type { MakingDeps } from '../mail/making.ts';
 import { openSenders } from '../mail/senders.ts';
-import { startMaintenance } from '../maintenance.ts';
-import { createMetrics, type Metrics } from '../metrics.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Log } from '../process/log.ts';
 import { type LoopWatch, startLoopWatch } from '../process/loop-watch.ts';
+import { createMetrics, type Metrics } from '../process/metrics.ts';
 import { probeDomain } from '../relays/probing.ts';
 import { knownRelays, openRelayList, type RelayList, withAddress } from '../relays/relay-list.ts';
-import { openSecret } from '../secrets.ts';
 import { type Secret, watchSecret } from '../store/installation.ts';
 import { createReadiness, type Readiness } from '../store/readiness.ts';
 import { ownCatalogFiles } from '../templates/catalog.ts';
@@ -25,7 +23,9 @@ import { LARGE_MAILS_FILE, WORKER_FILE } from '../threads/worker-file.ts';
 import { type AddressGuard, addressGuard, guardedAgent } from '../webhooks/address-guard.ts';
 import { openStore, type Store } from './database.ts';
 import { type ProcessHealth, watchHealth } from './health.ts';
+import { startMaintenance } from './maintenance.ts';
 import type { Opened } from './opened.ts';
+import { openSecret } from './secrets.ts';
 
 export interface Shared extends Store {
   config: Config;

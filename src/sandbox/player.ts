@@ -4,8 +4,8 @@
 
 import { freeBytes } from '../bytes/free-bytes.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
-import type { Log } from '../log.ts';
 import { createGroupCommit } from '../process/group-commit.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { repeatedly } from '../process/repeatedly.ts';
 import type { Relay } from '../smtp/relay.ts';

@@ -3,7 +3,7 @@
 // statement asks for all of them, five times a second, and only while somebody waits. So it makes
 // no difference which process captured the email.
 import { Problem } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import { IS_WANTED, type Wanted } from './account-inbox.ts';

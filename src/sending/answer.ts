@@ -1,10 +1,10 @@
 // What a send's caller is told, out of the batch's verdict. Before it: accept.ts and
 // accept-batch.ts; each door shows it in its own way.
 import { overCap } from '../accounts/agent-rules.ts';
-import type { Clock } from '../clock.ts';
 import { type LimitState, Problem } from '../errors.ts';
 import { showId } from '../ids.ts';
 import { DEFAULT_STREAM } from '../messages/stream.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database } from '../store/pool.ts';
 import { type AskSuppressed, suppressedRecipients } from '../suppressions/suppressions.ts';
 import type { Allowance, Verdict } from './batch.ts';

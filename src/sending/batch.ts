@@ -4,12 +4,12 @@
 
 import { PLANS } from '../accounts/plans.ts';
 import { freeBytes } from '../bytes/free-bytes.ts';
-import { problemOf } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
 import { uuidToBytes } from '../ids.ts';
 import { DOORS, type Door } from '../messages/door.ts';
-import type { Metrics } from '../metrics.ts';
+import { problemOf } from '../process/connection-fault.ts';
 import { createGroupCommit, type GroupCommit, isDataFault } from '../process/group-commit.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { databaseAway } from '../store/connection.ts';
 import type { Database } from '../store/pool.ts';
 import { type PackedSend, SEND_COLUMNS } from './packed-send.ts';

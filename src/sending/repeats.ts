@@ -1,9 +1,10 @@
 // An agent that is unsure sends again, often under a new idempotency key: within a minute the same
 // email to the same recipients is refused until somebody says that two are wanted. Without a key of
 // its own a repeat answers as the first did (idempotency.ts); here only a person can know.
-import type { Clock } from '../clock.ts';
+
 import { Problem } from '../errors.ts';
 import { firstUuidAt, showUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database } from '../store/pool.ts';
 import type { PackedSend } from './packed-send.ts';
 

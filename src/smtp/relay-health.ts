@@ -7,8 +7,8 @@
 // greeting: silence of 1 s on a probe or connection while nothing else works. Hanging later: three
 // emails, while none comes to its end. When no email proves the relay, a probe does every five
 // seconds, and at once when something is odd.
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { createNap } from '../process/nap.ts';
 import { type CircuitState, createCircuit } from './circuit.ts';
 import { BEAT_MS, createPatience, type Patience } from './patience.ts';

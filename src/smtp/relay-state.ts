@@ -1,9 +1,10 @@
 // What the processes know of the relays: each delivery process says how it finds them, and every
 // API process reads that. They count as down when all delivery processes that were seen lately found
 // that none can take email.
-import type { Clock } from '../clock.ts';
+
 import { bytesToUuid, newIdBytes } from '../ids.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { repeatedly } from '../process/repeatedly.ts';
 import type { Database } from '../store/pool.ts';

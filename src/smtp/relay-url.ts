@@ -1,4 +1,4 @@
-// RELAY_URL, read. Before: config.ts has the text. After: session.ts opens sessions to what it
+// RELAY_URL, read. Before: config/ has the text. After: session.ts opens sessions to what it
 // names.
 import { isIP } from 'node:net';
 import type { RelayEndpoint } from './session.ts';

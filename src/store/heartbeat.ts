@@ -5,9 +5,9 @@
 // Its answers make the service's clock: the database's, carried on by this machine's monotonic one.
 // So processes whose clocks differ agree on what is due, what is over and into which day's
 // partition a message goes.
-import type { Clock } from '../clock.ts';
-import { databaseFault } from '../connection-fault.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../process/clock.ts';
+import { databaseFault } from '../process/connection-fault.ts';
+import type { Log } from '../process/log.ts';
 import { createNap } from '../process/nap.ts';
 import { databaseAway, isOutOfConnections, PATIENCE } from './connection.ts';
 import { openDatabase } from './pool.ts';

@@ -9,13 +9,13 @@
 // start; one that runs while the secret changes seals nothing more (vault.ts) and is told to end
 // (watchSecret).
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { isPassing } from '../connection-fault.ts';
 import { Problem } from '../errors.ts';
+import { isPassing } from '../process/connection-fault.ts';
 import { repeatedly } from '../process/repeatedly.ts';
-import { seal, unseal } from '../sealing.ts';
-import type { TokenKeys } from '../token-keys.ts';
 import { type Database, joined, type Queryable } from './pool.ts';
 import { findUnopenable, resealAll, type SealedColumn, sealPlain } from './sealed-columns.ts';
+import { seal, unseal } from './sealing.ts';
+import type { TokenKeys } from './token-keys.ts';
 import { createVault, type Vault } from './vault.ts';
 
 const SECRET_LOCK = 7_263_013;

@@ -2,7 +2,7 @@
 // is the coordinator's; after: batches are sorted by shard or node and go straight to the node that
 // has the rows (docs/scale.md). The map is asked for every few seconds. One that is out of date
 // costs a trip between nodes and never a wrong answer, since every node can answer for all.
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database, Node, Queryable } from './pool.ts';
 import { shardHash } from './shard-hash.ts';

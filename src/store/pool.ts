@@ -2,7 +2,7 @@
 // Before: servers.ts and connection.ts; beside it heartbeat.ts, which says when the server stops
 // answering.
 import pg from 'pg';
-import { isConnectionFault } from '../connection-fault.ts';
+import { isConnectionFault } from '../process/connection-fault.ts';
 import { type Connection, connectionClass, PATIENCE, type Patience } from './connection.ts';
 import { openServers, type Servers } from './servers.ts';
 

@@ -1,12 +1,12 @@
 // Signs of life: each process tells its roles every few seconds, so that `doctor` and the dashboard
 // know what runs. The times are the database's, whatever the clocks of the processes say.
 import { hostname } from 'node:os';
-import { ROLES, type Role } from '../config.ts';
 import { bytesToUuid, newIdBytes } from '../ids.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { repeatedly } from '../process/repeatedly.ts';
-import { VERSION } from '../version.ts';
+import { ROLES, type Role } from '../process/roles.ts';
+import { VERSION } from '../process/version.ts';
 import type { Database, Queryable } from './pool.ts';
 
 const TELL_EVERY_MS = 3000;

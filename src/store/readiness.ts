@@ -1,8 +1,9 @@
 // Whether the database would store a send, and by name what keeps it from that: /readyz, /metrics
 // and `sandmartin doctor` ask. Reading works on a full disk, so asking for an answer is not enough:
 // what writing met is remembered, and tried again.
-import { type DatabaseFault, databaseFault, FAULT_DETAILS } from '../connection-fault.ts';
+
 import { Problem } from '../errors.ts';
+import { type DatabaseFault, databaseFault, FAULT_DETAILS } from '../process/connection-fault.ts';
 import type { Database } from './pool.ts';
 
 export const TROUBLES = ['away', 'disk-full', 'read-only', 'busy'] as const;

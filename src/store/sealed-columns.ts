@@ -1,8 +1,9 @@
-// Sealed columns: each folder says which of its columns hold sealed values (src/secrets.ts has them
+// Sealed columns: each folder says which of its columns hold sealed values (roles/secrets.ts has them
 // all), and this walks over their rows: to seal them with another key, to seal what a migration
 // left plain, to find what cannot be opened.
-import { PLAIN, seal, unseal } from '../sealing.ts';
+
 import type { Queryable } from './pool.ts';
+import { PLAIN, seal, unseal } from './sealing.ts';
 
 export type SealedRow = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 // The servers that DATABASE_URL names, and which of them is asked: the last that took writes.
 // Before: main.ts and cli/ with the URL; after: pool.ts opens every connection to `current()`,
 // heartbeat.ts says when it stops answering.
-import { urlsOf } from '../database-url.ts';
+import { urlsOf } from './database-url.ts';
 
 export interface Server {
   /** A URL with one host, as `pg` reads it. */

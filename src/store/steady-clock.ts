@@ -1,6 +1,6 @@
 // Whether the clock can be trusted with what cannot be taken back: old data is dropped only after
 // the clock, as maintenance saw it run by run, has gone on for a week without a jump. Before:
-// maintenance.ts and `sandmartin doctor` ask.
+// roles/maintenance.ts and `sandmartin doctor` ask.
 //
 // A service that was off for long looks the same as a clock that was set ahead. Both wait the week:
 // data that stays a little longer can still be dropped, data that is gone is gone.

@@ -2,8 +2,8 @@
 // is in force. Before: installation.ts opened the secret. Used by accounts/ for DKIM keys and by
 // webhooks/ for signing secrets.
 import { Problem } from '../errors.ts';
-import { seal, unseal } from '../sealing.ts';
 import type { Queryable } from './pool.ts';
+import { seal, unseal } from './sealing.ts';
 
 /**
  * Another secret is in force: nothing is wrong with the row or the email, this process is out of

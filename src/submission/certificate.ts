@@ -3,7 +3,7 @@
 // server.ts shows it to new connections.
 import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 import { repeatedly } from '../process/repeatedly.ts';
 
 export interface CertificateFiles {

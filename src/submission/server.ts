@@ -4,8 +4,8 @@
 import type { AddressInfo } from 'node:net';
 import type { SMTPServerOptions } from 'smtp-server';
 import { parseAddress } from '../addresses.ts';
-import { createPlaces, keyOf } from '../connection-places.ts';
 import { MOST_BODY_BYTES } from '../http/body.ts';
+import { createPlaces, keyOf } from '../smtp/connection-places.ts';
 import type { Certificate } from './certificate.ts';
 import { SubmissionServer } from './connection.ts';
 import { reply } from './replies.ts';

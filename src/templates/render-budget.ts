@@ -1,8 +1,9 @@
 // How much rendering an account may ask of this process: milliseconds of a thread, as a bucket that
 // fills again. Asked before anything is rendered; the exact count of calls is still taken at the
 // commit. Before it: making.ts. After it: a thread, or 429.
-import type { Clock } from '../clock.ts';
+
 import { Problem } from '../errors.ts';
+import type { Clock } from '../process/clock.ts';
 
 export interface RenderBudget {
   /**

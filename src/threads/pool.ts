@@ -2,9 +2,9 @@
 // memory and time, and is killed when it oversteps them. Before it: a feature gives an order. After
 // it: the job's output, a Problem, or JobStopped.
 import { Problem } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
 import { JobStopped } from '../process/job-stopped.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { createLanes, type Share, type Waiting } from './lanes.ts';
 import type { JobDone, Jobs } from './serve.ts';
 import { startThread, type Thing, type Thread, type ThreadOrder } from './thread.ts';

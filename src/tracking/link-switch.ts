@@ -3,7 +3,7 @@
 // every visit, so the answer is remembered for two seconds. While the database is away the last
 // answer holds, and without one links work: readers are not to suffer from our trouble.
 import { bytesToUuid } from '../ids.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../process/log.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';
 import type { TrackingToken } from './token.ts';

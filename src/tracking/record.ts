@@ -1,12 +1,13 @@
 // Recording opens and clicks: after the answer, in batches, and later when the database is away.
 // Before: inbound/open.ts and click.ts have answered already. After: events/record.ts, as for every
 // other event.
-import type { Clock } from '../clock.ts';
+
 import { type NewEvent, recordEvents } from '../events/record.ts';
 import { bytesToUuid } from '../ids.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Clock } from '../process/clock.ts';
 import { createGroupCommit, isDataFault } from '../process/group-commit.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { among } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';

@@ -2,7 +2,7 @@
 // worker.ts took the row. After: outcomes.ts records it. Nothing of the database is held while the
 // network talks.
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../process/clock.ts';
 import type { DeliveryState } from './delivery-state.ts';
 import { type OpenSecret, secretsOf } from './endpoint-secrets.ts';
 import { bodyOf, eventIdOf, type StoredEvent } from './event-body.ts';

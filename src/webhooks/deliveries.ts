@@ -1,8 +1,9 @@
 // The log of deliveries: what was sent where, how often, and what was answered. Written by
 // outcomes.ts, pruned with its partitions.
-import type { Clock } from '../clock.ts';
+
 import { Problem } from '../errors.ts';
 import { firstUuidAt, idTimeMs, readUuid, showUuid, uuidToBytes } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
 import type { DeliveryState } from './delivery-state.ts';

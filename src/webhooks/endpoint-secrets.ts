@@ -101,7 +101,7 @@ export function rememberSecrets(open: OpenSecret): OpenSecret {
   };
 }
 
-/** All their sealed values (src/secrets.ts). */
+/** All their sealed values (roles/secrets.ts). */
 export const WEBHOOK_SECRET_COLUMNS: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
   (column) => ({
     table: 'webhook_endpoints',

@@ -1,9 +1,10 @@
 // Endpoints: where an account wants its events, and how it is set up. Called by the CLI and the
 // dashboard; the worker writes their health.
-import type { Clock } from '../clock.ts';
+
 import { Problem } from '../errors.ts';
 import type { HookType } from '../events/kinds.ts';
 import { bytesToUuid, newIdBytes, readUuid, showUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database, Queryable } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
 import { type AddressGuard, checkUrl } from './address-guard.ts';

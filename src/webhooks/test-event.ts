@@ -2,9 +2,9 @@
 // signature? Like a real one in everything but its message, which does not exist; it leaves no row
 // in the log.
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../clock.ts';
 import { EVENT_KINDS, type HookType, SUBSCRIPTION } from '../events/kinds.ts';
 import { bytesToUuid, newIdBytes, readUuid } from '../ids.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Database } from '../store/pool.ts';
 import type { Vault } from '../store/vault.ts';
 import { getEndpoint } from './endpoint.ts';

@@ -1,11 +1,12 @@
 // The webhook worker: leases endpoints that have something due, POSTs up to four deliveries to each
 // at a time, records the outcomes. Before: record_events wrote the rows with their event. Many
 // workers on one database share the endpoints.
-import type { Clock } from '../clock.ts';
+
 import { bytesToUuid, newIdBytes, showUuid } from '../ids.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Clock } from '../process/clock.ts';
 import { createGroupCommit, isDataFault } from '../process/group-commit.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
 import { createNap } from '../process/nap.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import type { Database } from '../store/pool.ts';

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, hasChecksum, listKeys } from '../../src/accounts/keys.ts';
 import { registerKey } from '../../src/cli/key.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { openSignedIn, statusOf } from '../dashboard/dashboard-client.ts';
 import { openSmtp, plain } from '../submission/client.ts';
 import { runInProcess } from '../support/command.ts';

@@ -1,9 +1,9 @@
 // Notices: people are told of a sign-in from somewhere new, and owners of a new API key, whichever door made it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readUuid, showUuid } from '../../src/ids.ts';
 import { deviceOf, noteSignIn, prunePlaces } from '../../src/people/sign-in-places.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { makeUser, openClient, openSignedIn, PASSWORD } from '../dashboard/dashboard-client.ts';
 import { captured, header } from '../support/captured.ts';
 import { startTestService, type TestService } from '../support/service.ts';

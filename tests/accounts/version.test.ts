@@ -7,7 +7,7 @@ import { addIdentity, removeIdentity, verifyIdentity } from '../../src/accounts/
 import { createKey, revokeKey } from '../../src/accounts/keys.ts';
 import { pauseAccount } from '../../src/accounts/pause.ts';
 import { resumeAccount, suspendAccount } from '../../src/accounts/suspension.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { setBranding } from '../../src/templates/account-branding.ts';
 import { archiveTemplate } from '../../src/templates/account-templates.ts';
 import { saveTemplate } from '../../src/templates/stored-templates.ts';

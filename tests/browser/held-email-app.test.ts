@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { post, rpc } from '../mcp/support.ts';
 import { anEmail } from '../support/service.ts';

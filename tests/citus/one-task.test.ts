@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
-import { systemClock } from '../../src/clock.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { openDatabase } from '../../src/store/pool.ts';
 import { readSamples } from '../operations/samples.ts';
 import { isOperators, startWorld, viaRest } from '../operations/world.ts';

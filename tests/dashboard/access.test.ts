@@ -2,9 +2,9 @@
 // every route needs a session and our own page; viewers write nothing; what belongs to another account is not there.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
 import { type Access, type Api, ROUTES, type RouteName } from '../../src/dashboard/contract.ts';
 import { listSessions } from '../../src/people/sessions.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { anEmail, startTestService, type TestService } from '../support/service.ts';
 import { type DashboardClient, openClient, openSignedIn } from './dashboard-client.ts';
 

@@ -1,8 +1,8 @@
 // Analytics count recipients, not messages: of one email to ten of whom one bounced, ten percent bounced.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readAnalytics } from '../../src/messages/analytics.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import {
   anEmail,
   startTestService,

@@ -2,11 +2,11 @@
 
 import type { MemberRole } from '../../src/accounts/scopes.ts';
 import { Sandmartin, SandmartinError } from '../../src/client/sandmartin.ts';
-import { systemClock } from '../../src/clock.ts';
 import { API_PREFIX, type Api, ROUTES, type RouteName } from '../../src/dashboard/contract.ts';
 import type { SecondFactorNeeded } from '../../src/dashboard/views/session.ts';
 import { openSession } from '../../src/people/sessions.ts';
 import { addUser, prepareUser, setMember } from '../../src/people/users.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import type { Database } from '../../src/store/pool.ts';
 
 export const PASSWORD = 'three unrelated words';

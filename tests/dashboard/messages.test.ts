@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import type { MessageDetails } from '../../src/client/operations.ts';
-import { systemClock } from '../../src/clock.ts';
 import { bytesToUuid, idTimeMs, newIdBytes, readUuid, uuidToBytes } from '../../src/ids.ts';
-import { createLog } from '../../src/log.ts';
 import { searchMessages } from '../../src/messages/search.ts';
 import {
   indexFinishedDays,
   indexGrowingDay,
   listIndexedRanges,
 } from '../../src/messages/search-index.ts';
+import { systemClock } from '../../src/process/clock.ts';
+import { createLog } from '../../src/process/log.ts';
 import { readHead } from '../../src/sending/stored-head.ts';
 import { dropOldPartitions, makePartitions } from '../../src/store/partitions.ts';
 import { catalog } from '../support/catalog.ts';

@@ -1,8 +1,8 @@
 // Calling back an email that is still queued: cancelled, or moved to another time. Two processes hand over all the while.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readUuid } from '../../src/ids.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   type Answer,

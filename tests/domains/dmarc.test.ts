@@ -8,7 +8,7 @@ import { adviceOnDmarc } from '../../src/accounts/dmarc-reports.ts';
 import { createDns, type Dns } from '../../src/accounts/dns.ts';
 import { addDomain, checkDomain, getDomain } from '../../src/accounts/domains.ts';
 import { proveReturnPath } from '../../src/accounts/return-path-proof.ts';
-import { openSecret } from '../../src/secrets.ts';
+import { openSecret } from '../../src/roles/secrets.ts';
 import type { Vault } from '../../src/store/vault.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
 import {

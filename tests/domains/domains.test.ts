@@ -9,7 +9,7 @@ import { openDomainKey } from '../../src/accounts/domain-keys.ts';
 import { addDomain, checkDomain, type Domain, recheckDomains } from '../../src/accounts/domains.ts';
 import { getIdentity, removeIdentity } from '../../src/accounts/identities.ts';
 import { proveReturnPath } from '../../src/accounts/return-path-proof.ts';
-import { openSecret } from '../../src/secrets.ts';
+import { openSecret } from '../../src/roles/secrets.ts';
 import type { Vault } from '../../src/store/vault.ts';
 import { captured } from '../support/captured.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDns } from '../../src/accounts/dns.ts';
 import { addDomain, checkDomain, type Domain, rotateDomain } from '../../src/accounts/domains.ts';
 import { dueRotations } from '../../src/accounts/key-rotation.ts';
-import { checkSealed, openSecret } from '../../src/secrets.ts';
+import { checkSealed, openSecret } from '../../src/roles/secrets.ts';
 import type { Secret } from '../../src/store/installation.ts';
 import { captured } from '../support/captured.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { lapseApprovals } from '../../src/approvals/approvals.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readUuid } from '../../src/ids.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { captured } from '../support/captured.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';

@@ -3,7 +3,7 @@
 // as a process of its own; each of the largest meets one that is fresh, in which nothing was put aside by those before it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { logIn } from '../submission/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/process.ts';

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDns } from '../../src/accounts/dns.ts';
 import { idTimeMs, readId } from '../../src/ids.ts';
-import { createLog } from '../../src/log.ts';
-import { runMaintenance } from '../../src/maintenance.ts';
+import { createLog } from '../../src/process/log.ts';
+import { runMaintenance } from '../../src/roles/maintenance.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
 import { watchForLeaps } from '../../src/store/steady-clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

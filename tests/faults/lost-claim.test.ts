@@ -2,7 +2,7 @@
 // the same; and a server that was held up claims nothing for a process that has long stopped waiting.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/process/log.ts';
 import { claimDue } from '../../src/queue/due.ts';
 import { type Leases, openLeases } from '../../src/queue/leases.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

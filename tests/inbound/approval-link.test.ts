@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { lapseApprovals } from '../../src/approvals/approvals.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readUuid, showUuid } from '../../src/ids.ts';
 import { setMember } from '../../src/people/users.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { makeUser } from '../dashboard/dashboard-client.ts';
 import { captured, hrefs } from '../support/captured.ts';
 import {

@@ -4,12 +4,12 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
 import { type KeptEmail, listKept } from '../../src/feedback/kept.ts';
 import { readId } from '../../src/ids.ts';
+import { systemClock } from '../../src/process/clock.ts';
+import { openSecret } from '../../src/roles/secrets.ts';
 import { composeComplaint } from '../../src/sandbox/arf.ts';
 import { composeDsn } from '../../src/sandbox/dsn.ts';
-import { openSecret } from '../../src/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
 import {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openReportRecorder, type ReportRecorder } from '../../src/feedback/record.ts';
 import { makeReport } from '../../src/feedback/report.ts';
 import { readId } from '../../src/ids.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
 import {
   anEmail,
   startTestService,

@@ -5,7 +5,7 @@ import { recipientResult } from '../../src/feedback/dsn.ts';
 import { openReportRecorder, type ReportRecorder } from '../../src/feedback/record.ts';
 import { makeReport } from '../../src/feedback/report.ts';
 import { readId } from '../../src/ids.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
 import { removeSuppression } from '../../src/suppressions/listing.ts';
 import {
   anEmail,

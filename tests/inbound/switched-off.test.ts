@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { resumeAccount, suspendAccount } from '../../src/accounts/suspension.ts';
 import { registerLink } from '../../src/cli/link.ts';
-import { openSecret } from '../../src/secrets.ts';
+import { openSecret } from '../../src/roles/secrets.ts';
 import { makeToken } from '../../src/tracking/token.ts';
 import { captured, header, hrefs, pixelOf } from '../support/captured.ts';
 import { runInProcess } from '../support/command.ts';

@@ -2,15 +2,15 @@
 // ever. That we are too busy is our own trouble: 451.
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { listKept } from '../../src/feedback/kept.ts';
 import { createMatcher } from '../../src/feedback/match.ts';
 import { openReportRecorder } from '../../src/feedback/record.ts';
 import { createReporters } from '../../src/feedback/reporters.ts';
 import { type FeedbackListener, startFeedbackListener } from '../../src/inbound/feedback-smtp.ts';
-import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { JobStopped } from '../../src/process/job-stopped.ts';
+import { createLog } from '../../src/process/log.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
 import { openPool, type Pool } from '../../src/threads/pool.ts';
 import type { ServiceJobs } from '../../src/threads/worker.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

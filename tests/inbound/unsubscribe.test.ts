@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { listCaptured } from '../../src/sandbox/inbox.ts';
 import { listSuppressions } from '../../src/suppressions/listing.ts';
 import { captured, header } from '../support/captured.ts';

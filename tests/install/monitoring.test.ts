@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
 
 const FOLDER = join(import.meta.dirname, '../../deploy/monitoring');
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { registerApproval } from '../../src/cli/approval.ts';
 import { registerKey } from '../../src/cli/key.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readUuid } from '../../src/ids.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { runInProcess } from '../support/command.ts';
 import {
   anEmail,

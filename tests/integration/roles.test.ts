@@ -1,8 +1,8 @@
 // Split roles, each a process of its own: each tells its health, doctor knows which runs, and a rotated secret ends them.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { registerDoctor } from '../../src/cli/doctor.ts';
-import { systemClock } from '../../src/clock.ts';
 import { addUser, prepareUser } from '../../src/people/users.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { putStream } from '../../src/streams/streams.ts';
 import { runInProcess } from '../support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
 import { createKey, listKeys } from '../../src/accounts/keys.ts';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   anEmail,

@@ -4,8 +4,8 @@ import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
 import { createKey } from '../../src/accounts/keys.ts';
 import { strangeLink } from '../../src/accounts/link-hosts.ts';
 import type { Scope } from '../../src/accounts/scopes.ts';
-import { systemClock } from '../../src/clock.ts';
 import { fence, unfenced } from '../../src/mcp/fence.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { atOnce } from '../../src/process/in-turns.ts';
 import {
   anEmail,

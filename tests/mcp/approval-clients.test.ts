@@ -8,8 +8,8 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
 import { unfenced } from '../../src/mcp/fence.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import {
   anEmail,

@@ -5,8 +5,8 @@ import type { AgentLimits } from '../../src/accounts/agent-limits.ts';
 import { createKey } from '../../src/accounts/keys.ts';
 import type { Scope } from '../../src/accounts/scopes.ts';
 import { lapseApprovals } from '../../src/approvals/approvals.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readUuid } from '../../src/ids.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   anEmail,

@@ -2,7 +2,7 @@
 // are written, in this tool and in send_email.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { storedEmail } from '../templates/support.ts';
 import { callTool, ERAS, post, rpc } from './support.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { sendRequest } from '../../src/sending/request.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {

@@ -10,9 +10,9 @@ import {
   type Scope,
 } from '../../src/accounts/scopes.ts';
 import { Sandmartin, SandmartinError } from '../../src/client/sandmartin.ts';
-import { systemClock } from '../../src/clock.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
 import type { Operation } from '../../src/operations/operation.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { callTool } from '../mcp/support.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';

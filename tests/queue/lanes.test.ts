@@ -1,7 +1,7 @@
 // Lanes: who is claimed in a round. Each account gets its share whatever others have queued; classes go in order and none starves.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { bytesToUuid, newIdBytes } from '../../src/ids.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/process/log.ts';
 import { type Claim, claimDue, type Room } from '../../src/queue/due.ts';
 import { CLASSES, type EmailClass, fillLanes } from '../../src/queue/lanes.ts';
 import { type Leases, openLeases } from '../../src/queue/leases.ts';

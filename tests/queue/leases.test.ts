@@ -1,7 +1,7 @@
 // Leases: whose is what is in hand. The database's clock decides; who was frozen knows it by itself; what the dead had is freed.
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { bytesToUuid, newIdBytes } from '../../src/ids.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/process/log.ts';
 import { claimDue } from '../../src/queue/due.ts';
 import { type LeaseDeps, openLeases } from '../../src/queue/leases.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

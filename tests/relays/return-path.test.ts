@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/accounts/domains.ts';
 import { registerDoctor } from '../../src/cli/doctor.ts';
 import { registerIdentity } from '../../src/cli/identity.ts';
-import { openSecret } from '../../src/secrets.ts';
+import { openSecret } from '../../src/roles/secrets.ts';
 import { createRelay } from '../../src/smtp/relay.ts';
 import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import { runInProcess } from '../support/command.ts';

@@ -1,8 +1,8 @@
 // Relays in tests: added and changed as operators do it.
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { knownRelays } from '../../src/relays/relay-list.ts';
 import { PLAIN_SETTINGS, type RelaySettings, saveRelay } from '../../src/relays/stored-relays.ts';
-import { openSecret } from '../../src/secrets.ts';
+import { openSecret } from '../../src/roles/secrets.ts';
 import type { TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 

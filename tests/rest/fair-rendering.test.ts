@@ -1,7 +1,7 @@
 // Rendering is shared fairly, over HTTP: who floods the service with slow or failing renders makes itself wait, is told 429
 // before anything is rendered, and takes next to nothing from others.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { createRenderBudget } from '../../src/templates/render-budget.ts';
 import {
   anEmail,

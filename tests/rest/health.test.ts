@@ -2,8 +2,8 @@
 import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
-import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createLog } from '../../src/process/log.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
 import { answerHealth } from '../../src/rest/health.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

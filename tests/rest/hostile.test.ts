@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
 import { ROUTES, type RouteName } from '../../src/dashboard/contract.ts';
 import { TOOLS } from '../../src/mcp/tools.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { sendRequest } from '../../src/sending/request.ts';
 import { type DashboardClient, openSignedIn } from '../dashboard/dashboard-client.ts';
 import { rpc } from '../mcp/support.ts';

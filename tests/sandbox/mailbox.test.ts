@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, hasChecksum } from '../../src/accounts/keys.ts';
 import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readUuid } from '../../src/ids.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/accounts/domains.ts';
-import { openSecret } from '../../src/secrets.ts';
+import { openSecret } from '../../src/roles/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startDns, type TestDns } from '../support/dns-server.ts';
 import { missingPostfix, type PostfixPair, startPostfixPair } from '../support/postfix.ts';

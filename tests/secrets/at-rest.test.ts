@@ -4,7 +4,7 @@ import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { ALL_SCOPES } from '../../src/accounts/scopes.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { codeNow, fromBase32 } from '../dashboard/app-codes.ts';
 import {
   type DashboardClient,

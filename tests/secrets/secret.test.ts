@@ -2,11 +2,11 @@
 import { generateKeyPairSync, hkdfSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keyLabel, openDomainKey } from '../../src/accounts/domain-keys.ts';
-import { seal } from '../../src/sealing.ts';
-import { checkSealed, openSecret as open, rotateSecret } from '../../src/secrets.ts';
+import { checkSealed, openSecret as open, rotateSecret } from '../../src/roles/secrets.ts';
 import { type Secret, watchSecret } from '../../src/store/installation.ts';
 import { type Database, openDatabase, type Queryable } from '../../src/store/pool.ts';
-import { readWith } from '../../src/token-keys.ts';
+import { seal } from '../../src/store/sealing.ts';
+import { readWith } from '../../src/store/token-keys.ts';
 import { makeToken, readToken } from '../../src/tracking/token.ts';
 import { openSecretWith } from '../../src/webhooks/endpoint-secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { addDomain } from '../../src/accounts/domains.ts';
 import { openSenders } from '../../src/mail/senders.ts';
-import { openSecret, rotateSecret } from '../../src/secrets.ts';
+import { openSecret, rotateSecret } from '../../src/roles/secrets.ts';
 import { SecretChanged } from '../../src/store/vault.ts';
 import { captured, hrefs } from '../support/captured.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

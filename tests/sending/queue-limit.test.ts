@@ -1,6 +1,6 @@
 // The ceiling on the queue: past it sends are refused by name, and accepted again when there is room.
 import { expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { freePort, runCommand } from '../support/process.ts';
 import { anEmail, request, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

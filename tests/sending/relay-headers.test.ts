@@ -1,7 +1,7 @@
 // Headers by which relays take orders: a key that may write to one domain must not reach others through the relay's own commands.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { hand, idIn, logIn, SIMPLE } from '../submission/client.ts';
 import { captured, header } from '../support/captured.ts';
 import { anEmail, startTestService, type TestService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 // Emails that go out later: accepted and rendered now, queued until their time, counted at accept.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readUuid } from '../../src/ids.ts';
-import { runMaintenance } from '../../src/maintenance.ts';
+import { runMaintenance } from '../../src/roles/maintenance.ts';
 import {
   anEmail,
   startTestService,

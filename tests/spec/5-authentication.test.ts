@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { removeIdentity } from '../../src/accounts/identities.ts';
 import { createKey, listKeys, revokeKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { post, rpc } from '../mcp/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { anEmail, request, startTestService, type TestService } from '../support/service.ts';

@@ -8,7 +8,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDns } from '../../src/accounts/dns.ts';
 import { addDomain } from '../../src/accounts/domains.ts';
-import { checkSealed, openSecret } from '../../src/secrets.ts';
+import { checkSealed, openSecret } from '../../src/roles/secrets.ts';
 import { restoreBackup } from '../../src/store/backup/restore.ts';
 import { writeBackup } from '../../src/store/backup/write.ts';
 import { migrate, readMigrations } from '../../src/store/migrate.ts';

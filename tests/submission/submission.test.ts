@@ -5,7 +5,7 @@ import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, revokeKey } from '../../src/accounts/keys.ts';
 import { pauseAccount } from '../../src/accounts/pause.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { captured, header, hrefs, pixelOf } from '../support/captured.ts';
 import { startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

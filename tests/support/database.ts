@@ -1,7 +1,7 @@
 // A database of its own for a test file, cloned from the migrated template in a few milliseconds.
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/process/log.ts';
 import { withPlaces } from '../../src/store/places.ts';
 import { type Database, openDatabase } from '../../src/store/pool.ts';
 import { databaseUrl, TEMPLATE } from './global-setup.ts';

@@ -3,10 +3,10 @@ import { createAccount } from '../../src/accounts/accounts.ts';
 import { addIdentity } from '../../src/accounts/identities.ts';
 import { createKey } from '../../src/accounts/keys.ts';
 import { EMAIL_SCOPES, type Scope } from '../../src/accounts/scopes.ts';
-import { systemClock } from '../../src/clock.ts';
-import { readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/log.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { type Service, type ServiceOptions, startService } from '../../src/main.ts';
+import { systemClock } from '../../src/process/clock.ts';
+import { createLog } from '../../src/process/log.ts';
 import type { Database } from '../../src/store/pool.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 

@@ -1,10 +1,10 @@
 // Templates of an account's own, over real PostgreSQL: what may be saved, how versions are numbered, what each change leaves behind.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import type { Problem } from '../../src/errors.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { perform } from '../../src/operations/perform.ts';
 import { templateOperations } from '../../src/operations/templates.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import {
   archiveTemplate,
   cloneTemplate,

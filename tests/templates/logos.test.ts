@@ -2,7 +2,7 @@
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { readImageKind } from '../../src/templates/image-kinds.ts';
 import { readLogo } from '../../src/templates/logos.ts';
 import { carryQrCodes } from '../../src/templates/qr-codes.ts';

@@ -1,8 +1,8 @@
 // Resolution from memory, and the offering that list_templates and get_template show, over real PostgreSQL.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
-import { systemClock } from '../../src/clock.ts';
-import { createLog } from '../../src/log.ts';
+import { systemClock } from '../../src/process/clock.ts';
+import { createLog } from '../../src/process/log.ts';
 
 import type { Queryable } from '../../src/store/pool.ts';
 import { setBranding } from '../../src/templates/account-branding.ts';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys.ts';
 import { TEST_SCOPES } from '../../src/accounts/scopes.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/process/clock.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const page = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8');

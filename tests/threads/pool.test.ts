@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
-import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
 import { JobStopped } from '../../src/process/job-stopped.ts';
+import { createLog } from '../../src/process/log.ts';
+import { createMetrics } from '../../src/process/metrics.ts';
 import { openPool, type Pool, type PoolOptions } from '../../src/threads/pool.ts';
 import { until } from '../support/until.ts';
 

@@ -1,8 +1,8 @@
 // What a backup has of the secret: its own under a passphrase, a mark of SECRET_KEY, or nothing.
 import { randomBytes, scryptSync } from 'node:crypto';
 import { Problem } from '../../errors.ts';
-import { seal, unseal } from '../../sealing.ts';
 import { keysOf } from '../installation.ts';
+import { seal, unseal } from '../sealing.ts';
 import type { BackedUpSecret } from './file.ts';
 
 const LABEL = 'the secret of a backup';

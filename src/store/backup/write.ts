@@ -2,7 +2,7 @@
 // cli/backup.ts, or store/upgrade.ts ahead of migrations. After: restore.ts reads the file.
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { VERSION } from '../../version.ts';
+import { VERSION } from '../../process/version.ts';
 import { listDays } from '../partitions.ts';
 import { type Frame, type Manifest, writeFrames } from './file.ts';
 import { backUpSecret } from './secret.ts';

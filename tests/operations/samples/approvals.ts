@@ -1,6 +1,6 @@
 // Sample calls: approvals. Whoever asks finds an email that an agent's key just sent.
 import { createKey } from '../../../src/accounts/keys.ts';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/process/clock.ts';
 import type { Samples } from '../samples.ts';
 import type { Party, World } from '../world.ts';
 import { sendOne } from './messages.ts';

@@ -1,18 +1,24 @@
-// Configuration: the one list of settings. Read once by main.ts and the CLI; docs/configuration.md
-// is generated from it.
-
-import { createPublicKey } from 'node:crypto';
-import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
-import { isAbsolute, resolve } from 'node:path';
+// The one list of settings, in the order of docs/configuration.md, which is generated from it.
+// After: config.ts reads the environment by it.
 import { z } from 'zod';
-import { type Mailbox, parseMailbox } from './addresses.ts';
-import { urlsOf } from './database-url.ts';
-import { Problem } from './errors.ts';
-import { isNetwork } from './networks.ts';
-
-export const ROLES = ['api', 'delivery', 'webhooks', 'feedback'] as const;
-export type Role = (typeof ROLES)[number];
+import { isNetwork } from '../networks.ts';
+import { ROLES } from '../process/roles.ts';
+import { urlsOf } from '../store/database-url.ts';
+import {
+  days,
+  domainName,
+  httpUrl,
+  isDomain,
+  isPublicKey,
+  isServer,
+  list,
+  lowerCaseList,
+  mailbox,
+  percent,
+  port,
+  size,
+  wholeNumber,
+} from './kinds.ts';
 
 interface Setting {
   schema: z.ZodType;
@@ -21,19 +27,8 @@ interface Setting {
   description: string;
 }
 
-const wholeNumber = (least: number, most: number) =>
-  z.coerce.number(`must be a whole number from ${least} to ${most}`).int().min(least).max(most);
-const port = wholeNumber(0, 65_535);
-const list = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').map((item) => item.trim()))
-  .transform((items) => items.filter((item) => item !== ''));
-const days = wholeNumber(1, 3650);
-const percent = z.coerce.number('must be a percentage').positive().max(100);
-
 /** An absent variable and an empty one mean the same: the default. */
-const settings = {
+export const SETTINGS = {
   PORT: {
     schema: port.default(3000),
     description: 'Port of the REST API, the MCP server and the dashboard.',
@@ -43,7 +38,7 @@ const settings = {
     description: 'Address to listen on. `0.0.0.0` opens the service to the network.',
   },
   BASE_URL: {
-    schema: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
+    schema: httpUrl.optional(),
     shownDefault: '`http://HOST:PORT`',
     description: 'The address at which users reach the service; used in links and documents.',
   },
@@ -53,17 +48,13 @@ const settings = {
     description: 'A separate port for MCP, which is then also at `/mcp` there.',
   },
   MCP_ALLOWED_HOSTS: {
-    schema: z
-      .string()
-      .default('')
-      .transform((text) => text.split(',').map((host) => host.trim().toLowerCase()))
-      .transform((hosts) => hosts.filter((host) => host !== '')),
+    schema: lowerCaseList,
     shownDefault: 'unset: loopback names, `HOST` and the name in `BASE_URL`',
     description:
       'Further host names at which MCP is reached, comma-separated and without ports. Requests with another Host, and web pages of another Origin, are refused with 403.',
   },
   TRACKING_URL: {
-    schema: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
+    schema: httpUrl.optional(),
     shownDefault: '`BASE_URL`',
     description:
       'The address in pixels, tracked links and unsubscribe links; must lead to this service. While neither it nor `BASE_URL` is set, emails to a real relay are not tracked: nobody outside could follow their links.',
@@ -157,13 +148,13 @@ const settings = {
       'Emails that may wait for the relay, over all accounts. Beyond it, sends get 503 with `retry-after` until the queue is shorter. Scheduled emails may take half of it.',
   },
   QUEUE_LIMIT_BYTES: {
-    schema: z.string().default('10GB').transform(readBytes),
+    schema: size.prefault('10GB'),
     shownDefault: '`10GB`',
     description:
       'The same for what waiting emails take on disk: a number of bytes, or one with `MB` or `GB`.',
   },
   ALLOWED_HEADERS: {
-    schema: list.transform((names) => names.map((name) => name.toLowerCase())),
+    schema: lowerCaseList,
     shownDefault: 'unset: none',
     description:
       'Headers that senders may set although relays act on them, comma-separated, such as `X-PM-Tag`. Refused otherwise: those of SendGrid, Amazon SES, Mailgun, Postmark, SparkPost, Mandrill, Brevo, Mailjet and others, by which a sender could add recipients or get around your tracking and routing.',
@@ -216,18 +207,12 @@ const settings = {
     description: 'File with the private key (PEM) of `FEEDBACK_TLS_CERT`.',
   },
   BOUNCE_DOMAIN: {
-    schema: z
-      .string()
-      .regex(/^[a-z\d-]+(\.[a-z\d-]+)*$/i, 'must be a domain name, in ASCII')
-      .default('bounces.localhost'),
+    schema: domainName.default('bounces.localhost'),
     description:
       'Domain of the return path `bounce+…@`. Its MX, or a transport of your relay, must point to the feedback listener.',
   },
   OPERATOR_DOMAIN: {
-    schema: z
-      .string()
-      .regex(/^[a-z\d-]+(\.[a-z\d-]+)*$/i, 'must be a domain name, in ASCII')
-      .optional(),
+    schema: domainName.optional(),
     shownDefault: 'unset: email is signed by the domain it is from alone',
     description:
       'A domain of yours that signs every email as well, so that feedback loops that are registered by signing domain, such as Yahoo’s, cover all email of the installation. Add it to one of your accounts (`identity add`) and publish its records; a name equal to `BOUNCE_DOMAIN` also makes `CFBL-Address` valid for every sender. Each signature costs about 0.6 ms of CPU.',
@@ -272,15 +257,7 @@ const settings = {
       'Verification keys of SendGrid’s Signed Event Webhook, comma-separated, as SendGrid shows them, whose events `/inbound/sendgrid` takes.',
   },
   SYSTEM_SENDER: {
-    schema: z
-      .string()
-      .transform((text, context) => {
-        const mailbox = parseMailbox(text);
-        if (!('fault' in mailbox)) return mailbox;
-        context.addIssue({ code: 'custom', message: `is not an address: ${mailbox.fault}` });
-        return z.NEVER;
-      })
-      .optional(),
+    schema: mailbox.optional(),
     shownDefault:
       'unset: in the sandbox any verified sender; otherwise only operators can verify addresses',
     description:
@@ -347,218 +324,16 @@ const settings = {
   },
 } satisfies Record<string, Setting>;
 
-export type SettingName = keyof typeof settings;
-type Parsed = { [Name in SettingName]: z.output<(typeof settings)[Name]['schema']> };
-
-export interface Config {
-  port: number;
-  host: string;
-  baseUrl: string;
-  /** Undefined: the same as baseUrl. */
-  trackingUrl: string | undefined;
-  /** Somebody set the address at which recipients reach us. */
-  isPublic: boolean;
-  trustedProxies: readonly string[];
-  mcpPort: number | undefined;
-  /** Names that MCP may be asked under, without ports. */
-  mcpHosts: readonly string[];
-  metricsPort: number | undefined;
-  metricsHost: string;
-  metricsToken: string | undefined;
-  /** HOST is an address of this machine only. */
-  isLoopback: boolean;
-  dataDir: string;
-  databaseUrl: string | undefined;
-  databaseConnections: number;
-  roles: ReadonlySet<Role>;
-  threads: number;
-  relayUrl: string | undefined;
-  relayConnections: number;
-  deliveryLeaseMs: number;
-  relayDown: 'refuse' | 'queue';
-  queueLimit: { emails: number; bytes: number };
-  /** In lower case. */
-  allowedHeaders: ReadonlySet<string>;
-  /** SMTP submission; its ports are undefined where there is none. */
-  smtp: {
-    host: string;
-    port: number | undefined;
-    securePort: number | undefined;
-    tls: { certFile: string; keyFile: string } | undefined;
-  };
-  feedbackPort: number;
-  feedbackHost: string;
-  feedbackTls: { certFile: string; keyFile: string } | undefined;
-  bounceDomain: string;
-  operatorDomain: string | undefined;
-  trustedReporters: readonly string[];
-  sesTopics: readonly string[];
-  /** Of the providers whose notifications are taken, by name. */
-  providerSecrets: Readonly<Record<'postmark' | 'mailgun' | 'sendgrid', readonly string[]>>;
-  systemSender: Mailbox | undefined;
-  dnsServers: readonly string[];
-  webhookAllow: readonly string[];
-  pauseLimits: {
-    bouncePercent: number | undefined;
-    complaintPercent: number | undefined;
-    fewest: number;
-  };
-  /** First day's quota of new accounts; undefined: no ramp. */
-  rampStart: number | undefined;
-  secretKey: string | undefined;
-  retentionDays: number;
-  contentRetentionDays: number;
-  logLevel: string;
-}
-
-/** Reads the environment; every fault is reported at once. */
-export function readConfig(env: Record<string, string | undefined>): Config {
-  const parsed: Record<string, unknown> = {};
-  const faults: string[] = [];
-  for (const [name, setting] of Object.entries(settings)) {
-    const result = setting.schema.safeParse(env[name] === '' ? undefined : env[name]);
-    if (result.success) parsed[name] = result.data;
-    else faults.push(`${name}: ${result.error.issues[0]?.message ?? 'is not valid'}`);
-  }
-  if ((parsed.FEEDBACK_TLS_CERT === undefined) !== (parsed.FEEDBACK_TLS_KEY === undefined)) {
-    faults.push('FEEDBACK_TLS_CERT and FEEDBACK_TLS_KEY: one needs the other');
-  }
-  if ((parsed.TLS_CERT === undefined) !== (parsed.TLS_KEY === undefined)) {
-    faults.push('TLS_CERT and TLS_KEY: one needs the other');
-  }
-  if (parsed.SMTPS_PORT !== undefined && parsed.TLS_CERT === undefined) {
-    faults.push('SMTPS_PORT: needs TLS_CERT and TLS_KEY');
-  }
-  if (faults.length > 0) {
-    throw new Problem(
-      'invalid',
-      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  ${fault}`).join('\n')}\nEach setting is explained in docs/configuration.md.`,
-    );
-  }
-  return toConfig(parsed as Parsed);
-}
-
-function toConfig(read: Parsed): Config {
-  const baseUrl = (read.BASE_URL ?? `http://${showHost(read.HOST)}:${read.PORT}`).replace(
-    /\/+$/,
-    '',
-  );
-  return {
-    port: read.PORT,
-    host: read.HOST,
-    baseUrl,
-    mcpPort: read.MCP_PORT,
-    mcpHosts: [
-      ...LOOPBACK,
-      showHost(read.HOST),
-      new URL(baseUrl).hostname,
-      ...read.MCP_ALLOWED_HOSTS,
-    ],
-    metricsPort: read.METRICS_PORT,
-    metricsHost: read.METRICS_HOST,
-    metricsToken: read.METRICS_TOKEN,
-    isLoopback: isLoopback(read.HOST),
-    trackingUrl: read.TRACKING_URL?.replace(/\/+$/, ''),
-    isPublic: read.TRACKING_URL !== undefined || read.BASE_URL !== undefined,
-    trustedProxies: read.TRUSTED_PROXIES,
-    dataDir: isAbsolute(read.DATA_DIR) ? read.DATA_DIR : resolve(read.DATA_DIR),
-    databaseUrl: read.DATABASE_URL,
-    databaseConnections: read.DATABASE_CONNECTIONS,
-    roles: new Set(read.ROLES),
-    threads: read.THREADS ?? Math.min(8, Math.max(2, availableParallelism())),
-    relayUrl: read.RELAY_URL,
-    relayConnections: read.RELAY_CONNECTIONS,
-    deliveryLeaseMs: read.DELIVERY_LEASE_SECONDS * 1000,
-    relayDown: read.RELAY_DOWN,
-    queueLimit: { emails: read.QUEUE_LIMIT, bytes: read.QUEUE_LIMIT_BYTES },
-    allowedHeaders: new Set(read.ALLOWED_HEADERS),
-    smtp: {
-      host: read.SMTP_HOST ?? read.HOST,
-      port: read.SMTP_PORT,
-      securePort: read.SMTPS_PORT,
-      tls: certificateFiles(read.TLS_CERT, read.TLS_KEY),
-    },
-    feedbackPort: read.FEEDBACK_PORT,
-    feedbackHost: read.FEEDBACK_HOST ?? read.HOST,
-    feedbackTls: certificateFiles(read.FEEDBACK_TLS_CERT, read.FEEDBACK_TLS_KEY),
-    bounceDomain: read.BOUNCE_DOMAIN.toLowerCase(),
-    operatorDomain: read.OPERATOR_DOMAIN?.toLowerCase(),
-    trustedReporters: read.TRUSTED_REPORTERS,
-    sesTopics: read.SES_TOPICS,
-    providerSecrets: {
-      postmark: read.POSTMARK_WEBHOOK_TOKENS,
-      mailgun: read.MAILGUN_SIGNING_KEYS,
-      sendgrid: read.SENDGRID_VERIFICATION_KEYS,
-    },
-    systemSender: read.SYSTEM_SENDER,
-    dnsServers: read.DNS_SERVERS,
-    webhookAllow: read.WEBHOOK_ALLOW,
-    pauseLimits: {
-      bouncePercent: read.PAUSE_BOUNCE_PERCENT,
-      complaintPercent: read.PAUSE_COMPLAINT_PERCENT,
-      fewest: read.PAUSE_FEWEST,
-    },
-    rampStart: read.RAMP_START,
-    secretKey: read.SECRET_KEY,
-    retentionDays: read.RETENTION_DAYS,
-    contentRetentionDays: read.CONTENT_RETENTION_DAYS,
-    logLevel: read.LOG_LEVEL,
-  };
-}
-
-const certificateFiles = (certFile: string | undefined, keyFile: string | undefined) =>
-  certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
-
-const BYTES = { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
-
-function readBytes(text: string, context: z.RefinementCtx<string>): number {
-  const [, number, unit = ''] = /^(\d{1,12}) ?([KMGT]B)?$/i.exec(text.trim()) ?? [];
-  const bytes = Number(number) * BYTES[unit.toUpperCase() as keyof typeof BYTES];
-  if (bytes > 0) return bytes;
-  context.addIssue({ code: 'custom', message: 'must be a size such as 10GB or 500MB' });
-  return z.NEVER;
-}
-
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-
-/** `192.0.2.53`, `192.0.2.53:5353`, `2001:db8::53` or `[2001:db8::53]:5353`. */
-/** Base64 of the DER form, as SendGrid shows it. */
-function isPublicKey(text: string): boolean {
-  try {
-    createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isServer(text: string): boolean {
-  const [, address] = /^\[?([^\]]*?)\]?(?::\d{1,5})?$/.exec(text) ?? [];
-  return isIP(text) > 0 || isIP(address ?? '') > 0;
-}
-
-function isDomain(text: string): boolean {
-  return /^[a-z\d_-]+(\.[a-z\d_-]+)+$/i.test(text);
-}
-
-function showHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
-}
-
 /** docs/configuration.md, generated so that it cannot lag behind. */
 export function describeConfig(): string {
-  const rows = Object.entries(settings as Record<string, Setting>).map(([name, setting]) => {
+  const rows = Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
     const fallback = setting.shownDefault ?? `\`${String(setting.schema.parse(undefined))}\``;
     return `| \`${name}\` | ${fallback} | ${setting.description} |`;
   });
   return [
     '# Configuration',
     '',
-    'Generated from `src/config.ts` by `npm run generate`; change it there.',
+    'Generated from `src/config/settings.ts` by `npm run generate`; change it there.',
     '',
     'Everything is set by environment variables. None is needed to start. An empty variable counts as unset.',
     'If any is wrong, the service does not start and names all that are wrong.',

@@ -1,4 +1,4 @@
-// DATABASE_URL: one server, or several as libpq writes them. Read by config.ts to check it, and by
+// DATABASE_URL: one server, or several as libpq writes them. Read by config/ to check it, and by
 // store/servers.ts.
 
 const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)((?:[/?#].*)?)$/s;

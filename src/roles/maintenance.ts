@@ -2,35 +2,35 @@
 // and kept reports removed, sessions and the like that are over, finished days indexed for
 // searching, domains checked once a day. Every process runs it; each step is safe to run anywhere
 // at any time and does nothing when another just did it.
-import type { Dns } from './accounts/dns.ts';
-import { recheckDomains } from './accounts/domains.ts';
-import { pruneNotices } from './accounts/notices.ts';
-import { lapseApprovals, pruneApprovals } from './approvals/approvals.ts';
-import type { Clock } from './clock.ts';
-import { isPassing } from './connection-fault.ts';
-import { pruneAttempts } from './events/attempts.ts';
-import { pruneKept } from './feedback/kept.ts';
-import { pruneNonces } from './feedback/provider-nonces.ts';
-import { pruneProbes } from './feedback/return-path-probes.ts';
-import type { Log } from './log.ts';
-import { pruneHours } from './messages/kept-hours.ts';
-import { pruneReceivers } from './messages/receivers.ts';
-import { pruneByAccount } from './messages/retention.ts';
-import { indexFinishedDays, indexGrowingDay } from './messages/search-index.ts';
-import { pruneChallenges } from './people/challenges.ts';
-import { pruneInvitations } from './people/invitations.ts';
-import { pruneSessions } from './people/sessions.ts';
-import { prunePlaces } from './people/sign-in-places.ts';
-import { pruneTries } from './people/sign-in-throttle.ts';
-import { pruneRelayUsage } from './relays/limits.ts';
-import { pruneCaptured } from './sandbox/inbox.ts';
-import { pruneSecrets } from './store/installation.ts';
-import { dropOldPartitions, makePartitions, type Retention } from './store/partitions.ts';
-import type { Database } from './store/pool.ts';
-import { pruneProcesses } from './store/processes.ts';
-import { type ClockHistory, noteRun } from './store/steady-clock.ts';
-import { pruneStrikes } from './suppressions/strikes.ts';
-import { pruneDue } from './webhooks/leases.ts';
+import type { Dns } from '../accounts/dns.ts';
+import { recheckDomains } from '../accounts/domains.ts';
+import { pruneNotices } from '../accounts/notices.ts';
+import { lapseApprovals, pruneApprovals } from '../approvals/approvals.ts';
+import { pruneAttempts } from '../events/attempts.ts';
+import { pruneKept } from '../feedback/kept.ts';
+import { pruneNonces } from '../feedback/provider-nonces.ts';
+import { pruneProbes } from '../feedback/return-path-probes.ts';
+import { pruneHours } from '../messages/kept-hours.ts';
+import { pruneReceivers } from '../messages/receivers.ts';
+import { pruneByAccount } from '../messages/retention.ts';
+import { indexFinishedDays, indexGrowingDay } from '../messages/search-index.ts';
+import { pruneChallenges } from '../people/challenges.ts';
+import { pruneInvitations } from '../people/invitations.ts';
+import { pruneSessions } from '../people/sessions.ts';
+import { prunePlaces } from '../people/sign-in-places.ts';
+import { pruneTries } from '../people/sign-in-throttle.ts';
+import type { Clock } from '../process/clock.ts';
+import { isPassing } from '../process/connection-fault.ts';
+import type { Log } from '../process/log.ts';
+import { pruneRelayUsage } from '../relays/limits.ts';
+import { pruneCaptured } from '../sandbox/inbox.ts';
+import { pruneSecrets } from '../store/installation.ts';
+import { dropOldPartitions, makePartitions, type Retention } from '../store/partitions.ts';
+import type { Database } from '../store/pool.ts';
+import { pruneProcesses } from '../store/processes.ts';
+import { type ClockHistory, noteRun } from '../store/steady-clock.ts';
+import { pruneStrikes } from '../suppressions/strikes.ts';
+import { pruneDue } from '../webhooks/leases.ts';
 
 const EVERY_MS = 10 * 60_000;
 /** A day of a million grows by 700 messages a minute. */

@@ -1,11 +1,11 @@
 // The installation's secret and everything that is sealed with it. Opened by main.ts and by
 // commands; the folders below say which of their columns are sealed, and store/ does the work.
-import { DOMAIN_KEY_COLUMNS } from './accounts/domain-keys.ts';
-import { APP_COLUMNS } from './people/authenticator-app.ts';
-import { RELAY_COLUMNS } from './relays/stored-relays.ts';
-import * as installation from './store/installation.ts';
-import type { Database } from './store/pool.ts';
-import { WEBHOOK_SECRET_COLUMNS } from './webhooks/endpoint-secrets.ts';
+import { DOMAIN_KEY_COLUMNS } from '../accounts/domain-keys.ts';
+import { APP_COLUMNS } from '../people/authenticator-app.ts';
+import { RELAY_COLUMNS } from '../relays/stored-relays.ts';
+import * as installation from '../store/installation.ts';
+import type { Database } from '../store/pool.ts';
+import { WEBHOOK_SECRET_COLUMNS } from '../webhooks/endpoint-secrets.ts';
 
 const COLUMNS = [
   ...DOMAIN_KEY_COLUMNS,

@@ -1,7 +1,7 @@
 // What the database cannot do for a while: a server that cannot be reached or was lost on the way,
 // a full disk, one that takes no writes, one that is too busy. The log needs no stack of the first,
 // workers try again, and callers are told to come back.
-import { Problem } from './errors.ts';
+import { Problem } from '../errors.ts';
 
 export type DatabaseFault = 'away' | 'disk-full' | 'read-only' | 'busy';
 
