@@ -1,12 +1,12 @@
-// DNS questions about a domain, with answers one can show: what was seen, or why nothing was. Asked
+// DNS questions about a domain, with replies one can show: what was seen, or why nothing was. Asked
 // by domains.ts and `sandmartin doctor`.
 import { Resolver } from 'node:dns/promises';
 
-export interface DnsAnswer {
+export interface DnsReply {
   values: string[];
   /** Why there are none. */
   fault: string | null;
-  /** Nobody could be asked: the answer says nothing about the domain. */
+  /** Nobody could be asked: the reply says nothing about the domain. */
   unknown: boolean;
   /** The name does not exist, whatever is asked about it. */
   nonexistent: boolean;
@@ -14,12 +14,12 @@ export interface DnsAnswer {
 
 export interface Dns {
   /** Each record as one text: its strings joined (RFC 6376 3.6.2.2, RFC 7208 3.3). */
-  txt(name: string): Promise<DnsAnswer>;
-  cname(name: string): Promise<DnsAnswer>;
+  txt(name: string): Promise<DnsReply>;
+  cname(name: string): Promise<DnsReply>;
   /** The hosts, the preferred one first. */
-  mx(name: string): Promise<DnsAnswer>;
+  mx(name: string): Promise<DnsReply>;
   /** Who answers for the name, where it is a zone. */
-  ns(name: string): Promise<DnsAnswer>;
+  ns(name: string): Promise<DnsReply>;
 }
 
 const TIMEOUT_MS = 3000;
@@ -33,15 +33,15 @@ export function createDns(servers: readonly string[]): Dns {
   if (servers.length > 0) resolver.setServers(servers);
   return {
     txt: (name) =>
-      answer(async () => (await resolver.resolveTxt(name)).map((strings) => strings.join(''))),
+      replyTo(async () => (await resolver.resolveTxt(name)).map((strings) => strings.join(''))),
     cname: (name) =>
-      answer(async () => (await resolver.resolveCname(name)).map((host) => host.toLowerCase())),
+      replyTo(async () => (await resolver.resolveCname(name)).map((host) => host.toLowerCase())),
     ns: (name) =>
-      answer(async () =>
+      replyTo(async () =>
         (await resolver.resolveNs(name)).map((host) => host.toLowerCase().replace(/\.$/, '')),
       ),
     mx: (name) =>
-      answer(async () =>
+      replyTo(async () =>
         (await resolver.resolveMx(name))
           .sort((one, other) => one.priority - other.priority)
           .map(({ exchange }) => exchange.toLowerCase()),
@@ -49,7 +49,7 @@ export function createDns(servers: readonly string[]): Dns {
   };
 }
 
-async function answer(ask: () => Promise<string[]>): Promise<DnsAnswer> {
+async function replyTo(ask: () => Promise<string[]>): Promise<DnsReply> {
   try {
     return { values: await ask(), fault: null, unknown: false, nonexistent: false };
   } catch (error) {

@@ -1,7 +1,7 @@
 // The DNS records a domain needs, exactly as they are to be published, and whether DNS shows
 // them. Used by domains.ts.
 import { readDmarc } from './dmarc.ts';
-import type { DnsAnswer } from './dns.ts';
+import type { DnsReply } from './dns.ts';
 import { isSpf, mergedSpf, saysAllOf } from './spf.ts';
 
 export type RecordPurpose =
@@ -95,19 +95,19 @@ function keyRecords(
   return [record('rsa', rsa), record('ed25519', ed25519)];
 }
 
-export function judge(asked: DnsRecord, answer: DnsAnswer): Finding {
-  const value = asked.purpose === 'spf' ? mergedSpf(asked.value, answer.values) : asked.value;
+export function judge(asked: DnsRecord, reply: DnsReply): Finding {
+  const value = asked.purpose === 'spf' ? mergedSpf(asked.value, reply.values) : asked.value;
   const record = { ...asked, value };
   // In this order: of thousands of SPF records each would be compared with all of them.
-  const ok = !isPermError(record, answer) && answer.values.some((value) => fits(record, value));
+  const ok = !isPermError(record, reply) && reply.values.some((value) => fits(record, value));
   const { value: expected, ...rest } = record;
   return {
     ...rest,
     expected,
-    seen: answer.values,
+    seen: reply.values,
     ok,
-    unknown: answer.unknown,
-    note: ok ? null : (answer.fault ?? noteOn(record, answer.values)),
+    unknown: reply.unknown,
+    note: ok ? null : (reply.fault ?? noteOn(record, reply.values)),
   };
 }
 
@@ -131,7 +131,7 @@ function fits(record: DnsRecord, seen: string): boolean {
 }
 
 /** RFC 7208 4.5: with more than one record receivers judge nothing, and DMARC fails. */
-const isPermError = ({ purpose }: DnsRecord, { values }: DnsAnswer): boolean =>
+const isPermError = ({ purpose }: DnsRecord, { values }: DnsReply): boolean =>
   purpose === 'spf' && values.filter(isSpf).length > 1;
 
 function noteOn(record: DnsRecord, seen: readonly string[]): string {

@@ -94,11 +94,11 @@ export async function pauseOverLimits(
 
 function judge(tally: Tally, recipients: number, limits: PauseLimits): string | undefined {
   if (recipients < limits.fewest) return undefined;
-  const outcomes = [
+  const shares = [
     { what: 'bounced permanently', count: tally.bounced, limit: limits.bouncePercent },
     { what: 'complained', count: tally.complained, limit: limits.complaintPercent },
   ];
-  for (const { what, count, limit } of outcomes) {
+  for (const { what, count, limit } of shares) {
     const percent = (100 * count) / recipients;
     if (limit !== undefined && percent > limit) {
       return `${count} of ${recipients} recipients within 24 hours ${what}: ${percent.toFixed(1)} %, and the limit is ${limit} %`;

@@ -18,7 +18,7 @@ import type {
   AppSecret,
   FactorsView,
   NewPasskeyOptions,
-  PasskeyAnswer,
+  PasskeyAssertion,
   PasskeyOptions,
   Proof,
   RecoveryCodes,
@@ -72,7 +72,7 @@ export interface Api {
   /** A code of the app, or a recovery code. */
   signInWithCode: { body: { ticket: string; code: string }; answer: Me };
   askPasskey: { answer: PasskeyOptions };
-  signInWithPasskey: { body: { answer: PasskeyAnswer; accountId?: number }; answer: Me };
+  signInWithPasskey: { body: { assertion: PasskeyAssertion; accountId?: number }; answer: Me };
   signOut: { answer: Done };
   signOutOthers: { answer: { ended: number } };
   switchAccount: { body: { accountId: number }; answer: Me };

@@ -3,13 +3,12 @@
 // fit into one packet held the event loop for 270 ms. Before: server.ts. After: a door.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+import type { HttpHandler } from './answer.ts';
 
 /** Whoever sends more without listening is cut off: reading them alone takes 80 µs each. */
 const MOST_WAITING = 256;
 
-export function oneByOne(handler: Handler): Handler {
+export function oneByOne(handler: HttpHandler): HttpHandler {
   /** What waits for the request in hand. */
   const connections = new WeakMap<Socket, (() => void)[]>();
 

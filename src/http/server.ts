@@ -3,6 +3,7 @@
 // handlers are put behind `guard`.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { HttpHandler } from './answer.ts';
 import { MOST_BODY_BYTES } from './body.ts';
 import { oneByOne } from './one-by-one.ts';
 
@@ -44,12 +45,10 @@ export interface HttpServerOptions {
   isProxy: (address: string) => boolean;
 }
 
-export type BareHandler = (request: IncomingMessage, response: ServerResponse) => void;
-
 export interface HttpServer {
   server: Server;
   limits: HttpLimits;
-  guard(handler: BareHandler): BareHandler;
+  guard(handler: HttpHandler): HttpHandler;
   /** The connection brought a whole request that was answered. */
   prove(socket: Socket): void;
 }
@@ -68,7 +67,7 @@ export function createHttpServer({ limits = HTTP_LIMITS, isProxy }: HttpServerOp
     server.emit('request', request, response);
   });
 
-  function guard(handler: BareHandler): BareHandler {
+  function guard(handler: HttpHandler): HttpHandler {
     const lingering = new WeakSet<Socket>();
     return oneByOne((request, response) => {
       const { socket } = request;

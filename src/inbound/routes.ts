@@ -1,8 +1,8 @@
 // The addresses that recipients, their email programs and email providers call, mounted beside the
 // API by rest/server.ts.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VERIFY_PATH } from '../accounts/address-verification.ts';
 import { APPROVAL_PATH } from '../approvals/approval-links.ts';
+import type { HttpHandler } from '../http/answer.ts';
 import { refuse } from '../operations/refusal.ts';
 import { recurringFault } from '../process/recurring-fault.ts';
 import { LOGO_PATH } from '../templates/logo-names.ts';
@@ -22,14 +22,12 @@ export type InboundDeps = TrackingDeps &
   Omit<SesDeps, 'refusedPost'> &
   Omit<ProviderDeps, 'couldNotRead' | 'refusedPost'>;
 
-type AnswerHttp = (request: IncomingMessage, response: ServerResponse) => void;
-
 /** By path, as the router writes it. */
-export function inboundRoutes(deps: InboundDeps): Record<string, AnswerHttp> {
+export function inboundRoutes(deps: InboundDeps): Record<string, HttpHandler> {
   const safely =
     (
-      answer: (deps: InboundDeps, ...rest: Parameters<AnswerHttp>) => void | Promise<void>,
-    ): AnswerHttp =>
+      answer: (deps: InboundDeps, ...rest: Parameters<HttpHandler>) => void | Promise<void>,
+    ): HttpHandler =>
     (request, response) => {
       const work = async () => answer(deps, request, response);
       work().catch((error) => {

@@ -7,6 +7,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { Caller, Directory } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
+import { type HttpAnswer, type HttpHandler, oneOf, writeAnswer } from '../http/answer.ts';
 import { apiKeyIn } from '../http/api-key.ts';
 import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
@@ -31,9 +32,7 @@ export interface McpHttpDeps {
   hosts: readonly string[];
 }
 
-export type AnswerHttp = (request: IncomingMessage, response: ServerResponse) => void;
-
-export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
+export function createMcpHttp(deps: McpHttpDeps): HttpHandler {
   const hosts = [...deps.hosts];
   const protocol = toNodeHandler(deps.server, {
     onerror: (error) => deps.log.error({ door: 'mcp', err: error }, 'a request failed'),
@@ -50,13 +49,13 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
       deps.addressOf(request.socket.remoteAddress, oneOf(headers['x-forwarded-for'])),
     );
     if (request.method !== 'POST') return await speak(request, response, caller, undefined);
-    if (!acceptsJson(headers.accept)) return write(response, NOT_ACCEPTABLE);
+    if (!acceptsJson(headers.accept)) return writeAnswer(response, NOT_ACCEPTABLE);
     const read = await readBody(deps, request, caller);
-    if ('refused' in read) return write(response, read.refused);
+    if ('refused' in read) return writeAnswer(response, read.refused);
     const { bytes, release } = read;
     try {
       const body = await parse(bytes);
-      if (body instanceof Problem) return write(response, notJson(body));
+      if (body instanceof Problem) return writeAnswer(response, notJson(body));
       const call = readToolCall(headers, body);
       if (call?.opensPages) {
         const gone = new AbortController();
@@ -68,7 +67,8 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
           );
       }
       const called = call && deps.server.answerCall(caller, call);
-      if (called) return write(response, { status: 200, headers: JSON_TYPE, text: await called });
+      if (called)
+        return writeAnswer(response, { status: 200, headers: JSON_TYPE, text: await called });
       await speak(request, response, caller, body);
     } finally {
       release();
@@ -90,7 +90,7 @@ export function createMcpHttp(deps: McpHttpDeps): AnswerHttp {
   }
 
   return (request, response) => {
-    answer(request, response).catch((error) => write(response, asAnswer(deps, error)));
+    answer(request, response).catch((error) => writeAnswer(response, asAnswer(deps, error)));
   };
 }
 
@@ -101,7 +101,7 @@ async function readBody(
   deps: McpHttpDeps,
   request: IncomingMessage,
   caller: Caller,
-): Promise<Body | { refused: Answer }> {
+): Promise<Body | { refused: HttpAnswer }> {
   try {
     return await deps.bodies.read(request, { key: caller.keyId ?? undefined });
   } catch (error) {
@@ -109,11 +109,6 @@ async function readBody(
     const { status, body } = refuse(deps, { door: 'mcp' }, error);
     return { refused: rpcError(status, -32600, body.detail) };
   }
-}
-
-function write(response: ServerResponse, { status, headers, text }: Answer): void {
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
-  response.end(text);
 }
 
 /** Messages as they come, for a client that is asked something before its call is answered. */
@@ -141,24 +136,19 @@ function requireKnownOrigin(origin: string, known: string[]): void {
   );
 }
 
-interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  text: string;
-}
-
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const json = (status: number, body: object, headers: Record<string, string> = {}): Answer => ({
+const json = (status: number, body: object, headers: Record<string, string> = {}): HttpAnswer => ({
   status,
   headers: { ...JSON_TYPE, ...headers },
   text: JSON.stringify(body),
 });
 
-const rpcError = (status: number, code: number, message: string): Answer =>
+const rpcError = (status: number, code: number, message: string): HttpAnswer =>
   json(status, { jsonrpc: '2.0', error: { code, message }, id: null });
 
-const notJson = ({ detail }: Problem): Answer => rpcError(400, -32700, `Parse error: ${detail}`);
+const notJson = ({ detail }: Problem): HttpAnswer =>
+  rpcError(400, -32700, `Parse error: ${detail}`);
 const NOT_ACCEPTABLE = rpcError(
   406,
   -32000,
@@ -166,7 +156,7 @@ const NOT_ACCEPTABLE = rpcError(
 );
 
 /** Before the protocol begins, problems are plain HTTP as in REST. */
-function asAnswer(deps: McpHttpDeps, error: unknown): Answer {
+function asAnswer(deps: McpHttpDeps, error: unknown): HttpAnswer {
   const { status, headers, body } = refuse(deps, { door: 'mcp' }, error);
   return json(status, body, headers);
 }
@@ -187,12 +177,9 @@ async function parse(bytes: Buffer): Promise<unknown> {
   }
 }
 
-const oneOf = (value: string | string[] | undefined): string | undefined =>
-  Array.isArray(value) ? value[0] : value;
-
 /** MCP on a port of its own. */
 export async function listenMcp(
-  answer: AnswerHttp,
+  answer: HttpHandler,
   at: { host: string; port: number; http: HttpServerOptions },
 ): Promise<{ port: number; stop(): Promise<void> }> {
   const { server, guard } = createHttpServer(at.http);
@@ -200,7 +187,7 @@ export async function listenMcp(
     'request',
     guard((request, response) => {
       if (/^\/mcp\/?(\?|$)/.test(request.url ?? '')) answer(request, response);
-      else write(response, json(404, { detail: 'MCP is at /mcp.', code: 'not-found' }));
+      else writeAnswer(response, json(404, { detail: 'MCP is at /mcp.', code: 'not-found' }));
     }),
   );
   await new Promise<void>((resolve, reject) => {

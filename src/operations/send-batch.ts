@@ -69,12 +69,12 @@ const readEmail = (raw: unknown): BatchEmail | Problem =>
 
 /** Refused where nothing was queued, or (strict) not all of it. */
 function answerBatch(
-  { outcomes }: AcceptedBatch,
+  { answers }: AcceptedBatch,
   listed: ListedEmails,
   strict: boolean,
 ): BatchAnswer {
-  const data = outcomes.flatMap((it) => (it === null || it instanceof Problem ? [] : [it]));
-  const problems = outcomes.flatMap((it, index) => (it instanceof Problem ? [{ index, it }] : []));
+  const data = answers.flatMap((it) => (it === null || it instanceof Problem ? [] : [it]));
+  const problems = answers.flatMap((it, index) => (it instanceof Problem ? [{ index, it }] : []));
   if (problems.length > 0 && (strict || data.length === 0)) throw refusedBatch(problems, listed);
   return { data, errors: problems.map(({ index, it }) => errorOf(index, it)) };
 }

@@ -6,12 +6,12 @@ import { readUuid, showUuid } from '../ids.ts';
 import type { Queryable } from '../store/pool.ts';
 import { type ChallengeDeps, takeChallenge } from './challenges.ts';
 import {
-  type AuthenticatorAnswer,
+  type Assertion,
+  type AuthenticatorResponse,
   challengeOf,
   checkSigned,
   type RelyingParty,
   readNewKey,
-  type SignedAnswer,
 } from './webauthn.ts';
 
 export interface Passkey {
@@ -50,10 +50,10 @@ export async function addPasskey(
   deps: ChallengeDeps,
   client: Queryable,
   party: RelyingParty,
-  { userId, name, answer }: { userId: string; name: string; answer: AuthenticatorAnswer },
+  { userId, name, response }: { userId: string; name: string; response: AuthenticatorResponse },
 ): Promise<void> {
-  await takeChallenge(deps, client, toAdd(userId), challengeOf(answer));
-  const { id, key, counter } = readNewKey(answer, party);
+  await takeChallenge(deps, client, toAdd(userId), challengeOf(response));
+  const { id, key, counter } = readNewKey(response, party);
   if ((await listPasskeys(client, userId)).length >= MOST) {
     throw new Problem('invalid', `You have ${MOST} passkeys. Remove one that you do not use.`);
   }
@@ -70,9 +70,9 @@ export async function takePasskey(
   deps: ChallengeDeps,
   client: Queryable,
   party: RelyingParty,
-  { purpose, answer }: { purpose: string; answer: SignedAnswer },
+  { purpose, assertion }: { purpose: string; assertion: Assertion },
 ): Promise<{ userId: string }> {
-  const id = Buffer.from(answer.id, 'base64url');
+  const id = Buffer.from(assertion.id, 'base64url');
   const [row] = await client.query<{ uuid: string; key: Buffer; counter: number }>(
     'SELECT user_id AS uuid, public_key AS key, counter FROM passkeys WHERE id = $1 FOR UPDATE',
     [id],
@@ -84,8 +84,8 @@ export async function takePasskey(
     );
   }
   const key = createPublicKey({ key: row.key, format: 'der', type: 'spki' });
-  const { counter } = checkSigned(answer, party, key);
-  await takeChallenge(deps, client, purpose, challengeOf(answer));
+  const { counter } = checkSigned(assertion, party, key);
+  await takeChallenge(deps, client, purpose, challengeOf(assertion));
   if (Number(row.counter) > 0 && counter <= Number(row.counter)) {
     throw new Problem(
       'forbidden',

@@ -18,13 +18,13 @@ export const relyingParty = (baseUrl: string): RelyingParty => {
 };
 
 /** As pages send it; all in base64url. */
-export interface AuthenticatorAnswer {
+export interface AuthenticatorResponse {
   id: string;
   clientData: string;
   authenticatorData: string;
 }
 
-export interface SignedAnswer extends AuthenticatorAnswer {
+export interface Assertion extends AuthenticatorResponse {
   signature: string;
 }
 
@@ -36,21 +36,21 @@ const HAS_KEY = 0x40;
 export const ALGORITHMS = { ed25519: -8, es256: -7, rs256: -257 } as const;
 
 /** Read on its own: where the challenge leads to says what else is to be checked. */
-export function challengeOf(answer: AuthenticatorAnswer): string {
-  return readClientData(answer).challenge;
+export function challengeOf(response: AuthenticatorResponse): string {
+  return readClientData(response).challenge;
 }
 
 export function readNewKey(
-  answer: AuthenticatorAnswer,
+  response: AuthenticatorResponse,
   party: RelyingParty,
 ): { id: Buffer; key: KeyObject; counter: number } {
-  checkClientData(answer, 'webauthn.create', party);
-  const data = readAuthenticatorData(answer, party);
+  checkClientData(response, 'webauthn.create', party);
+  const data = readAuthenticatorData(response, party);
   if ((data.flags & HAS_KEY) === 0) throw notOurs('it carries no key');
   // 16 bytes say which model it is, which nobody asked.
   const length = data.rest.readUInt16BE(16);
   const id = data.rest.subarray(18, 18 + length);
-  if (length === 0 || length > 1023 || !id.equals(bytesOf(answer.id))) {
+  if (length === 0 || length > 1023 || !id.equals(bytesOf(response.id))) {
     throw notOurs('its id is not that of the key');
   }
   return { id, key: readCoseKey(data.rest.subarray(18 + length)), counter: data.counter };
@@ -58,22 +58,22 @@ export function readNewKey(
 
 /** A Problem unless the key signed it. */
 export function checkSigned(
-  answer: SignedAnswer,
+  response: Assertion,
   party: RelyingParty,
   key: KeyObject,
 ): { counter: number } {
-  checkClientData(answer, 'webauthn.get', party);
-  const { counter } = readAuthenticatorData(answer, party);
-  const clientHash = createHash('sha256').update(bytesOf(answer.clientData)).digest();
-  const signed = Buffer.concat([bytesOf(answer.authenticatorData), clientHash]);
+  checkClientData(response, 'webauthn.get', party);
+  const { counter } = readAuthenticatorData(response, party);
+  const clientHash = createHash('sha256').update(bytesOf(response.clientData)).digest();
+  const signed = Buffer.concat([bytesOf(response.authenticatorData), clientHash]);
   const digest = key.asymmetricKeyType === 'ed25519' ? null : 'sha256';
-  if (!verify(digest, signed, key, bytesOf(answer.signature)))
+  if (!verify(digest, signed, key, bytesOf(response.signature)))
     throw notOurs('the signature is wrong');
   return { counter };
 }
 
-function checkClientData(answer: AuthenticatorAnswer, type: string, party: RelyingParty): void {
-  const said = readClientData(answer);
+function checkClientData(response: AuthenticatorResponse, type: string, party: RelyingParty): void {
+  const said = readClientData(response);
   if (said.type !== type) throw notOurs(`it is not a ${type}`);
   if (said.crossOrigin === true) throw notOurs('it was made inside another site');
   if (said.origin !== party.origin) {
@@ -84,7 +84,7 @@ function checkClientData(answer: AuthenticatorAnswer, type: string, party: Relyi
   }
 }
 
-function readClientData({ clientData }: AuthenticatorAnswer): ClientData & { challenge: string } {
+function readClientData({ clientData }: AuthenticatorResponse): ClientData & { challenge: string } {
   let said: ClientData | null;
   try {
     said = JSON.parse(bytesOf(clientData).toString()) as ClientData | null;
@@ -104,7 +104,7 @@ interface ClientData {
 
 /** Section 6.1: the host's hash, flags, a counter, then the key where it is new. */
 function readAuthenticatorData(
-  { authenticatorData }: AuthenticatorAnswer,
+  { authenticatorData }: AuthenticatorResponse,
   party: RelyingParty,
 ): { flags: number; counter: number; rest: Buffer } {
   const bytes = bytesOf(authenticatorData);

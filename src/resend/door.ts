@@ -6,12 +6,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
+import { type HttpHandler, oneOf, writeAnswer } from '../http/answer.ts';
 import { apiKeyIn } from '../http/api-key.ts';
 import type { Bodies } from '../http/body.ts';
 import { longJson } from '../http/json-answer.ts';
 import { readJson } from '../http/json-bytes.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import type { BareHandler } from '../http/server.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import type { NewVia } from '../operations/perform.ts';
 import { limitHeaders, refuse, warningHeader } from '../operations/refusal.ts';
@@ -30,8 +30,8 @@ const PREFIX = '/resend';
 /** What answers the request, where it is one for this door. */
 export function createResendDoor(
   deps: ResendDeps,
-): (request: IncomingMessage) => BareHandler | undefined {
-  const handler: BareHandler = (request, response) => void answer(deps, request, response);
+): (request: IncomingMessage) => HttpHandler | undefined {
+  const handler: HttpHandler = (request, response) => void answer(deps, request, response);
   return ({ url = '', headers }) => {
     if (url.startsWith(`${PREFIX}/`)) return handler;
     const [, resource = ''] = url.split(/[/?]/, 2);
@@ -53,20 +53,18 @@ async function answer(
 ): Promise<void> {
   const requestId = requestIdOf(oneOf(request.headers['x-request-id']));
   const { status, headers: told, body } = await answerCall(deps, request, requestId);
-  const headers = { 'x-request-id': requestId, ...told };
+  const headers = {
+    'x-request-id': requestId,
+    ...told,
+    'content-type': 'application/json; charset=utf-8',
+  };
   const long = longJson({ ...body });
-  if (long !== undefined) {
-    response.writeHead(status, { ...headers, 'content-type': 'application/json; charset=utf-8' });
-    long.pipe(response);
+  if (long === undefined) {
+    writeAnswer(response, { status, headers, text: JSON.stringify(body) });
     return;
   }
-  const json = JSON.stringify(body);
-  response.writeHead(status, {
-    ...headers,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(json),
-  });
-  response.end(json);
+  response.writeHead(status, headers);
+  long.pipe(response);
 }
 
 async function answerCall(
@@ -142,6 +140,3 @@ async function readBody(
     throw error;
   }
 }
-
-const oneOf = (value: string | string[] | undefined): string | undefined =>
-  Array.isArray(value) ? value[0] : value;

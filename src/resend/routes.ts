@@ -25,12 +25,10 @@ export interface ResendCall {
   validation: string | undefined;
 }
 
-type Answer = (deps: OperationDeps, call: ResendCall, id: string) => Promise<object>;
-
 export interface Route {
   method: string;
   path: RegExp;
-  answer: Answer;
+  answer: (deps: OperationDeps, call: ResendCall, id: string) => Promise<object>;
 }
 
 const named = (operations: readonly { name: string }[], name: string): Operation =>

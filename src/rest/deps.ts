@@ -1,7 +1,8 @@
 // What the REST door works with: built once by roles/api.ts.
 import type { IncomingMessage } from 'node:http';
+import type { HttpHandler } from '../http/answer.ts';
 import type { Bodies } from '../http/body.ts';
-import type { BareHandler, HttpServerOptions } from '../http/server.ts';
+import type { HttpServerOptions } from '../http/server.ts';
 import type { Exposure, HealthDeps } from './health.ts';
 import type { ServeDeps } from './serve-operations.ts';
 
@@ -12,7 +13,7 @@ export interface RestDeps extends ServeDeps {
   health: HealthDeps;
   metricsExposure: Exposure;
   /** Other doors on the same port, by path; they read and answer the bare request. */
-  mounts: Record<string, BareHandler>;
+  mounts: Record<string, HttpHandler>;
   /** Another door on the same port that takes this request; undefined: none does. */
-  otherDoor: (request: IncomingMessage) => BareHandler | undefined;
+  otherDoor: (request: IncomingMessage) => HttpHandler | undefined;
 }

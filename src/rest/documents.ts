@@ -4,11 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { HttpHandler } from '../http/answer.ts';
 
 /** Beside src/ and dist/. */
 const folder = fileURLToPath(new URL('../../docs/', import.meta.url));
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface Document {
   name: string;
@@ -17,7 +16,7 @@ interface Document {
 }
 
 /** By path, as the router writes it. */
-export function documentRoutes(baseUrl: () => string): Record<string, Answer> {
+export function documentRoutes(baseUrl: () => string): Record<string, HttpHandler> {
   const documents = readDocuments();
   const byName = new Map(documents.map((it) => [it.name, it]));
   const files = readFiles();

@@ -2,6 +2,7 @@
 // sandbox. With a relay of your own it is gone: a server on the internet shows strangers nothing
 // it need not.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpHandler } from '../http/answer.ts';
 import type { Catalog } from '../templates/catalog.ts';
 import { GALLERY_PAGE, openGallery } from '../templates/gallery.ts';
 import { PAGE_POLICY } from '../templates/gallery-page.ts';
@@ -11,14 +12,12 @@ import type { Making } from '../templates/making.ts';
 const MAIL_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-same-origin";
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
 /** By path, as the router writes it. */
 export function galleryRoutes(deps: {
   catalog: Catalog;
   making: Making;
   inSandbox: () => boolean;
-}): Record<string, Answer> {
+}): Record<string, HttpHandler> {
   const gallery = openGallery(deps);
 
   async function answer({ method, url = '' }: IncomingMessage, response: ServerResponse) {
@@ -51,7 +50,7 @@ export function galleryRoutes(deps: {
       .end(method === 'HEAD' ? undefined : file.body);
   }
 
-  const safely: Answer = (request, response) => {
+  const safely: HttpHandler = (request, response) => {
     answer(request, response).catch(() => {
       if (!response.headersSent) response.writeHead(503, { 'retry-after': '1' });
       response.end();

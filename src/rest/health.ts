@@ -4,6 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Problem } from '../errors.ts';
+import { type HttpAnswer, writeAnswer } from '../http/answer.ts';
 import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
 
@@ -26,12 +27,6 @@ export interface HealthDeps {
   metricsToken: string | undefined;
 }
 
-export interface HealthAnswer {
-  status: number;
-  headers: Record<string, string>;
-  body: string;
-}
-
 export const HEALTH_PATHS = ['/healthz', '/readyz', '/metrics'] as const;
 export type HealthPath = (typeof HEALTH_PATHS)[number];
 
@@ -46,7 +41,7 @@ export async function answerHealth(
   path: HealthPath,
   exposure: Exposure,
   headers: IncomingHttpHeaders,
-): Promise<HealthAnswer> {
+): Promise<HttpAnswer> {
   if (path === '/healthz') return json(200, { status: 'ok' });
   if (path === '/readyz') {
     const isNear = comesFromHere(exposure, headers);
@@ -58,7 +53,7 @@ export async function answerHealth(
 async function answerReady(
   checks: readonly ReadyCheck[],
   reason: (error: Error) => string,
-): Promise<HealthAnswer> {
+): Promise<HttpAnswer> {
   const results = await Promise.all(
     checks.map(({ name, check }) =>
       check().then(
@@ -84,7 +79,7 @@ const publicReasonOf = (error: Error): string =>
     ? error.detail
     : 'It is not ready. METRICS_PORT, the machine itself and the log say why.';
 
-async function answerMetrics(deps: HealthDeps): Promise<HealthAnswer> {
+async function answerMetrics(deps: HealthDeps): Promise<HttpAnswer> {
   // Without the database the gauges stay as they were: the rest is wanted most just then.
   await deps
     .refreshGauges()
@@ -93,7 +88,7 @@ async function answerMetrics(deps: HealthDeps): Promise<HealthAnswer> {
   return {
     status: 200,
     headers: { 'content-type': registry.contentType },
-    body: await registry.metrics(),
+    text: await registry.metrics(),
   };
 }
 
@@ -101,7 +96,7 @@ function refuseMetrics(
   { metricsToken }: HealthDeps,
   exposure: Exposure,
   headers: IncomingHttpHeaders,
-): HealthAnswer | undefined {
+): HttpAnswer | undefined {
   if (metricsToken !== undefined) {
     if (isSame(headers.authorization ?? '', `Bearer ${metricsToken}`)) return undefined;
     const detail = 'Metrics need "Authorization: Bearer" with the METRICS_TOKEN of this service.';
@@ -136,14 +131,10 @@ function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-const json = (
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): HealthAnswer => ({
+const json = (status: number, body: unknown, headers: Record<string, string> = {}): HttpAnswer => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
-  body: JSON.stringify(body),
+  text: JSON.stringify(body),
 });
 
 /** The port of its own. Who opens it to the network decides who reaches it. */
@@ -169,7 +160,7 @@ export async function listenHealth(
           code: 'internal',
         });
       })
-      .then(({ status, headers, body }) => response.writeHead(status, headers).end(body));
+      .then((answer) => writeAnswer(response, answer));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -5,6 +5,7 @@
 // know what it does not know. tests/rest/plain-posts.test.ts compares the two.
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { HttpAnswer } from '../http/answer.ts';
 import type { HttpServer } from '../http/server.ts';
 
 const HEAD_END = '\r\n\r\n';
@@ -23,12 +24,6 @@ export interface PlainPost {
 
 /** The header fields of a request, by their lower-case names. */
 export type Fields = ReadonlyMap<string, string>;
-
-export interface HttpAnswer {
-  status: number;
-  headers: Record<string, string>;
-  json: string;
-}
 
 /**
  * Takes plain POSTs to `path` from the server, which must not listen yet. `answer` never rejects.
@@ -100,10 +95,10 @@ export function takePlainPosts(
 
     async function reply(post: PlainPost): Promise<void> {
       answering = true;
-      const { status, headers, json } = await answer(post, socket);
+      const { status, headers, text } = await answer(post, socket);
       answering = false;
       if (status < 400) prove(socket);
-      write(socket, `${writeHead(status, headers)}${lastOne ? CLOSE : keepAlive}`, json);
+      write(socket, `${writeHead(status, headers)}${lastOne ? CLOSE : keepAlive}`, text);
       if (lastOne) socket.destroySoon();
       else goOn();
     }
@@ -231,10 +226,10 @@ function writeHead(status: number, headers: Record<string, string>): string {
   return head;
 }
 
-function write(socket: Socket, head: string, json: string): void {
-  const length = Buffer.byteLength(json);
-  const text = `${head}Content-Length: ${length}\r\nDate: ${httpDate()}\r\n\r\n${json}`;
-  socket.write(text, length === json.length ? 'latin1' : 'utf8');
+function write(socket: Socket, head: string, text: string): void {
+  const length = Buffer.byteLength(text);
+  const whole = `${head}Content-Length: ${length}\r\nDate: ${httpDate()}\r\n\r\n${text}`;
+  socket.write(whole, length === text.length ? 'latin1' : 'utf8');
 }
 
 let dateOf = { second: 0, text: '' };

@@ -4,21 +4,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/directory.ts';
 import { Problem } from '../errors.ts';
+import { type HttpAnswer, type HttpHandler, oneOf, writeAnswer } from '../http/answer.ts';
 import { apiKeyIn } from '../http/api-key.ts';
 import type { ReadBody } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import type { BareHandler, HttpServer } from '../http/server.ts';
+import type { HttpServer } from '../http/server.ts';
 import { requireScope } from '../operations/operation.ts';
 import { readInput } from '../operations/read-input.ts';
 import { limitHeaders, refuse, warningHeader } from '../operations/refusal.ts';
 import { sendEmail } from '../operations/send-email.ts';
 import { acceptSend } from '../sending/accept.ts';
 import type { RestDeps } from './deps.ts';
-import { type HttpAnswer, takePlainPosts } from './plain-posts.ts';
+import { takePlainPosts } from './plain-posts.ts';
 
 /** Takes POST /v1/send and leaves everything else to `otherwise`. */
-export function withSendDoor(deps: RestDeps, otherwise: BareHandler): BareHandler {
+export function withSendDoor(deps: RestDeps, otherwise: HttpHandler): HttpHandler {
   return (request, response) => {
     if (request.method === 'POST' && SEND.test(request.url ?? '')) {
       void answerRequest(deps, request, response);
@@ -44,13 +45,12 @@ async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { status, headers, json } = await answerSend(deps, {
+  const answer = await answerSend(deps, {
     peer: () => request.socket.remoteAddress,
     field: (name) => oneOf(request.headers[name]),
     readBody: ({ keyId }) => deps.bodies.read(request, { key: keyId ?? undefined }),
   });
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(json) });
-  response.end(json);
+  writeAnswer(response, answer);
 }
 
 /** A send, however its bytes came. */
@@ -104,7 +104,7 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
 /** Adds to the headers it is given: they are made for this answer. */
 function answerJson(status: number, body: object, headers: Record<string, string>): HttpAnswer {
   headers['content-type'] = 'application/json; charset=utf-8';
-  return { status, headers, json: JSON.stringify(body) };
+  return { status, headers, text: JSON.stringify(body) };
 }
 
 function requireJson(type: string | undefined): void {
@@ -115,6 +115,3 @@ function requireJson(type: string | undefined): void {
 
 const keyOf = ({ field }: SendCall): string | undefined =>
   apiKeyIn(field('x-api-key'), field('authorization'));
-
-const oneOf = (value: string | string[] | undefined): string | undefined =>
-  Array.isArray(value) ? value[0] : value;

@@ -2,10 +2,11 @@
 // metrics and /openapi.json.
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
+import { type HttpHandler, oneOf } from '../http/answer.ts';
 import type { Bodies } from '../http/body.ts';
 import { readJson } from '../http/json-bytes.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { type BareHandler, createHttpServer } from '../http/server.ts';
+import { createHttpServer } from '../http/server.ts';
 import { closeAnswered } from '../http/stop.ts';
 import { type Refusal, refusalOf, refuse } from '../operations/refusal.ts';
 import { inLongTurns } from '../process/in-turns.ts';
@@ -115,7 +116,7 @@ function readJsonBodies(server: FastifyInstance, bodies: Bodies): void {
  * BASE_URL may have a path, as `https://tools.example.com/mail`. Some proxies take it away before
  * they pass a request on, some do not: both will do.
  */
-function underBasePath(basePath: string, answer: BareHandler): BareHandler {
+function underBasePath(basePath: string, answer: HttpHandler): HttpHandler {
   const prefix = basePath.replace(/\/+$/, '');
   if (prefix === '') return answer;
   return (request, response) => {
@@ -127,7 +128,7 @@ function underBasePath(basePath: string, answer: BareHandler): BareHandler {
 }
 
 /** Where the path is exactly one of theirs, other doors are spared the framework too. */
-function withMounts({ mounts, otherDoor }: RestDeps, otherwise: BareHandler): BareHandler {
+function withMounts({ mounts, otherDoor }: RestDeps, otherwise: HttpHandler): HttpHandler {
   const byPath = new Map(Object.entries(mounts));
   return (request, response) => {
     const handler = byPath.get(request.url ?? '') ?? otherDoor(request) ?? otherwise;
@@ -170,9 +171,6 @@ const sendRefusal = (reply: FastifyReply, { status, headers, body }: Refusal): F
     .headers({ 'x-request-id': reply.request.id, ...headers })
     .send(body);
 
-const oneOf = (value: string | string[] | undefined): string | undefined =>
-  Array.isArray(value) ? value[0] : value;
-
 /** Made once: anybody may ask for it, thousands of times over one connection. */
 function serveDocument(server: FastifyInstance, baseUrl: RestDeps['baseUrl']): void {
   let kept: { baseUrl: string; json: Promise<Buffer> } | undefined;
@@ -190,7 +188,7 @@ function serveHealth(server: FastifyInstance, { health, metricsExposure }: RestD
   for (const path of HEALTH_PATHS) {
     server.get(path, async (request, reply) => {
       const answer = await answerHealth(health, path, metricsExposure, request.headers);
-      return reply.code(answer.status).headers(answer.headers).send(answer.body);
+      return reply.code(answer.status).headers(answer.headers).send(answer.text);
     });
   }
 }

@@ -7,6 +7,7 @@ import { admitPerson } from '../dashboard/admission.ts';
 import type { DashboardDeps } from '../dashboard/deps.ts';
 import { mountDashboard, pagesFolder, setUpTokenOf } from '../dashboard/server.ts';
 import type { Worker } from '../delivery/worker.ts';
+import type { HttpHandler } from '../http/answer.ts';
 import { type Bodies, type BodyLimits, createBodies } from '../http/body.ts';
 import { CALLERS_IN_LINE, type HttpLimits, type HttpServerOptions } from '../http/server.ts';
 import { type Requesters, readRequesters } from '../inbound/requester.ts';
@@ -14,7 +15,7 @@ import { inboundRoutes } from '../inbound/routes.ts';
 import { createSnsFetch } from '../inbound/sns-fetch.ts';
 import { sourceOf } from '../mail/making.ts';
 import { loadEmail } from '../mail/stored-email.ts';
-import { type AnswerHttp, createMcpHttp, listenMcp } from '../mcp/http.ts';
+import { createMcpHttp, listenMcp } from '../mcp/http.ts';
 import { createMcpServer } from '../mcp/server.ts';
 import { startNotices } from '../notices/deliver-notices.ts';
 import type { OperationDeps } from '../operations/deps.ts';
@@ -251,7 +252,7 @@ function openMcp(
   operations: OperationDeps,
   bodies: Bodies,
   { addressOf }: Requesters,
-): AnswerHttp {
+): HttpHandler {
   const server = opened(createMcpServer({ ...operations, version: VERSION }), (it) => it.close());
   const { directory } = operations;
   return createMcpHttp({
@@ -262,7 +263,7 @@ function openMcp(
 
 async function listenOnMcpPort(
   { config, opened, address }: Shared,
-  answer: AnswerHttp,
+  answer: HttpHandler,
   http: HttpServerOptions,
 ): Promise<string | undefined> {
   if (config.mcpPort === undefined) return undefined;

@@ -22,7 +22,7 @@ export interface BatchVia extends Pick<SendVia, 'door' | 'guardRepeats'> {
 
 export interface AcceptedBatch {
   /** For each email, in their order. Null: withheld, since another was refused. */
-  outcomes: (SendAnswer | Problem | null)[];
+  answers: (SendAnswer | Problem | null)[];
   limit: LimitState | null;
   /** What is wrong with any of those that were taken, each once. */
   warnings: readonly string[];
@@ -128,7 +128,7 @@ function answerAll(
   let limit: LimitState | null = null;
   const warnings = new Set<string>();
   let place = 0;
-  const outcomes = prepared.map((it) => {
+  const answers = prepared.map((it) => {
     if (it instanceof Problem) return it;
     if ('answer' in it) return it.answer;
     const verdict = verdicts[place++];
@@ -143,7 +143,7 @@ function answerAll(
       throw error;
     }
   });
-  return { outcomes, limit, warnings: [...warnings] };
+  return { answers, limit, warnings: [...warnings] };
 }
 
 /** A batch larger than what may come at once never passes, however long one waits. */

@@ -65,11 +65,11 @@ export async function sendEmail(
   timeouts: SmtpTimeouts,
 ): Promise<Transaction> {
   const { wire, capabilities } = session;
-  const verdicts = new Array<Said | undefined>(envelope.recipients.length);
+  const said = new Array<Said | undefined>(envelope.recipients.length);
   const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  refuseLocally(envelope, size, capabilities, verdicts);
-  const open = [...verdicts.keys()].filter((index) => verdicts[index] === undefined);
-  if (open.length === 0) return { handOver: finished(envelope, verdicts, undefined), stale: false };
+  refuseLocally(envelope, size, capabilities, said);
+  const open = [...said.keys()].filter((index) => said[index] === undefined);
+  if (open.length === 0) return { handOver: finished(envelope, said, undefined), stale: false };
 
   const utf8 = envelope.smtputf8 || open.some((index) => needsUtf8(envelope.recipients[index]!));
   const mail = mailCommand(envelope, size, utf8, capabilities);
@@ -97,24 +97,24 @@ export async function sendEmail(
     if (pipelined) wire.write(`${reset}${mail}${rcpts.join('')}DATA\r\n`);
     if (reset !== '') await ask('mail', reset, timeouts.mailMs);
     const sender = await ask('mail', mail, timeouts.mailMs);
-    if (!isOk(sender)) for (const index of open) verdicts[index] = sender;
+    if (!isOk(sender)) for (const index of open) said[index] = sender;
     if (!isOk(sender) && !pipelined)
-      return { handOver: finished(envelope, verdicts, undefined), stale: false };
+      return { handOver: finished(envelope, said, undefined), stale: false };
     const accepted: number[] = [];
     for (const [position, index] of open.entries()) {
       const reply = await ask('rcpt', rcpts[position]!, timeouts.rcptMs);
       if (!isOk(sender)) continue;
       if (isOk(reply)) accepted.push(index);
-      else verdicts[index] = reply;
+      else said[index] = reply;
     }
     if (accepted.length === 0 && !pipelined)
-      return { handOver: finished(envelope, verdicts, undefined), stale: false };
+      return { handOver: finished(envelope, said, undefined), stale: false };
     const go = await ask('data', 'DATA\r\n', timeouts.dataMs);
     if (go.code === 354 && accepted.length === 0) {
       // RFC 2920 3.1: the relay wants an email for nobody. It gets an empty one: it goes nowhere.
       wire.write('.\r\n');
       await wire.reply('body', timeouts.finalMs);
-      return { handOver: finished(envelope, verdicts, undefined), stale: false };
+      return { handOver: finished(envelope, said, undefined), stale: false };
     }
     if (isOk(go)) throw new SmtpFault('data', `the relay answered DATA with ${go.text}`);
     let final = go;
@@ -138,29 +138,29 @@ export async function sendEmail(
       // What is left of the email would be read as commands.
       if (!session.dotSent || !taken) wire.destroy();
     }
-    for (const index of accepted) verdicts[index] = final;
+    for (const index of accepted) said[index] = final;
     if (final.code === 421) wire.destroy();
     return {
-      handOver: finished(envelope, verdicts, go.code === 354 ? final : undefined),
+      handOver: finished(envelope, said, go.code === 354 ? final : undefined),
       stale: false,
     };
   } catch (fault) {
     if (!(fault instanceof SmtpFault)) throw fault;
     wire.destroy();
     return {
-      handOver: brokenOff('lost', envelope, verdicts, fault, session.dotSent),
+      handOver: brokenOff('lost', envelope, said, fault, session.dotSent),
       stale: reused && !heard && fault.hungUp,
     };
   }
 }
 
 /**
- * The outcome when the dialogue broke off or never began: whoever has no verdict yet is deferred.
+ * The outcome when the dialogue broke off or never began: who was told nothing yet is deferred.
  */
 export function brokenOff(
   connection: 'unreachable' | 'lost',
   envelope: Envelope,
-  verdicts: readonly (Said | undefined)[],
+  said: readonly (Said | undefined)[],
   fault: SmtpFault,
   unconfirmed: boolean,
 ): HandOver {
@@ -170,9 +170,9 @@ export function brokenOff(
     fault.reply !== undefined && fault.reply.code < 500 ? fault.reply : undefined;
   const own =
     told ?? ownReply(421, connection === 'unreachable' ? '4.4.1' : '4.4.2', fault.message);
-  const all = envelope.recipients.map((_, index) => verdicts[index] ?? own);
+  const all = envelope.recipients.map((_, index) => said[index] ?? own);
   const outcome = finished(envelope, all, undefined);
-  const isUnknown = (index: number) => unconfirmed && verdicts[index] === undefined;
+  const isUnknown = (index: number) => unconfirmed && said[index] === undefined;
   return {
     ...outcome,
     recipients: outcome.recipients.map((recipient, index) =>
@@ -193,14 +193,14 @@ export function isUnbegun({ connection, unconfirmed, recipients }: HandOver): bo
 
 function finished(
   envelope: Envelope,
-  verdicts: readonly (Said | undefined)[],
+  said: readonly (Said | undefined)[],
   final: SmtpReply | undefined,
 ): HandOver {
   return {
     connection: 'ok',
     fault: undefined,
     recipients: envelope.recipients.map((recipient, index) => {
-      const { code, enhanced, text, stage } = verdicts[index]!;
+      const { code, enhanced, text, stage } = said[index]!;
       const result = code < 300 ? 'accepted' : code < 500 ? 'deferred' : 'refused';
       return { recipient, result, code, enhanced, text, stage };
     }),
@@ -215,13 +215,11 @@ function refuseLocally(
   envelope: Envelope,
   size: number,
   offered: ReadonlyMap<string, string>,
-  verdicts: (Said | undefined)[],
+  said: (Said | undefined)[],
 ): void {
   const limit = Number(offered.get('SIZE') ?? 0);
   if (limit > 0 && size > limit) {
-    verdicts.fill(
-      ownReply(552, '5.3.4', `the email has ${size} bytes, the relay accepts ${limit}`),
-    );
+    said.fill(ownReply(552, '5.3.4', `the email has ${size} bytes, the relay accepts ${limit}`));
   } else if (!offered.has('SMTPUTF8')) {
     // RFC 6531 3.2: never send it to a server that does not offer it.
     const reply = ownReply(
@@ -230,7 +228,7 @@ function refuseLocally(
       'the address is not ASCII and the relay does not offer SMTPUTF8',
     );
     envelope.recipients.forEach((recipient, index) => {
-      if (envelope.smtputf8 || needsUtf8(recipient)) verdicts[index] = reply;
+      if (envelope.smtputf8 || needsUtf8(recipient)) said[index] = reply;
     });
   }
 }

@@ -47,10 +47,10 @@ const BODIES: {
   showReset: { token: 'x' },
   resetPassword: { token: 'x', password: 'x' },
   signInWithCode: { ticket: 'x', code: 'x' },
-  signInWithPasskey: { answer: passkey },
+  signInWithPasskey: { assertion: passkey },
   prove: { password: 'wrong' },
   confirmApp: { code: 'x' },
-  addPasskey: { name: 'x', answer: newPasskey },
+  addPasskey: { name: 'x', response: newPasskey },
   requireFactor: { required: true },
 };
 

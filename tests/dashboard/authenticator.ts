@@ -1,6 +1,6 @@
 // An authenticator in software: makes a key and signs challenges as a security key does, with faults where a test wants them.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import type { PasskeyAnswer } from '../../src/dashboard/views/factors.ts';
+import type { PasskeyAssertion } from '../../src/dashboard/views/factors.ts';
 
 export type KeyKind = 'es256' | 'ed25519' | 'rs256';
 
@@ -14,8 +14,8 @@ export interface Faults {
 
 export interface Authenticator {
   id: string;
-  create(challenge: string, faults?: Faults): Omit<PasskeyAnswer, 'signature'>;
-  get(challenge: string, faults?: Faults): PasskeyAnswer;
+  create(challenge: string, faults?: Faults): Omit<PasskeyAssertion, 'signature'>;
+  get(challenge: string, faults?: Faults): PasskeyAssertion;
 }
 
 const b64 = (bytes: Buffer): string => bytes.toString('base64url');

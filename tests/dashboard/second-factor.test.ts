@@ -45,7 +45,7 @@ async function withPasskey(person: Person, name = 'Laptop') {
   const key = makeAuthenticator(service.url);
   const { challenge } = await person.call('startPasskey', {});
   const { codes } = await person.call('addPasskey', {
-    body: { name, answer: key.create(challenge) },
+    body: { name, response: key.create(challenge) },
   });
   return { key, codes };
 }
@@ -222,19 +222,21 @@ describe('passkeys', () => {
       const key = makeAuthenticator(service.url, kind);
       const options = await person.call('startPasskey', {});
       const added = await person.call('addPasskey', {
-        body: { name: 'Phone', answer: key.create(options.challenge) },
+        body: { name: 'Phone', response: key.create(options.challenge) },
       });
       expect(added.codes).toHaveLength(10);
       const client = openClient(service.url);
       const { challenge, host } = await client.call('askPasskey', {});
       expect(host).toBe(new URL(service.url).hostname);
-      const answer = key.get(challenge);
-      const me = await client.call('signInWithPasskey', { body: { answer } });
+      const assertion = key.get(challenge);
+      const me = await client.call('signInWithPasskey', { body: { assertion } });
       expect(me.user.email).toBe(person.email);
       // The password alone does not, any more.
       expect((await ticketOf(person.email)).passkey).toBe(true);
-      // The same answer is not good twice, whoever sends it.
-      const replayed = await openClient(service.url).try('signInWithPasskey', { body: { answer } });
+      // The same assertion is not good twice, whoever sends it.
+      const replayed = await openClient(service.url).try('signInWithPasskey', {
+        body: { assertion },
+      });
       expect(replayed.status).toBe(403);
       const { passkeys } = await client.call('getFactors', {});
       expect(passkeys).toMatchObject([{ name: 'Phone', lastUsedAt: expect.any(String) }]);
@@ -246,8 +248,8 @@ describe('passkeys', () => {
     const { key } = await withPasskey(person);
     const client = openClient(service.url);
     const ask = async () => (await client.call('askPasskey', {})).challenge;
-    const send = async (answer: ReturnType<typeof key.get>) =>
-      (await client.try('signInWithPasskey', { body: { answer } })).status;
+    const send = async (assertion: ReturnType<typeof key.get>) =>
+      (await client.try('signInWithPasskey', { body: { assertion } })).status;
     expect(await send(key.get(await ask(), { origin: 'https://evil.example' }))).toBe(403);
     expect(await send(key.get(await ask(), { host: 'evil.example' }))).toBe(403);
     expect(await send(key.get(await ask(), { type: 'webauthn.create' }))).toBe(403);
@@ -269,12 +271,12 @@ describe('passkeys', () => {
     const [one, other] = [await signedIn(), await signedIn()];
     const key = makeAuthenticator(service.url);
     const { challenge } = await one.call('startPasskey', {});
-    const answer = key.create(challenge);
-    const add = (person: Person, given = answer) =>
-      person.try('addPasskey', { body: { name: 'x', answer: given } });
+    const response = key.create(challenge);
+    const add = (person: Person, given = response) =>
+      person.try('addPasskey', { body: { name: 'x', response: given } });
     expect((await add(other)).status).toBe(403);
-    const cut = Buffer.from(answer.authenticatorData, 'base64url').subarray(0, -20);
-    const rubbish = { ...answer, authenticatorData: cut.toString('base64url') };
+    const cut = Buffer.from(response.authenticatorData, 'base64url').subarray(0, -20);
+    const rubbish = { ...response, authenticatorData: cut.toString('base64url') };
     expect((await add(one, rubbish)).status).toBe(403);
     expect((await add(one)).status).toBe(200);
     expect((await add(one)).status).toBe(403);
@@ -339,7 +341,7 @@ describe('other ways in', () => {
       () => person.try('startPasskey'),
       () =>
         person.try('addPasskey', {
-          body: { name: 'x', answer: makeAuthenticator(service.url).create('eA') },
+          body: { name: 'x', response: makeAuthenticator(service.url).create('eA') },
         }),
       () => person.try('removePasskey', { params: { id: key.id } }),
       () => person.try('makeRecoveryCodes'),

@@ -130,16 +130,16 @@ describe('/readyz', () => {
   it('tells the machine everything, and the network nothing that others said', async () => {
     for (const error of [known, new Error(secretText)]) {
       const near = await answerHealth(deps(error), '/readyz', 'private', {});
-      expect([near.status, near.body.includes('db-3.internal')]).toEqual([503, true]);
+      expect([near.status, near.text.includes('db-3.internal')]).toEqual([503, true]);
       for (const [exposure, headers] of [
         ['public', {}],
         ['private', { 'x-forwarded-for': '192.0.2.1' }],
       ] as const) {
         const far = await answerHealth(deps(error), '/readyz', exposure, headers);
-        expect([far.status, far.body.includes('db-3.internal')]).toEqual([503, false]);
+        expect([far.status, far.text.includes('db-3.internal')]).toEqual([503, false]);
       }
     }
     const far = await answerHealth(deps(known), '/readyz', 'public', {});
-    expect(JSON.parse(far.body).detail).toBe('database: The database cannot be reached.');
+    expect(JSON.parse(far.text).detail).toBe('database: The database cannot be reached.');
   });
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   ({ closeIdle } = takePlainPosts(http, '/v1/send', async ({ fields, body }) => {
     plain++;
     await release?.();
-    return { status: 202, headers: {}, json: echo(fields, body) };
+    return { status: 202, headers: {}, text: echo(fields, body) };
   }));
   for (const server of [short, node]) await once(server.listen(0, '127.0.0.1'), 'listening');
 });

@@ -3,7 +3,7 @@
 import type {
   AddPasskey,
   NewPasskeyOptions,
-  PasskeyAnswer,
+  PasskeyAssertion,
   PasskeyOptions,
 } from '../../src/dashboard/views/factors.ts';
 
@@ -13,7 +13,7 @@ export const passkeysWork = (): boolean =>
   'PublicKeyCredential' in window &&
   !/^[\d.]+$|:/.test(window.location.hostname);
 
-export async function showPasskey({ challenge, host }: PasskeyOptions): Promise<PasskeyAnswer> {
+export async function showPasskey({ challenge, host }: PasskeyOptions): Promise<PasskeyAssertion> {
   const found = (await asked(() =>
     navigator.credentials.get({
       publicKey: { challenge: bytes(challenge), rpId: host, userVerification: 'required' },
@@ -28,7 +28,7 @@ export async function showPasskey({ challenge, host }: PasskeyOptions): Promise<
   };
 }
 
-export async function makePasskey(options: NewPasskeyOptions): Promise<AddPasskey['answer']> {
+export async function makePasskey(options: NewPasskeyOptions): Promise<AddPasskey['response']> {
   const { challenge, host, user, algorithms, known } = options;
   const made = (await asked(() =>
     navigator.credentials.create({

@@ -32,7 +32,7 @@ import { qrPng } from '../../templates/qr-codes.ts';
 import type { DashboardDeps } from '../deps.ts';
 import { toMe } from '../me.ts';
 import type { Call, Works } from '../route.ts';
-import { passkeyAnswer } from './passkey-answer.ts';
+import { passkeyAssertion } from './passkey-assertion.ts';
 import { tryOf } from './sign-in-try.ts';
 
 type Names =
@@ -68,7 +68,7 @@ export const factorRoutes: Works<Names> = {
   prove: {
     body: z.union([
       z.strictObject({ password: z.string().max(1000) }),
-      z.strictObject({ passkey: passkeyAnswer }),
+      z.strictObject({ passkey: passkeyAssertion }),
     ]),
     async run(deps, { session, body, request }) {
       const { user } = session;
@@ -152,15 +152,15 @@ export const factorRoutes: Works<Names> = {
   addPasskey: {
     body: z.strictObject({
       name: z.string().trim().min(1, 'give it a name').max(100),
-      answer: passkeyAnswer.omit({ signature: true }),
+      response: passkeyAssertion.omit({ signature: true }),
     }),
     async run(deps, call) {
       requireFresh(call.session);
       const { user, id: sessionId } = call.session;
-      const { name, answer } = call.body;
+      const { name, response } = call.body;
       const codes = await deps.database.transaction(async (client) => {
         const party = relyingParty(deps.baseUrl());
-        await addPasskey(deps, client, party, { userId: user.id, name, answer });
+        await addPasskey(deps, client, party, { userId: user.id, name, response });
         const change = { ...changeBy(call, `passkey “${name}”`), sessionId };
         return await factorWasAdded(client, deps.clock, change);
       });
@@ -229,10 +229,10 @@ const optionsFor = (deps: DashboardDeps, purpose: string) => ({
 const isOwnPasskey = (
   deps: DashboardDeps,
   userId: string,
-  answer: z.output<typeof passkeyAnswer>,
+  assertion: z.output<typeof passkeyAssertion>,
 ): Promise<boolean> =>
   deps.database.transaction(async (client) => {
-    const wish = { purpose: toProve(userId), answer };
+    const wish = { purpose: toProve(userId), assertion };
     const used = await takePasskey(deps, client, relyingParty(deps.baseUrl()), wish);
     return used.userId === userId;
   });

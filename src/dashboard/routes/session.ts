@@ -38,7 +38,7 @@ import { meBehind, toMe } from '../me.ts';
 import type { Call, Works } from '../route.ts';
 import { dropCookie, setCookie } from '../session-cookie.ts';
 import type { Entered, Me } from '../views/session.ts';
-import { passkeyAnswer } from './passkey-answer.ts';
+import { passkeyAssertion } from './passkey-assertion.ts';
 import { tryOf } from './sign-in-try.ts';
 
 const password = z.string().max(1000);
@@ -113,13 +113,13 @@ export const sessionRoutes: Works<Names> = {
   },
 
   signInWithPasskey: {
-    body: z.strictObject({ answer: passkeyAnswer, accountId: z.number().int().optional() }),
+    body: z.strictObject({ assertion: passkeyAssertion, accountId: z.number().int().optional() }),
     async run(deps, call) {
-      const { answer, accountId } = call.body;
+      const { assertion, accountId } = call.body;
       const attempt = tryOf(deps, call);
       await countPasskey(deps.database, attempt);
       const { userId } = await deps.database.transaction((client) =>
-        takePasskey(deps, client, relyingParty(deps.baseUrl()), { purpose: SIGN_IN, answer }),
+        takePasskey(deps, client, relyingParty(deps.baseUrl()), { purpose: SIGN_IN, assertion }),
       );
       await forgivePasskey(deps.database, attempt);
       const own = await membershipsOf(deps.database, userId);

@@ -2,7 +2,7 @@
 // too. Bytes are base64url.
 
 /** What the authenticator answered when it signed. */
-export interface PasskeyAnswer {
+export interface PasskeyAssertion {
   id: string;
   clientData: string;
   authenticatorData: string;
@@ -24,10 +24,10 @@ export interface NewPasskeyOptions extends PasskeyOptions {
 
 export interface AddPasskey {
   name: string;
-  answer: Omit<PasskeyAnswer, 'signature'>;
+  response: Omit<PasskeyAssertion, 'signature'>;
 }
 
-export type Proof = { password: string } | { passkey: PasskeyAnswer };
+export type Proof = { password: string } | { passkey: PasskeyAssertion };
 
 export interface FactorsView {
   app: boolean;

@@ -26,9 +26,9 @@ export function useEntered(enter: (me: Me) => void) {
 export function usePasskeySignIn(enter: (me: Me) => void, accountId?: number | null) {
   return useMutation<Me, Error, void>({
     mutationFn: async () => {
-      const answer = await showPasskey(await call('askPasskey'));
+      const assertion = await showPasskey(await call('askPasskey'));
       return await call('signInWithPasskey', {
-        body: { answer, ...(accountId ? { accountId } : {}) },
+        body: { assertion, ...(accountId ? { accountId } : {}) },
       });
     },
     onSuccess: enter,

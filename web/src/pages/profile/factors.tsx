@@ -197,8 +197,8 @@ interface DialogProps {
 function NewPasskeyDialog({ opened, onClose, onDone }: DialogProps) {
   const add = useMutation<{ codes: string[] | null }, Error, string>({
     mutationFn: async (name) => {
-      const answer = await makePasskey(await call('startPasskey'));
-      return await call('addPasskey', { body: { name, answer } });
+      const response = await makePasskey(await call('startPasskey'));
+      return await call('addPasskey', { body: { name, response } });
     },
     onSuccess: ({ codes }) => onDone(codes),
   });

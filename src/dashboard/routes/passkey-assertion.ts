@@ -8,7 +8,7 @@ const bytes = (most: number) =>
     .max(most)
     .regex(/^[\w-]+$/, 'is base64url');
 
-export const passkeyAnswer = z.strictObject({
+export const passkeyAssertion = z.strictObject({
   id: bytes(1400),
   clientData: bytes(4000),
   authenticatorData: bytes(8000),

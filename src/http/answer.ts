@@ -1,0 +1,19 @@
+// Who answers a request, and what is answered, where no framework is in between.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface HttpAnswer {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
+
+export function writeAnswer(response: ServerResponse, { status, headers, text }: HttpAnswer): void {
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+}
+
+/** Of a header that was sent several times, the first. */
+export const oneOf = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;
