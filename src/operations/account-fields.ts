@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { PLANS, type Plan } from '../accounts/plans.ts';
 import { requireLocale } from '../templates/locales.ts';
 
+/** Owners change it as theirs, operators by its number. */
+export const thingOf = (accountId: number): string => `account ${accountId}`;
+
 export const name = z
   .string()
   .trim()

@@ -14,6 +14,7 @@ import {
   localeOf,
   name,
   plan,
+  thingOf,
   tracking,
   trackingChange,
   trackingOf,
@@ -76,6 +77,7 @@ export const accountOperations = [
     output: account,
     rest: { method: 'PATCH', path: '/v1/account' },
     client: 'account.update',
+    thing: ({ accountId }) => thingOf(accountId),
     async run(deps, { accountId }, { name, locale, ...switches }, via) {
       const before = await read(deps, accountId);
       await changeAccount(deps.database, accountId, {

@@ -20,6 +20,7 @@ import {
   halt,
   name,
   plan,
+  thingOf,
   tracking,
   trackingChange,
   trackingOf,
@@ -177,6 +178,7 @@ export const accountsOperations = [
     output: account,
     rest: { method: 'PATCH', path: '/v1/accounts/{id}' },
     client: 'accounts.update',
+    thing: (_, { id }) => thingOf(id),
     async run(deps, _, { id, ...wish }, via) {
       const before = await read(deps, id);
       await changeAccount(deps.database, id, changeOf(wish));

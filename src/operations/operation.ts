@@ -51,6 +51,8 @@ export interface Operation<
    * is opened.
    */
   before?(deps: OperationDeps, caller: Caller, input: z.output<Input>): Promise<void>;
+  /** What it changes, where another path leads there as well; else its path says it. */
+  thing?(caller: Caller, input: z.output<Input>): string;
   run(
     deps: OperationDeps,
     caller: Caller,

@@ -64,16 +64,22 @@ export async function perform<Input extends z.ZodObject, Output extends z.ZodObj
  */
 async function lockThing(
   client: Queryable,
+  operation: Pick<Operation, 'rest' | 'scope' | 'thing'>,
+  caller: Caller,
+  input: Record<string, unknown>,
+): Promise<void> {
+  if (operation.rest.method === 'POST') return;
+  const thing = operation.thing?.(caller, input) ?? pathOf(operation, caller, input);
+  await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [THING_LOCK, thing]);
+}
+
+function pathOf(
   { rest, scope }: Pick<Operation, 'rest' | 'scope'>,
   { accountId }: Caller,
   input: Record<string, unknown>,
-): Promise<void> {
-  if (rest.method === 'POST') return;
+): string {
   const path = rest.path.replace(/\{(\w+)\}/g, (_, name: string) => String(input[name]));
-  await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [
-    THING_LOCK,
-    `${scope !== null && isOperators(scope) ? 0 : accountId} ${path}`,
-  ]);
+  return `${isOperators(scope) ? 0 : accountId} ${path}`;
 }
 
 const THING_LOCK = 7263011;

@@ -1,5 +1,6 @@
 // Two people edit one thing: whoever read it before the other changed it is told what, and changes nothing.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openSignedIn } from '../dashboard/dashboard-client.ts';
 import {
   anEmail,
   request,
@@ -7,6 +8,7 @@ import {
   type TestAccount,
   type TestService,
 } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 let service: TestService;
 let account: TestAccount;
@@ -18,11 +20,17 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-const call = (method: string, path: string, body?: object, ifMatch?: string) =>
+const call = (
+  method: string,
+  path: string,
+  body?: object,
+  ifMatch?: string,
+  who: Record<string, string> = { 'x-api-key': key },
+) =>
   request(`${service.url}${path}`, {
     method,
     headers: {
-      'x-api-key': key,
+      ...who,
       ...(body && { 'content-type': 'application/json' }),
       ...(ifMatch !== undefined && { 'if-match': ifMatch }),
     },
@@ -66,6 +74,34 @@ it('of twenty who read the same only one changes it', async () => {
   const statuses = answers.map(({ status }) => status).sort();
   expect(statuses).toEqual([200, ...Array(19).fill(412)]);
 });
+
+it('an owner and an operator who read the same account do not overwrite each other', async () => {
+  const { cookie } = await openSignedIn(service, { operator: true });
+  const operator = { cookie: cookie!, 'x-sm-dashboard': '1', origin: service.url };
+  const operated = `/v1/accounts/${account.id}`;
+  const read = (await call('GET', '/v1/account')).headers.get('etag')!;
+  const known = (await call('GET', operated, undefined, undefined, operator)).headers.get('etag')!;
+  // Neither can write while the row is locked, so both have compared what can be compared by then.
+  const answers = await service.database.transaction(async (client) => {
+    await client.query('SELECT FROM accounts WHERE id = $1 FOR UPDATE', [account.id]);
+    const both = [
+      call('PATCH', '/v1/account', { name: 'The owner’s' }, read),
+      call('PATCH', operated, { name: 'The operator’s' }, known, operator),
+    ];
+    await until(async () => (await waitForLocks()) === 2);
+    return both;
+  });
+  const statuses = (await Promise.all(answers)).map(({ status }) => status).sort();
+  expect(statuses).toEqual([200, 412]);
+});
+
+async function waitForLocks(): Promise<number> {
+  const [row] = await service.database.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return row!.count;
+}
 
 it('a stream is removed only as it was read, and one that is not there is not made', async () => {
   const put = (body: object, tag?: string) => call('PUT', '/v1/streams/news', body, tag);
