@@ -1,7 +1,7 @@
 // What the tests of webhooks over a real database share: messages, events, a clock that stands still, and workers.
 import type { Agent } from 'undici';
 import { createAccount } from '../../src/accounts/accounts.ts';
-import type { EventKindName } from '../../src/events/kinds.ts';
+import { EVENT_KINDS, type EventKindName } from '../../src/events/kinds.ts';
 import { type NewEvent, recordEvents as record } from '../../src/events/record.ts';
 import { bytesToUuid, newIdBytes, readUuid } from '../../src/ids.ts';
 import { createLog } from '../../src/process/log.ts';
@@ -85,23 +85,23 @@ export async function newMessages(
   return ids;
 }
 
+const examples = Object.fromEntries(
+  Object.entries<{ example: Record<string, unknown> }>(EVENT_KINDS).map(([kind, { example }]) => [
+    kind,
+    example,
+  ]),
+) as Record<EventKindName, Record<string, unknown>>;
+
+/** As each kind's example has it, with texts that must be escaped. */
 export const DETAILS: Record<EventKindName, Record<string, unknown>> = {
-  sent: { subject: 'Hello' },
+  ...examples,
   delivered: { smtp_response: '250 2.0.0 größe 😀', reporting_mta: 'mx.example.net' },
-  opened: { user_agent: 'Mozilla/5.0', ip_address: '198.51.100.7', machine: false },
   clicked: {
+    ...EVENT_KINDS.clicked.example,
     url: 'https://example.com/?a=1&b="2"',
-    user_agent: 'Mozilla/5.0',
     ip_address: '2001:db8::1',
     machine: true,
   },
-  bounced: {
-    bounce_type: 'permanent',
-    reason: 'user-unknown',
-    smtp_response: '550 5.1.1 no such user',
-    reporting_mta: 'mx.example.net',
-  },
-  complained: { feedback_type: 'abuse' },
 };
 
 export function event(

@@ -234,7 +234,7 @@ function Unknown({ id, recipients }: { id: string; recipients: string[] }) {
 
 /** What mail servers said, as the events tell it. */
 function Replies({ events }: Pick<MessageDetails, 'events'>) {
-  const replies = events.flatMap((event) => ('smtp_response' in event ? [event] : []));
+  const replies = events.flatMap((event) => ('reporting_mta' in event ? [event] : []));
   if (replies.length === 0) {
     return <Empty title="No replies yet">Replies from mail servers appear here.</Empty>;
   }
