@@ -20,7 +20,13 @@ import {
   saveTemplate,
   saveVersion,
 } from './stored-templates.ts';
-import { checkDraft, checkSlug, givenSources, type TemplateDraft } from './template-draft.ts';
+import {
+  checkDraft,
+  checkSlug,
+  givenSources,
+  NOTHING,
+  type TemplateDraft,
+} from './template-draft.ts';
 
 interface TemplateDeps {
   database: Database;
@@ -295,13 +301,7 @@ function madeFromNothing(slug: string): { [Field in keyof TemplateDraft]: unknow
     category: 'notifications',
     description: '',
     stream: null,
-    subject: '',
-    preheader: '',
-    html: '',
-    text: null,
-    variables: [],
-    sample: {},
-    messages: {},
+    ...NOTHING,
   };
 }
 

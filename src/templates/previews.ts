@@ -13,7 +13,7 @@ import type { Making } from './making.ts';
 import { createRenderer, type RenderedTemplate } from './rendering.ts';
 import { readsOf } from './resolution.ts';
 import { findAccountTemplate, readTemplateVersion } from './stored-templates.ts';
-import { checkDraft, sourceOf, type TemplateContent } from './template-draft.ts';
+import { checkDraft, NOTHING, sourceOf, type TemplateContent } from './template-draft.ts';
 
 interface PreviewDeps {
   database: Queryable;
@@ -152,16 +152,6 @@ async function contentFor(
   if (draft?.subject !== undefined && draft.html !== undefined) return NOTHING;
   throw unknownTemplate(slug, [...catalog.templates.keys()]);
 }
-
-const NOTHING: TemplateContent = {
-  subject: '',
-  preheader: '',
-  html: '',
-  text: null,
-  variables: [],
-  sample: {},
-  messages: {},
-};
 
 function checkContent(content: { [Field in keyof TemplateContent]: unknown }): TemplateContent {
   const { subject, preheader, html, text, variables, sample, messages } = content;

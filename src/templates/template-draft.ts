@@ -23,6 +23,17 @@ export interface TemplateContent {
   messages: MessagesByLocale;
 }
 
+/** Where a template begins. */
+export const NOTHING: TemplateContent = {
+  subject: '',
+  preheader: '',
+  html: '',
+  text: null,
+  variables: [],
+  sample: {},
+  messages: {},
+};
+
 export interface TemplateDraft extends TemplateContent {
   name: string;
   category: Category;

@@ -1,5 +1,6 @@
 // Second factors and sessions, as the pages show and send them. Types only, so that web/ reads them
 // too. Bytes are base64url.
+import type { OpenSession } from '../../people/sessions.ts';
 
 /** What the authenticator answered when it signed. */
 export interface PasskeyAssertion {
@@ -51,12 +52,6 @@ export interface RecoveryCodes {
   codes: string[] | null;
 }
 
-export interface SessionView {
-  id: string;
-  device: string;
-  ipAddress: string;
-  secondFactor: boolean;
-  createdAt: string;
-  seenAt: string;
+export interface SessionView extends OpenSession {
   current: boolean;
 }

@@ -1,14 +1,15 @@
 // The quickstart: a key, a call to paste, and a place that waits for the first email and then shows
 // its story live.
-import { Button, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { MessageSummary, Usage } from '../../../../src/client/operations.ts';
 import { urlOf } from '../../api.ts';
 import { useLive } from '../../live.ts';
 import { type Output, useChange } from '../../operations.ts';
-import { CodeBlock, Secret } from '../../parts/copy.tsx';
+import { Secret } from '../../parts/copy.tsx';
 import { KeysIcon } from '../../parts/icons.tsx';
+import { InLanguages } from '../../parts/in-languages.tsx';
 import { tellFault } from '../../parts/results.ts';
 import { useMay, useMe } from '../../session.ts';
 import { LiveStory } from '../messages/live-story.tsx';
@@ -160,22 +161,7 @@ print(urllib.request.urlopen(request).read().decode())`;
     2,
   );
   const ways = { curl, 'Node.js': node, Python: python, MCP: mcp };
-  return (
-    <Tabs defaultValue="curl" variant="pills">
-      <Tabs.List mb="sm">
-        {Object.keys(ways).map((name) => (
-          <Tabs.Tab key={name} value={name}>
-            {name}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
-      {Object.entries(ways).map(([name, code]) => (
-        <Tabs.Panel key={name} value={name}>
-          <CodeBlock code={code} label={`${name} call`} />
-        </Tabs.Panel>
-      ))}
-    </Tabs>
-  );
+  return <InLanguages ways={ways} />;
 }
 
 function Step({

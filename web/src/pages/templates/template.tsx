@@ -20,10 +20,11 @@ import type { TemplateVersion } from '../../../../src/client/operations.ts';
 import { DEFAULT_STREAM } from '../../../../src/messages/stream.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
-import { CodeBlock, CopyLine } from '../../parts/copy.tsx';
+import { CopyLine } from '../../parts/copy.tsx';
 import { EmailPreview } from '../../parts/email-preview.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { BackIcon, CopyIcon, EditIcon, SendIcon } from '../../parts/icons.tsx';
+import { InLanguages } from '../../parts/in-languages.tsx';
 import { Fact, Page, TableBox } from '../../parts/page.tsx';
 import { PageOf } from '../../parts/page-of.tsx';
 import { tellDone } from '../../parts/results.ts';
@@ -266,20 +267,7 @@ print(urllib.request.urlopen(request).read().decode())`,
           .
         </Text>
       )}
-      <Tabs defaultValue="curl" variant="pills">
-        <Tabs.List mb="sm">
-          {Object.keys(ways).map((name) => (
-            <Tabs.Tab key={name} value={name}>
-              {name}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {Object.entries(ways).map(([name, code]) => (
-          <Tabs.Panel key={name} value={name}>
-            <CodeBlock code={code} label={`${name} call`} />
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+      <InLanguages ways={ways} />
     </Stack>
   );
 }
