@@ -4,6 +4,8 @@
 import { openDomainKey } from '../accounts/domain-keys.ts';
 import { returnPathHost, selectorsOf } from '../accounts/domain-records.ts';
 import { Problem } from '../errors.ts';
+import { createGroupCommit } from '../process/group-commit.ts';
+import { among } from '../store/places.ts';
 import type { Database } from '../store/pool.ts';
 import { SecretChanged, type Vault } from '../store/vault.ts';
 import type { DkimKey } from './dkim.ts';
@@ -47,6 +49,13 @@ interface SendersDeps {
 export function openSenders(deps: SendersDeps): Senders {
   const accounts = new Map<number, { version: number; domains: Map<string, Promise<Sender>> }>();
   const operatorKey = rememberOperatorKey(deps);
+  // A claim has emails of many accounts: their keys are asked for together.
+  const rows = createGroupCommit<AskedKey, KeyRow | undefined>({
+    mostInFlight: 1,
+    mostItems: 100,
+    apart: ({ accountId }) => deps.database.shardOf(accountId),
+    write: (asked) => readKeys(deps.database, asked),
+  });
 
   return {
     bounceDomain: deps.bounceDomain,
@@ -56,6 +65,15 @@ export function openSenders(deps: SendersDeps): Senders {
       return alone ? own : withOperator(own, operatorKey());
     },
   };
+
+  async function open(accountId: number, domain: string): Promise<Sender> {
+    const row = await rows.add({ accountId, domain });
+    if (row === undefined) return { keys: [], returnPathDomain: deps.bounceDomain };
+    return {
+      keys: [openKey(deps, 'rsa', domain, row), openKey(deps, 'ed25519', domain, row)],
+      returnPathDomain: row.ownReturnPath ? returnPathHost(domain) : deps.bounceDomain,
+    };
+  }
 
   function ownOf(account: { id: number; version: number }, domain: string): Promise<Sender> {
     let known = accounts.get(account.id);
@@ -67,7 +85,7 @@ export function openSenders(deps: SendersDeps): Senders {
     const { domains } = known;
     const remembered = domains.get(domain);
     if (remembered !== undefined) return remembered;
-    const loading = orSecretChanged(deps, open(deps, account.id, domain));
+    const loading = orSecretChanged(deps, open(account.id, domain));
     domains.set(domain, loading);
     loading.catch(() => domains.delete(domain));
     return loading;
@@ -102,22 +120,32 @@ interface KeyRow {
   ownReturnPath: boolean;
 }
 
-const KEYS = `SELECT d.account_id AS "accountId", d.selector, d.rsa_private AS rsa,
-    d.ed25519_private AS ed25519, d.return_path_seen AS "ownReturnPath"
-  FROM domains d JOIN identities i ON i.account_id = d.account_id AND i.value = d.domain
-  WHERE d.domain = $1 AND i.verified_at IS NOT NULL`;
+const KEY = `d.account_id AS "accountId", d.selector, d.rsa_private AS rsa,
+  d.ed25519_private AS ed25519, d.return_path_seen AS "ownReturnPath"`;
+const IS_VERIFIED = `i.account_id = d.account_id AND i.value = d.domain AND i.verified_at IS NOT NULL`;
 
-async function open(deps: SendersDeps, accountId: number, domain: string): Promise<Sender> {
-  const [row] = await deps.database.prepared<KeyRow>(
+interface AskedKey {
+  accountId: number;
+  domain: string;
+}
+
+/** Of accounts of one shard. */
+async function readKeys(
+  all: Database,
+  asked: readonly AskedKey[],
+): Promise<(KeyRow | undefined)[]> {
+  const accounts = asked.map(({ accountId }) => accountId);
+  const database = all.near(accounts[0]!);
+  const found = await database.prepared<KeyRow & { n: number }>(
     'sender-keys',
-    `${KEYS} AND d.account_id = $2`,
-    [domain, accountId],
+    `SELECT w.n, ${KEY}
+     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (account_id, domain, n)
+     JOIN domains d ON d.account_id = w.account_id AND d.domain = w.domain AND ${among('d.account_id', 3)}
+     JOIN identities i ON ${IS_VERIFIED} AND ${among('i.account_id', 3)}`,
+    [accounts, asked.map(({ domain }) => domain), database.home(accounts)],
   );
-  if (row === undefined) return { keys: [], returnPathDomain: deps.bounceDomain };
-  return {
-    keys: [openKey(deps, 'rsa', domain, row), openKey(deps, 'ed25519', domain, row)],
-    returnPathDomain: row.ownReturnPath ? returnPathHost(domain) : deps.bounceDomain,
-  };
+  const rows = new Map(found.map(({ n, ...row }) => [n, row]));
+  return asked.map((_, index) => rows.get(index + 1));
 }
 
 function openKey(
@@ -157,7 +185,8 @@ function rememberOperatorKey(deps: SendersDeps): () => Promise<DkimKey | undefin
     if (domain === undefined) return undefined;
     const [row] = await deps.database.prepared<KeyRow>(
       'operator-key',
-      `${KEYS} ORDER BY d.account_id LIMIT 1`,
+      `SELECT ${KEY} FROM domains d JOIN identities i ON ${IS_VERIFIED}
+       WHERE d.domain = $1 ORDER BY d.account_id LIMIT 1`,
       [domain],
     );
     return row && openKey(deps, 'rsa', domain, row);

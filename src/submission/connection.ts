@@ -77,6 +77,15 @@ class SubmissionConnection extends SMTPConnection {
     if (said !== '' && this._socket.readyState === 'open') this._socket.write(said, 'latin1');
   }
 
+  /** The shape of most: smtp-server takes every address apart a dozen times. */
+  override _parseAddressCommand(name: string, command: Buffer | string): ParsedAddress {
+    const [, said, address] = PLAIN_ADDRESS.exec(command.toString('latin1')) ?? [];
+    if (address === undefined || said!.toLowerCase() !== name) {
+      return super._parseAddressCommand(name, command);
+    }
+    return { address, args: false };
+  }
+
   override _onCommand(command: Buffer, next?: () => void): void {
     const isClosedToKeys = this.session.disabledCommands?.includes('AUTH') === true;
     if (isClosedToKeys && /^AUTH\b/i.test(command.toString('latin1', 0, 5))) {
@@ -85,6 +94,11 @@ class SubmissionConnection extends SMTPConnection {
     } else super._onCommand(command, next);
   }
 }
+
+type ParsedAddress = ReturnType<SMTPConnection['_parseAddressCommand']>;
+
+const PLAIN_ADDRESS =
+  /^(mail from|rcpt to):<([\w+-]{1,30}(?:\.[\w+-]{1,30}){0,2}@(?:(?!xn--)[a-z\d]{1,30}(?:-[a-z\d]{1,30})?\.){1,2}[a-z]{2,20})>$/i;
 
 export const NO_KEYS_IN_THE_CLEAR =
   'An API key is not accepted in the clear. Use STARTTLS first, or the port for TLS.';

@@ -2,60 +2,68 @@
 // has read the bytes. After: email.ts reads its header. A bare CR or LF is where two servers may
 // disagree about the end of an email, and so how one email is smuggled into another: such an email is
 // refused, not fixed (RFC 5321 2.3.8, 4.1.1.4).
+import { isAscii } from 'node:buffer';
 import { Problem } from '../errors.ts';
 import { turn } from '../process/in-turns.ts';
 
 const CR = 13;
-const LF = 10;
 const LONGEST_LINE = 998;
-/** What is looked at between two turns of the event loop: about a millisecond. */
-const PIECE_BYTES = 1024 * 1024;
+/** What is looked at between two turns of the event loop: two milliseconds where all lines are empty. */
+const PIECE_BYTES = 64 * 1024;
 
-/** Whether any relay passes the bytes on unharmed: only ASCII, no line too long. */
-export function checkLines(raw: Buffer): Seen | Promise<Seen> {
-  const seen: Seen = { sevenBit: true, lineStart: 0 };
-  if (raw.length > PIECE_BYTES) return checkPieces(raw, seen);
-  checkPiece(raw, 0, raw.length, seen);
-  return seen;
-}
-
-async function checkPieces(raw: Buffer, seen: Seen): Promise<Seen> {
-  for (let from = 0; from < raw.length; from += PIECE_BYTES) {
-    const end = Math.min(from + PIECE_BYTES, raw.length);
-    checkPiece(raw, from, end, seen);
-    if (end < raw.length) await turn();
-  }
-  return seen;
-}
-
-interface Seen {
+export interface Seen {
+  /** Whether any relay passes the bytes on unharmed: only ASCII, no line too long. */
   sevenBit: boolean;
-  lineStart: number;
 }
 
-/** Apart from the one that waits, where this loop took a twentieth of an email's time. */
-function checkPiece(raw: Buffer, from: number, end: number, seen: Seen): void {
-  let { sevenBit, lineStart } = seen;
-  for (let at = from; at < end; at++) {
-    const byte = raw[at]!;
-    if (byte > CR) {
-      if (byte > 126) sevenBit = false;
-    } else if (byte === LF) {
-      if (raw[at - 1] !== CR) throw bare('LF', at);
-      if (at - 1 - lineStart > LONGEST_LINE) sevenBit = false;
-      lineStart = at + 1;
-    } else if (byte === CR) {
-      if (raw[at + 1] !== LF) throw bare('CR', at);
-    } else if (byte === 0) {
-      throw new Problem(
-        'invalid',
-        `The email holds a NUL at byte ${at + 1}. Encode what is not text as base64.`,
-      );
-    }
-  }
-  seen.sevenBit = sevenBit;
-  seen.lineStart = lineStart;
+export function checkLines(raw: Buffer): Seen | Promise<Seen> {
+  const seen: Looking = { sevenBit: isAscii(raw), lineStart: 0, at: 0 };
+  checkPiece(raw, seen);
+  return seen.at === raw.length ? seen : checkRest(raw, seen);
 }
+
+async function checkRest(raw: Buffer, seen: Looking): Promise<Seen> {
+  while (seen.at < raw.length) {
+    await turn();
+    checkPiece(raw, seen);
+  }
+  return seen;
+}
+
+interface Looking extends Seen {
+  lineStart: number;
+  /** Up to where it was looked at. */
+  at: number;
+}
+
+/** As text, which is searched by native code: a loop over its bytes took four times as long. */
+function checkPiece(raw: Buffer, seen: Looking): void {
+  const from = seen.at;
+  let end = Math.min(from + PIECE_BYTES, raw.length);
+  // A line end is in one piece.
+  if (end < raw.length && raw[end - 1] === CR) end--;
+  const text = raw.toString('latin1', from, end);
+  const nul = text.indexOf('\0');
+  if (nul >= 0) throw holdsNul(from + nul);
+  if (seen.sevenBit && text.includes('\x7f')) seen.sevenBit = false;
+  for (let at = 0; ; ) {
+    const cr = text.indexOf('\r', at);
+    const lf = text.indexOf('\n', at);
+    if (cr < 0 && lf < 0) break;
+    if (lf < 0 || (cr >= 0 && cr < lf - 1)) throw bare('CR', from + cr);
+    if (cr < 0 || cr !== lf - 1) throw bare('LF', from + lf);
+    if (from + cr - seen.lineStart > LONGEST_LINE) seen.sevenBit = false;
+    at = lf + 1;
+    seen.lineStart = from + at;
+  }
+  seen.at = end;
+}
+
+const holdsNul = (at: number): Problem =>
+  new Problem(
+    'invalid',
+    `The email holds a NUL at byte ${at + 1}. Encode what is not text as base64.`,
+  );
 
 const bare = (what: 'CR' | 'LF', at: number): Problem =>
   new Problem(
