@@ -136,6 +136,39 @@ describe.each(Object.keys(DOORS))('%s', (door) => {
   );
 });
 
+/** What it renders is within every budget; its plain text then fills a thread's memory or takes its time. */
+const TABLES = `{% set tables = '<table><tr><td>x'*60000 %}${'{{ tables|safe }}'.repeat(8)}`;
+
+it('a viewer’s previews of eight megabytes of tables, each way to see them', async () => {
+  const slug = 'welcome';
+  const client = async (role: 'owner' | 'viewer') => {
+    const at = { url: service.url, database: test.database };
+    return (await openSignedIn(at, { accountId: attacker.id, role })).api;
+  };
+  const { templates } = await client('owner');
+  const { version } = await templates.put({ slug: 'tables', html: TABLES, subject: 'Tables' });
+  const viewer = await client('viewer');
+  const previews = [
+    () => viewer.templates.render({ slug, draft: { html: TABLES } }),
+    () => viewer.templates.rehearse({ slug, draft: { html: TABLES }, limit: 1 }),
+    () => viewer.templates.render({ slug: 'tables', version }),
+    () => viewer.templates.renderSeveral({ slugs: ['tables', slug] }),
+    () => viewer.branding.preview({ branding: {}, slugs: ['tables'] }),
+  ];
+  const { stands } = await service.watch(async () => {
+    for (const show of previews) {
+      const shown = show().then(
+        () => 200,
+        ({ status }: SandmartinError) => status,
+      );
+      expect((await send(bystander, welcome())).status).toBe(202);
+      expect([200, 400, 404, 429]).toContain(await shown);
+    }
+  });
+  expect(service.child.exitCode).toBeNull();
+  expect(stands).toEqual([]);
+}, 90_000);
+
 it('memory comes back when it is over', async () => {
   const attackAll = () =>
     Promise.all(Object.values(ATTACKS).map((attack) => DOORS['POST /v1/send']!(attack)));

@@ -25,9 +25,15 @@ serveJobs({
     Atomics.add(path.begun, 0, 1);
     return readFileSync(path.name, 'utf8');
   },
+  /** Not by `new Array(1000)`: from Node 24 on, V8 leaves a loop around a constant size without a place to be stopped at. */
   takeAllMemory: () => {
     const all = [];
-    for (;;) all.push(new Array(1000).fill(all.length));
+    for (;;) all.push(Array.from({ length: 1000 }, () => all.length));
+  },
+  /** All that is young is still in use when it is collected. */
+  takeAllMemoryAtOnce: () => {
+    const lists = `[${'[],'.repeat(100_000)}[]]`;
+    for (let all; ; ) all = { all, more: JSON.parse(lists) };
   },
   /** So many milliseconds on a processor, however long that takes. */
   work: (ms) => {

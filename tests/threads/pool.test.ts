@@ -19,6 +19,7 @@ type HostileJobs = {
   loopForever: (input: null) => never;
   readPipe: (path: { name: string; begun: Int32Array }) => string;
   takeAllMemory: (input: null) => never;
+  takeAllMemoryAtOnce: (input: null) => never;
   work: (ms: number) => number;
   hold: (gate: Int32Array) => string;
   look: (input: { keys: string[]; mark?: string }) => { found: unknown[]; seen: string[] };
@@ -115,19 +116,22 @@ describe('a job past its limits', () => {
     expect(await held).toBe('held');
   });
 
-  it('is stopped for want of memory; this thread and the others live', async () => {
-    open({ memoryMb: 32, deadlineMs: 20_000 });
-    const spent: number[] = [];
-    const hostile = pool
-      .run('takeAllMemory', null, { share: 'a', spent: (ms) => spent.push(ms) })
-      .catch((error) => error);
-    const others = doubles('a', 5);
-    expect(await others).toEqual([0, 2, 4, 6, 8]);
-    expect(await hostile).toBeInstanceOf(JobStopped);
-    expect(await hostile).toMatchObject({ reason: 'memory' });
-    expect(spent).toHaveLength(1);
-    expect(await doubles('b', 3)).toEqual([0, 2, 4]);
-  });
+  it.each(['takeAllMemory', 'takeAllMemoryAtOnce'] as const)(
+    'is stopped for want of memory (%s); the process and the others live',
+    async (job) => {
+      open({ memoryMb: 32, deadlineMs: 20_000 });
+      const spent: number[] = [];
+      const hostile = pool
+        .run(job, null, { share: 'a', spent: (ms) => spent.push(ms) })
+        .catch((error) => error);
+      const others = doubles('a', 5);
+      expect(await others).toEqual([0, 2, 4, 6, 8]);
+      expect(await hostile).toBeInstanceOf(JobStopped);
+      expect(await hostile).toMatchObject({ reason: 'memory' });
+      expect(spent).toHaveLength(1);
+      expect(await doubles('b', 3)).toEqual([0, 2, 4]);
+    },
+  );
 
   it('in a native call, which nothing interrupts, is given up all the same; only its own share waits for its end', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pipes-'));
