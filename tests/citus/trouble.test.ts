@@ -24,15 +24,24 @@ if (why !== undefined) console.info(`tests/citus/trouble is skipped: ${why}`);
 
 describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () => {
   let cluster: TestCluster;
+  let own: CitusDatabase;
+  let service: TestService;
+  /** Two accounts on the node that stays, and two on the one that has trouble. */
+  let here: TestAccount[];
+  let there: TestAccount[];
   beforeAll(async () => {
     cluster = await startCluster();
-  }, 120_000);
-  afterAll(() => cluster?.stop());
+    own = await createCitusDatabase(cluster, 'spread');
+    service = await startOn(own);
+    [here, there] = await accountsOfBothNodes(own.database, service, cluster);
+  }, 240_000);
+  afterAll(async () => {
+    await service?.stop();
+    await own?.database.close();
+    cluster?.stop();
+  });
 
   it('a node that is killed: its accounts get 503, the others go on, nothing is lost', async () => {
-    const own = await createCitusDatabase(cluster, 'spread');
-    const service = await startOn(own);
-    const [here, there] = await accountsOfBothNodes(own.database, service, cluster);
     const load = startLoad(service, [...here, ...there]);
     await until(() => load.accepted.length > 20, 60_000);
     cluster.nodes[1].kill();
@@ -57,14 +66,9 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
       expect(retryAfter).toBeGreaterThanOrEqual(1);
     }
     for (const email of load.accepted) await isSent(service, email);
-    await service.stop();
-    await own.database.close();
   });
 
   it('a node that hangs: its accounts get 503 at once, the others wait for nothing', async () => {
-    const own = await createCitusDatabase(cluster, 'hung');
-    const service = await startOn(own);
-    const [here, there] = await accountsOfBothNodes(own.database, service, cluster);
     const load = startLoad(service, [...here, ...there]);
     await until(() => load.accepted.length > 20, 60_000);
     cluster.nodes[1].freeze();
@@ -89,39 +93,37 @@ describe.skipIf(why !== undefined)('trouble on Citus', { timeout: 300_000 }, () 
     await load.stop();
     expect(load.refused.filter(({ account }) => here.includes(account))).toEqual([]);
     for (const email of load.accepted) await isSent(service, email);
-    await service.stop();
-    await own.database.close();
   });
 
   it('a running installation is distributed while sends go on: none is lost', async () => {
-    const own = await createCitusDatabase(cluster, 'grown', false);
-    const service = await startOn(own);
+    const grown = await createCitusDatabase(cluster, 'grown', false);
+    const service = await startOn(grown);
     const accounts = await Promise.all([1, 2, 3, 4].map(() => service.account()));
-    for (const { id } of accounts) await makeMessages(own, id, MESSAGES / accounts.length);
-    const before = await readMade(own);
+    for (const { id } of accounts) await makeMessages(grown, id, MESSAGES / accounts.length);
+    const before = await readMade(grown);
     expect(before.messages).toBe(MESSAGES);
     const load = startLoad(service, accounts);
     await until(() => load.accepted.length > 40, 60_000);
-    await interrupted(own);
-    expect((await readCluster(own.database)).distributed).toBe(false);
+    await interrupted(grown);
+    expect((await readCluster(grown.database)).distributed).toBe(false);
     const { value, ms } = await timed(async () => ({
-      value: await distribute(own.database, { shards: 4 }),
+      value: await distribute(grown.database, { shards: 4 }),
     }));
     expect(value.tables).toContain('messages');
-    expect(await readMade(own)).toEqual(before);
+    expect(await readMade(grown)).toEqual(before);
     const soFar = load.accepted.length;
     await until(() => load.accepted.length > soFar + 20, 120_000);
     await load.stop();
     for (const { status } of load.refused) expect(status).toBe(503);
     for (const email of load.accepted) await isSent(service, email);
-    const [kept] = await own.database.query<{ count: number }>('SELECT count(*) FROM messages');
+    const [kept] = await grown.database.query<{ count: number }>('SELECT count(*) FROM messages');
     expect(kept!.count).toBeGreaterThanOrEqual(MESSAGES + load.accepted.length);
     console.info(
       `${MESSAGES} messages distributed in ${(ms / 1000).toFixed(1)} s; meanwhile and around it ` +
         `${load.accepted.length} sends were accepted, ${load.refused.length} got 503, none was lost`,
     );
     await service.stop();
-    await own.database.close();
+    await grown.database.close();
   });
 });
 

@@ -116,7 +116,8 @@ describe('packets go nowhere', () => {
     await expectRefusals(service.url, key);
     const { answers, tookMs } = await knock(service.url, key);
     expect(answers.map((answer) => answer.status)).toEqual([503, 503, 503, 503, 503]);
-    expect(tookMs).toBeLessThan(1500); // it is known by now
+    // It is known by now: nobody waits as long as it takes to find out.
+    expect(tookMs).toBeLessThan(PATIENCE.heartbeat.answerMs);
     expect(await (await fetch(`${service.url}/metrics`)).text()).toContain(
       'sandmartin_trouble{kind="away"} 1',
     );
@@ -143,7 +144,7 @@ describe('packets go nowhere', () => {
     const code = await service.end('SIGTERM');
     // On a busy machine its ten seconds may be over before the silence is noticed: it says so.
     if (code !== 0) expect(service.output()).toContain('Not everything could be finished');
-    expect(performance.now() - startedAtMs).toBeLessThan(12_000);
+    expect(performance.now() - startedAtMs).toBeLessThan(15_000);
     await door.open();
   }, 60_000);
 });

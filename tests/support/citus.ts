@@ -77,7 +77,7 @@ function startServer(data: string, port: number): TestServer {
     join(data, 'postgresql.conf'),
     `shared_preload_libraries = 'citus'\nport = ${port}\nlisten_addresses = '127.0.0.1'
 unix_socket_directories = ''\nmax_connections = 300\nmax_worker_processes = 60\nmax_prepared_transactions = 200
-wal_level = logical\ncitus.multi_task_query_log_level = 'log'\ncitus.enable_stat_counters = on\nshared_buffers = '32MB'\nmax_locks_per_transaction = 256\n`,
+wal_level = logical\nfsync = off\ncitus.multi_task_query_log_level = 'log'\ncitus.enable_stat_counters = on\nshared_buffers = '32MB'\nmax_locks_per_transaction = 256\n`,
   );
   const start = () => asServer('pg_ctl', '-w', '-D', data, '-l', `${data}.log`, 'start');
   start();
