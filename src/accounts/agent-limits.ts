@@ -17,7 +17,7 @@ export interface AgentLimits {
   /** The words come from a template: no subject, html, text or attachments of the caller's own. */
   templatesOnly: boolean;
   noBcc: boolean;
-  /** Recipients a UTC day; null: only the account's quota counts. */
+  /** Recipients per UTC day; null: only the account's quota counts. */
   dailyCap: number | null;
   /** Email of this key goes to the sandbox relay and never leaves. */
   sandboxOnly: boolean;

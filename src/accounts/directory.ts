@@ -379,7 +379,7 @@ interface SenderRow {
 const unknownKey = (): Problem =>
   new Problem(
     'unauthenticated',
-    'The X-API-Key is not known. It may be mistyped or revoked; make a new key in the dashboard.',
+    'The X-API-Key is unknown. It may be mistyped or revoked; create a new key in the dashboard.',
   );
 
 function requireNetwork(isAllowedFrom: (address: string) => boolean, from: string): void {

@@ -14,7 +14,7 @@ export interface DnsZone {
   /** The domain, or the one above it that has name servers of its own. */
   zone: string;
   nameServers: string[];
-  /** Null: not one we know. */
+  /** Null: not a provider we know. */
   provider: DnsProvider | null;
 }
 

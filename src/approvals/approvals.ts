@@ -260,7 +260,7 @@ async function requireUnchanged(
   if ((await fingerprintOf(client, message)) === sha256) return;
   throw new Problem(
     'conflict',
-    `The stored content of ${showUuid('msg_', uuid)} is not what was held, so it is not sent.`,
+    `The stored content of ${showUuid('msg_', uuid)} has changed since it was held, so it is not sent.`,
   );
 }
 

@@ -42,7 +42,7 @@ export interface Pending {
   attempts: number;
   nextAt: string;
   remaining: string[];
-  /** Those of them of whom nobody knows whether the relay has the email. */
+  /** Those for whom it is unknown whether the relay has the email. */
   unknown: string[];
   lastResponse: string | null;
   /** Why it was set aside and is not tried; null: it is. */

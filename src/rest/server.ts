@@ -95,7 +95,10 @@ function refuseNowhere(server: FastifyInstance): void {
     const [path, query] = request.url.split('?', 2);
     if (request.is404 || path!.includes('%00')) throw nothingAt(request);
     if (query?.includes('%00')) {
-      throw new Problem('invalid', 'The query holds a NUL (%00), which is not text. Leave it out.');
+      throw new Problem(
+        'invalid',
+        'The query contains a NUL (%00), which is not text. Leave it out.',
+      );
     }
   });
 }

@@ -32,5 +32,5 @@ function lengthIn(value: unknown): number {
 const tooMuch = (): Problem =>
   new Problem(
     'invalid',
-    `The emails of this batch hold more than ${MOST_BATCH_BYTES / 1024 / 1024} MB together. Send them in several batches, or send links instead of files.`,
+    `The emails of this batch are larger than ${MOST_BATCH_BYTES / 1024 / 1024} MB together. Send them in several batches, or send links instead of files.`,
   );

@@ -49,7 +49,7 @@ function checkPiece(raw: Buffer, from: number, end: number, seen: Seen): void {
     } else if (byte === 0) {
       throw new Problem(
         'invalid',
-        `The email holds a NUL at byte ${at + 1}. Encode what is not text as base64.`,
+        `The email contains a NUL at byte ${at + 1}. Encode what is not text as base64.`,
       );
     }
   }
@@ -60,5 +60,5 @@ function checkPiece(raw: Buffer, from: number, end: number, seen: Seen): void {
 const bare = (what: 'CR' | 'LF', at: number): Problem =>
   new Problem(
     'invalid',
-    `The email holds a bare ${what} at byte ${at + 1}. End every line with CRLF.`,
+    `The email contains a bare ${what} at byte ${at + 1}. End every line with CRLF.`,
   );

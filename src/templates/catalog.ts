@@ -123,7 +123,7 @@ function readCatalog(folder: string): CatalogFiles {
   if (found.length === 0 && faults.length === 0) faults.push('there are no templates');
 
   if (faults.length > 0) {
-    throw new Error(`The template catalogue ${folder} has faults:\n- ${faults.join('\n- ')}`);
+    throw new Error(`The template catalogue ${folder} has errors:\n- ${faults.join('\n- ')}`);
   }
   return { folder, sources, templates: found, common: messages.get(COMMON) ?? {} };
 }

@@ -43,7 +43,7 @@ function readText(encoded: string): string {
   } catch {
     throw fault('the text of a QR code is not percent-encoded. Write it with ui.qr(…)');
   }
-  if (text === '') throw fault('a QR code has no text. Give ui.qr something to say');
+  if (text === '') throw fault('a QR code has no text. Pass a text to ui.qr');
   if (Buffer.byteLength(text) > LONGEST_TEXT_BYTES) throw tooLong();
   return text;
 }

@@ -117,7 +117,7 @@ function checkEntries(
   faults: Fault[],
 ): void {
   if (entries.length === 0 && required) {
-    faults.push({ path, message: `${path} must hold at least one entry` });
+    faults.push({ path, message: `${path} must contain at least one entry` });
   }
   if (entry === undefined || entry.type === 'any') return;
   for (const [index, value] of entries.entries()) {
