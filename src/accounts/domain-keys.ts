@@ -36,7 +36,7 @@ export async function makeDomainKeys(): Promise<DomainKeys> {
   };
 }
 
-/** What a sealed key is bound to: moved to another row it does not open. */
+/** What a sealed key is bound to: moved to another row, it cannot be opened. */
 export const keyLabel = (
   kind: KeyKind,
   of: { accountId: number; domain: string; selector: string },

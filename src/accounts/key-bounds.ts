@@ -1,4 +1,4 @@
-// The bounds of an API key: until when and from which networks it works. Set when the key is made;
+// The bounds of an API key: until when and from which networks it works. Set when the key is created;
 // directory.ts holds them.
 import { Problem, readTogether } from '../errors.ts';
 import { isNetwork } from '../networks.ts';

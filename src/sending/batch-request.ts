@@ -79,7 +79,7 @@ export type BatchEmail = z.output<typeof batchEmail>;
 export interface ListedEmails {
   /** What the list is called, for paths into it. */
   name: 'emails' | 'recipients';
-  /** As they were written; not looked at yet. */
+  /** As they were written; not checked yet. */
   emails: unknown[];
 }
 
@@ -105,7 +105,7 @@ export function listedEmails(batch: BatchRequest): ListedEmails {
   return { name: 'recipients', emails: recipients.map((each) => personalised(common, each)) };
 }
 
-/** What is not an object is left as it is, for whoever reads it to say so. */
+/** Anything that is not an object is left as it is; its reader reports it. */
 function personalised(common: object, each: unknown): unknown {
   if (typeof each !== 'object' || each === null || Array.isArray(each)) return each;
   const { to, variables, ...own } = each as Record<string, unknown>;

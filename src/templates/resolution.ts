@@ -58,7 +58,7 @@ export interface Resolved {
   /** Null: it names none. */
   stream: string | null;
   branding: ResolvedBranding;
-  /** What its emails are written in where a send does not say; null: English. */
+  /** The language of its emails if a send names none; null: English. */
   locale: string | null;
   /** Who pays for the rendering. */
   whose: Whose;

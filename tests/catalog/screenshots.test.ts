@@ -31,7 +31,7 @@ const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeam
 describe.skipIf('skipped' in opened)('in a browser', async () => {
   if ('skipped' in opened) return;
   const browser: Browser = opened;
-  // One page for all: opening a window costs more than drawing a email.
+  // One page for all: opening a window costs more than drawing an email.
   const page: Page = await browser.newPage();
   await page.route('**/*', (route) =>
     route.request().url().includes('/logo')
