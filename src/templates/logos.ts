@@ -11,7 +11,7 @@ import { type ImageKind, readImageKind } from './image-kinds.ts';
 import { LOGO_PATH, type LogoName, logoNameIn, MOST_LOGO_BYTES } from './logo-names.ts';
 
 const MOST_PIXELS = 4000;
-/** Emails that are out show the old ones; whoever changes it more often loses the oldest. */
+/** Emails already sent show the old ones; beyond this number the oldest is lost. */
 const MOST_LOGOS = 50;
 
 export interface Logo {
