@@ -61,7 +61,7 @@ export function secretsOf(
     : [newest];
 }
 
-/** What signs now for an endpoint that is there. */
+/** What currently signs for an endpoint that exists. */
 export async function readSecrets(
   database: Queryable,
   vault: Vault,
