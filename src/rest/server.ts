@@ -18,7 +18,7 @@ import { serveOperations } from './serve-operations.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose body it is, where a door has found out; anybody's else. */
+    /** Whose body it is, if a door has found out; otherwise anyone's. */
     bodyOf: string | null;
     /** Through which door it came, and for which account, where that is known. */
     asker: { door: string; account?: number | undefined } | null;
@@ -176,7 +176,7 @@ const sendRefusal = (reply: FastifyReply, { status, headers, body }: Refusal): F
 const oneOf = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
 
-/** Made once: anybody may ask for it, thousands of times over one connection. */
+/** Made once: anyone may ask for it, thousands of times over one connection. */
 function serveDocument(server: FastifyInstance, baseUrl: RestDeps['baseUrl']): void {
   let kept: { baseUrl: string; json: Promise<Buffer> } | undefined;
   const write = async (at: string): Promise<Buffer> =>

@@ -12,7 +12,7 @@ export class Schemas {
     this.named = named;
   }
 
-  /** A reference where the schema has a name, else the schema itself. */
+  /** A reference if the schema has a name, otherwise the schema itself. */
   of(schema: z.ZodType, io: 'input' | 'output'): Schema {
     const { id, ...made } = this.inline(schema, io) as Schema & { id?: string };
     return id === undefined ? made : this.name(id, made);
