@@ -13,14 +13,14 @@ export interface Account {
   trackClicks: boolean;
   /** List-Unsubscribe with one click (RFC 8058); every recipient then gets a copy of their own. */
   oneClickUnsubscribe: boolean;
-  /** Email from a sender that cannot pass DMARC is refused, not only warned of. */
+  /** Email from a sender that cannot pass DMARC is refused, not just flagged. */
   refuseUnaligned: boolean;
   /** Every send is linted, and its answer says what was found. */
   lintSends: boolean;
-  /** What its emails are written in where a send does not say; null: English. */
+  /** The language of its emails if a send names none; null: English. */
   locale: string | null;
   unknownOutcome: UnknownOutcome;
-  /** Emails in hand at a time, over all delivery processes; null: no limit. */
+  /** Emails handed over at a time, across all delivery processes; null: no limit. */
   deliveryLimit: number | null;
   /** The first day's quota of a new account, doubled every day; null: it has no ramp. */
   rampStart: number | null;

@@ -79,7 +79,7 @@ const toAddress = ({ createdAt, linkUntil, ...row }: AddressRow): SenderAddress 
   linkUntil: linkUntil?.toISOString() ?? null,
 });
 
-/** Which address the link is for; undefined when it is not ours, has expired or was used. */
+/** The address the link is for; undefined if the link is not ours, has expired or was used. */
 export async function findAddress(database: Queryable, token: string): Promise<string | undefined> {
   const key = readToken(token);
   if (key === undefined) return undefined;
@@ -91,7 +91,7 @@ export async function findAddress(database: Queryable, token: string): Promise<s
   return row?.address;
 }
 
-/** Verifies the address and uses the link up. */
+/** Verifies the address; the link then no longer works. */
 export async function verifyAddress(
   database: Queryable,
   token: string,

@@ -12,21 +12,21 @@ export const APPROVAL_RULES = ['never', 'always', 'first_contact', 'outside_doma
 export type ApprovalRule = (typeof APPROVAL_RULES)[number];
 
 export interface AgentLimits {
-  /** Addresses and domains, normalised; null: anybody. A domain does not cover its subdomains. */
+  /** Addresses and domains, normalised; null: anyone. A domain does not cover its subdomains. */
   allowedRecipients: readonly string[] | null;
   /** The words come from a template: no subject, html, text or attachments of the caller's own. */
   templatesOnly: boolean;
   noBcc: boolean;
-  /** Recipients a UTC day; null: only the account's quota counts. */
+  /** Recipients per UTC day; null: only the account's quota counts. */
   dailyCap: number | null;
   /** Email of this key goes to the sandbox relay and never leaves. */
   sandboxOnly: boolean;
   approval: ApprovalRule;
   /** It may read and change only what it sent itself. */
   ownMessages: boolean;
-  /** Mailboxes it may write from, as they are shown; null: as the account may. */
+  /** Mailboxes it may send from, as they are shown; null: the same as the account. */
   senders: readonly string[] | null;
-  /** Addresses and domains that answers may go to; null: where the account may write from. */
+  /** Addresses and domains that replies may go to; null: those the account may send from. */
   replyTo: readonly string[] | null;
   /** Hosts that links may lead to; null: any. */
   linkHosts: readonly string[] | null;

@@ -10,12 +10,12 @@ import { type AttachedFile, strangeLink, strangeLinkIn } from './link-hosts.ts';
 const RECIPIENT_LISTS = ['to', 'cc', 'bcc'] as const;
 type RecipientList = (typeof RECIPIENT_LISTS)[number];
 
-/** What the rules look at: what was read of the request, and the request as it was written. */
+/** What the rules check: the parsed request, and the request as it was written. */
 export interface LimitedSend {
   envelope: readonly string[];
   from: Mailbox;
   replyTo: Mailbox | null;
-  /** Whose names recipients see. */
+  /** The senders whose names recipients see. */
   named: readonly Mailbox[];
   /** By which the request came: those of an email that came whole too. */
   headers: readonly (readonly [string, string])[];
@@ -27,11 +27,11 @@ export interface LimitedSend {
   };
 }
 
-/** What the account may write from. */
+/** What the account may send from. */
 export interface OwnSenders {
   /** The exact address or its domain is verified. */
   maySendFrom(mailbox: Mailbox): boolean | Promise<boolean>;
-  /** The very address is verified. */
+  /** This exact address is verified. */
   isVerifiedAddress(address: string): Promise<boolean>;
 }
 
@@ -54,7 +54,7 @@ export async function checkLimits(
   if (limits.linkHosts !== null) await inLongTurns(checkLinks(limits.linkHosts, send));
 }
 
-// Whom it may write to.
+// Who it may send to.
 
 function checkRecipients(limits: AgentLimits, send: LimitedSend): void {
   const { envelope, request } = send;
@@ -120,7 +120,7 @@ function checkWords(request: LimitedSend['request']): void {
   );
 }
 
-/** These say nothing to people and nothing to email programs but which emails belong together. */
+/** People never see these; email programs use them only to group emails into threads. */
 const HARMLESS_HEADERS = ['in-reply-to', 'references', 'x-entity-ref-id'];
 
 function checkHeaders(headers: LimitedSend['headers']): void {
@@ -165,7 +165,7 @@ async function checkSender(limits: AgentLimits, from: Mailbox, own: OwnSenders):
 const isBareFormOf = (sender: string, { name, address }: Mailbox): boolean =>
   name === '' && sender.endsWith(`<${address}>`);
 
-/** Where answers go: the Reply-To, and whatever address another header has for email programs. */
+/** Where replies go: Reply-To, and any other header in which email programs look for an address. */
 async function checkAnswers(
   limits: AgentLimits,
   { replyTo, headers }: LimitedSend,
@@ -199,7 +199,7 @@ async function checkAnswer(
   );
 }
 
-/** Also in names: email programs make links of what looks like one, wherever it is shown. */
+/** Names count too: email programs turn whatever looks like a link into one, wherever it is shown. */
 function* checkLinks(hosts: readonly string[], send: LimitedSend): Generator<void, void> {
   const { request, from, replyTo, named, headers, attachments } = send;
   if (send.cameWhole) throw unseen(hosts, 'an email that is handed over whole');
@@ -217,7 +217,7 @@ function* checkLinks(hosts: readonly string[], send: LimitedSend): Generator<voi
   }
 }
 
-/** What a template made of words that the request brought: a link can be put together there. */
+/** What a template made of the caller's words: a link can be assembled there. */
 export async function checkRenderedLinks(
   { linkHosts }: AgentLimits,
   request: LimitedSend['request'],

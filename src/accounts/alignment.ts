@@ -42,7 +42,7 @@ export async function findAlignment(
       return (await organizationOf(dns, path)) === dmarc.organization;
     };
     return {
-      // We sign as the very domain in From, so strict or not is the same.
+      // We sign as the exact domain in From, so strict and relaxed alignment are the same.
       dkim: isThere('dkim-rsa'),
       spf: await aligns(bounceDomain),
       ownPathAligns: await aligns(returnPathHost(domain)),
@@ -79,7 +79,7 @@ export function faultOf(
 export interface UnalignedSender {
   value: string;
   accountId: number;
-  /** It has records that DNS should show; else nobody ever asked for them. */
+  /** It has records that DNS should show; otherwise nobody was ever asked to publish any. */
   hasKeys: boolean;
 }
 
@@ -109,6 +109,6 @@ const WHAT_HAPPENS = 'Gmail, Yahoo and Microsoft reject such email or file it as
 const isLocal = (domain: string): boolean =>
   domain === 'localhost' || domain.endsWith('.localhost');
 
-/** One is the other, or below it: they may be of one organization. */
+/** They are the same, or one is below the other: they may belong to one organization. */
 const areRelated = (one: string, other: string): boolean =>
   one === other || one.endsWith(`.${other}`) || other.endsWith(`.${one}`);

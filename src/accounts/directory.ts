@@ -66,13 +66,13 @@ export interface Directory {
    * whoever is about to read it.
    */
   noteUses(): Promise<void>;
-  /** Drops what is remembered of an account, for changes made by this very process. */
+  /** Drops what is remembered of an account, for changes made by this process itself. */
   forget(accountId: number): void;
   close(): Promise<void>;
 }
 
 export interface KnownSender {
-  /** Why its email cannot pass DMARC; null: it can, or nobody knows. */
+  /** Why its email cannot pass DMARC; null: it can, or this is unknown. */
   unaligned: string | null;
   /** Such email is refused. */
   refuseUnaligned: boolean;
@@ -166,7 +166,7 @@ export function openDirectory(deps: {
     return confirm(accountId, row, nowMs, nowMs);
   }
 
-  /** Keeps what is known when the version is the same, else starts again. */
+  /** Keeps what is known if the version is the same, otherwise starts over. */
   function confirm(id: number, row: AccountState, confirmedAtMs: number, usedAtMs: number): Entry {
     const known = entries.get(id);
     if (known && known.version === row.version) {
@@ -272,7 +272,7 @@ export function openDirectory(deps: {
         );
       for (const row of rows) confirm(row.id, row, startedAtMs, 0);
     });
-    // Of a node that is away nothing is confirmed; the others' accounts go on.
+    // Nothing is confirmed for a node that is away; accounts on the others are unaffected.
     for (const one of await Promise.allSettled(asked)) {
       if (one.status === 'rejected') couldNotAsk(one.reason);
     }
@@ -379,7 +379,7 @@ interface SenderRow {
 const unknownKey = (): Problem =>
   new Problem(
     'unauthenticated',
-    'The X-API-Key is not known. It may be mistyped or revoked; make a new key in the dashboard.',
+    'The X-API-Key is unknown. It may be mistyped or revoked; create a new key in the dashboard.',
   );
 
 function requireNetwork(isAllowedFrom: (address: string) => boolean, from: string): void {

@@ -4,7 +4,7 @@
 import { type DmarcRecord, DnsSilent, findDmarc, organizationOf, readDmarc } from './dmarc.ts';
 import type { Dns } from './dns.ts';
 
-/** Null: there is nothing to say, or the record is not the domain's own. */
+/** Null: there is nothing to improve, or the record is not the domain's own. */
 export async function adviceOnDmarc(dns: Dns, domain: string): Promise<string | null> {
   try {
     const { record, at, organization } = await findDmarc(dns, domain);
@@ -52,7 +52,7 @@ async function withoutConsent(
   return strangers;
 }
 
-/** Receivers need to serve no more than two; a record may list as many as it holds. */
+/** Receivers need not serve more than two addresses; a record may list any number. */
 const MOST_ASKED = 4;
 
 const consentName = (domain: string, host: string): string => `${domain}._report._dmarc.${host}`;

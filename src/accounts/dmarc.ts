@@ -15,12 +15,12 @@ export interface DmarcRecord {
   testing: boolean;
   /** y: a public suffix. n: an organization of its own. u: as the tree says. */
   psd: 'y' | 'n' | 'u';
-  /** Whether a name below the domain in From will do. */
+  /** Whether a name below the domain in From is enough. */
   dkimStrict: boolean;
   spfStrict: boolean;
   /** The hosts that aggregate reports are asked to be sent to (RFC 9990). */
   reportsTo: string[];
-  /** Tags from before RFC 9989, which mean nothing any more. */
+  /** Tags from before RFC 9989, which no longer mean anything. */
   historic: string[];
 }
 
@@ -38,7 +38,7 @@ export interface Dmarc {
   organization: string;
 }
 
-/** A DNS server did not answer: nothing can be said. */
+/** A DNS server did not answer: nothing is known. */
 export class DnsSilent extends Error {}
 
 export async function findDmarc(dns: Dns, domain: string): Promise<Dmarc> {

@@ -6,7 +6,7 @@ export interface DnsProvider {
   name: string;
   /** Where its records are edited. */
   url: string;
-  /** What its form calls the zone itself. */
+  /** What the provider's form calls the zone itself. */
   apex: '@' | '';
 }
 
@@ -14,7 +14,7 @@ export interface DnsZone {
   /** The domain, or the one above it that has name servers of its own. */
   zone: string;
   nameServers: string[];
-  /** Null: not one we know. */
+  /** Null: not a provider we know. */
   provider: DnsProvider | null;
 }
 
@@ -51,7 +51,7 @@ const KNOWN: readonly [sign: RegExp, provider: Omit<DnsProvider, 'apex'> & { ape
   [/\.porkbun\.com$/, { name: 'Porkbun', url: 'https://porkbun.com/account/domainsSpeedy' }],
 ];
 
-/** Upwards, as far as somebody could own it: a subdomain seldom is a zone of its own. */
+/** Upwards, as far as someone could own it: a subdomain is rarely a zone of its own. */
 export async function findZone(dns: Dns, domain: string): Promise<DnsZone | undefined> {
   const labels = domain.split('.');
   for (let at = 0; at <= labels.length - 2; at++) {
@@ -68,7 +68,7 @@ function providerOf(nameServers: readonly string[]): DnsProvider | null {
   return known ? { apex: '@', ...known[1] } : null;
 }
 
-/** As the provider's form wants it: without the zone, which it adds by itself. */
+/** As the provider's form expects it: without the zone, which the form adds. */
 export function relativeName(name: string, { zone, provider }: DnsZone): string {
   if (name === zone) return provider?.apex ?? '@';
   return name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name;

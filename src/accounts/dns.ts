@@ -6,9 +6,9 @@ export interface DnsReply {
   values: string[];
   /** Why there are none. */
   fault: string | null;
-  /** Nobody could be asked: the reply says nothing about the domain. */
+  /** No server could be asked: this says nothing about the domain. */
   unknown: boolean;
-  /** The name does not exist, whatever is asked about it. */
+  /** The name does not exist, for any record type. */
   nonexistent: boolean;
 }
 
@@ -18,13 +18,13 @@ export interface Dns {
   cname(name: string): Promise<DnsReply>;
   /** The hosts, the preferred one first. */
   mx(name: string): Promise<DnsReply>;
-  /** Who answers for the name, where it is a zone. */
+  /** The name servers of the name, if it is a zone. */
   ns(name: string): Promise<DnsReply>;
 }
 
 const TIMEOUT_MS = 3000;
 const TRIES = 2;
-/** What the domain's own servers say: there is nothing. */
+/** The domain's own servers say that there is nothing. */
 const NOTHING = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** `servers` as in `192.0.2.1` or `127.0.0.1:5353`; without any, those of the machine. */

@@ -36,7 +36,7 @@ export async function makeDomainKeys(): Promise<DomainKeys> {
   };
 }
 
-/** What a sealed key is bound to: moved to another row it does not open. */
+/** What a sealed key is bound to: moved to another row, it cannot be opened. */
 export const keyLabel = (
   kind: KeyKind,
   of: { accountId: number; domain: string; selector: string },
@@ -52,7 +52,7 @@ export function openDomainKey(
   if (der !== undefined) return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   throw new Problem(
     'unavailable',
-    `The DKIM key of ${of.domain} (${kind}, account ${of.accountId}) cannot be opened with this SECRET_KEY: it was sealed with another one, or changed since. Remove the domain and add it again, then publish its new records.`,
+    `The DKIM key of ${of.domain} (${kind}, account ${of.accountId}) cannot be decrypted with this SECRET_KEY: it was encrypted with another one, or changed since. Remove the domain and add it again, then publish its new records.`,
     { see: 'remove_domain' },
   );
 }

@@ -43,7 +43,7 @@ export interface PublishedDomain {
   nextEd25519Public: string | null;
 }
 
-/** Left of the domain; not `bounces`, which many have already. */
+/** The label in front of the domain; not `bounces`, which many already use. */
 const RETURN_PATH_LABEL = 'sm-bounces';
 
 export const returnPathHost = (domain: string): string => `${RETURN_PATH_LABEL}.${domain}`;
@@ -73,7 +73,7 @@ export function recordsOf(domain: PublishedDomain, bounceDomain: string): DnsRec
           domain.nextEd25519Public!,
           '-next',
         )),
-    // The operator says once, at BOUNCE_DOMAIN, which hosts send; the domains include it.
+    // The operator lists the sending hosts once, at BOUNCE_DOMAIN; the domains include it.
     txt('spf', name, `v=spf1 include:${bounceDomain} ~all`),
     txt('dmarc', `_dmarc.${name}`, 'v=DMARC1; p=none'),
     { purpose: 'return-path', type: 'CNAME', name: returnPathHost(name), value: bounceDomain },
@@ -145,6 +145,6 @@ function noteOn(record: DnsRecord, seen: readonly string[]): string {
   return 'there are records, but not this one';
 }
 
-/** RFC 6376 3.6.1: blanks in p= mean nothing; people fold long keys. */
+/** RFC 6376 3.6.1: white space in p= is ignored; people fold long keys. */
 const keyIn = (text: string): string | undefined =>
   /(?:^|;)\s*p\s*=([^;]*)/.exec(text)?.[1]?.replace(/\s+/g, '');

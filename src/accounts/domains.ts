@@ -35,7 +35,7 @@ export interface Domain {
   verified: boolean;
   verifiedBy: Identity['verifiedBy'];
   createdAt: string;
-  /** Empty: it has no keys, since it was added by other means; adding it again makes them. */
+  /** Empty: it has no keys, because it was added another way; adding it again creates them. */
   records: DnsRecord[];
   /** What the last check saw; null before the first. */
   findings: Finding[] | null;
@@ -62,7 +62,7 @@ export interface CheckDeps extends DomainDeps {
  * email.
  */
 const GRACE_DAYS = 3;
-/** A new domain is looked at whenever maintenance runs; people wait for it. */
+/** A new domain is checked whenever maintenance runs, because people are waiting for it. */
 const NEW_FOR_DAYS = 3;
 const MOST_RECHECKED = 50;
 
@@ -104,7 +104,7 @@ export async function addDomain(
   return await getDomain(deps, accountId, domain);
 }
 
-/** Makes the next keys, whose records are to be published beside those in force. */
+/** Creates the next keys, whose records are published beside the current ones. */
 export async function rotateDomain(
   deps: DomainDeps & { vault: Vault },
   accountId: number,
@@ -155,7 +155,7 @@ export async function accountsWithDomain(
 }
 
 /**
- * Asks DNS for every record and keeps what it saw. The ownership record decides whether the account
+ * Looks up every record in DNS and keeps what it found. The ownership record decides whether the account
  * may send from it.
  */
 export async function checkDomain(
@@ -186,14 +186,14 @@ export async function checkDomain(
     const kept = await moveRotationOn(client, key, judged, oldKeysAreGone);
     await keepFindings(client, domain, kept, alignment);
   });
-  // A CNAME says where reports should go, not that they arrive: a relay may know another way.
+  // A CNAME says where reports should go, not that they arrive: a relay may route them elsewhere.
   if (findings.some(({ purpose, ok }) => purpose === 'return-path' && ok)) {
     await deps.probeReturnPath(domain);
   }
   return await getDomain(deps, accountId, domain.domain);
 }
 
-/** An SPF record may be well written and of no use. */
+/** An SPF record may be well formed and still useless. */
 async function asReceiversUse(
   finding: Finding,
   { dns, bounceDomain }: CheckDeps,

@@ -10,7 +10,7 @@ export interface Identity {
   value: string;
   kind: 'address' | 'domain';
   verified: boolean;
-  /** The operator said so, the domain's DNS, or who reads the address's email. */
+  /** Vouched for by the operator, by the domain's DNS, or by whoever reads the address's email. */
   verifiedBy: 'operator' | 'dns' | 'link' | null;
   createdAt: string;
 }
@@ -110,7 +110,7 @@ export async function listIdentities(database: Queryable, accountId?: number): P
   return rows.map(toIdentity);
 }
 
-/** What the account may write from. */
+/** What the account may send from. */
 export async function verifiedSenders(database: Queryable, accountId: number): Promise<string[]> {
   const rows = await database.query<{ value: string }>(
     `SELECT value FROM identities WHERE account_id = $1 AND verified_at IS NOT NULL
@@ -120,7 +120,7 @@ export async function verifiedSenders(database: Queryable, accountId: number): P
   return rows.map(({ value }) => value);
 }
 
-/** This very address, not only its domain. */
+/** This exact address, not only its domain. */
 export async function isVerified(
   database: Queryable,
   accountId: number,

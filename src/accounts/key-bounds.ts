@@ -1,4 +1,4 @@
-// The bounds of an API key: until when and from which networks it works. Set when the key is made;
+// The bounds of an API key: until when and from which networks it works. Set when the key is created;
 // directory.ts holds them.
 import { Problem, readTogether } from '../errors.ts';
 import { isNetwork } from '../networks.ts';
@@ -47,11 +47,11 @@ function readNetwork(text: string, at: string): string {
 export const expiredKey = (at: number): Problem =>
   new Problem(
     'unauthenticated',
-    `This API key expired at ${new Date(at).toISOString()}. Make a new key in the dashboard.`,
+    `This API key expired at ${new Date(at).toISOString()}. Create a new key in the dashboard.`,
   );
 
 export const wrongNetwork = (from: string): Problem =>
   new Problem(
     'forbidden',
-    `This API key may not be used from ${from}. Call from one of the networks it was made for, or make a new key. Behind a proxy, TRUSTED_PROXIES must name it.`,
+    `This API key may not be used from ${from}. Call from one of its allowed networks, or create a new key. If a proxy is in front of the service, list it in TRUSTED_PROXIES.`,
   );

@@ -12,7 +12,7 @@ import { raiseVersion } from './version.ts';
 
 /** Longer than what resolvers remember of a name that was not there (RFC 2308 5: hours). */
 export const WAIT_HOURS = 24;
-/** Relays try for five days; what they hand over late is verified late. */
+/** Relays retry for five days; what they deliver late is verified late. */
 export const KEEP_DAYS = 7;
 /** M3AAWG: change keys twice a year; a reminder, not an error. */
 const OLD_MONTHS = 12;
@@ -41,7 +41,7 @@ export interface Rotation {
   note: string;
 }
 
-/** Undefined: none is under way. */
+/** Undefined: none is in progress. */
 export function rotationOf(row: RotationRow, domain: string): Rotation | undefined {
   if (row.nextSelector !== null) {
     if (row.nextSeenAt === null) {
@@ -150,7 +150,7 @@ const SWITCH = `
   WHERE account_id = $1 AND domain = $2 AND next_seen_at <= now() - interval '${WAIT_HOURS} hours'
   RETURNING true AS switched`;
 
-/** What was found of the next keys is now found of those in force. */
+/** What was found for the next keys now applies to the current ones. */
 function inForce(findings: readonly Finding[]): Finding[] {
   return findings
     .filter(({ purpose }) => purpose !== 'dkim-rsa' && purpose !== 'dkim-ed25519')
@@ -160,7 +160,7 @@ function inForce(findings: readonly Finding[]): Finding[] {
     }));
 }
 
-/** Whether the records of the last keys are out of DNS; no answer is no. */
+/** Whether the records of the old keys are gone from DNS; no answer counts as no. */
 export async function areGone(
   dns: Dns,
   { retiredSelector }: RotationRow,
@@ -173,7 +173,7 @@ export async function areGone(
   return answers.every(({ values, unknown }) => !unknown && values.length === 0);
 }
 
-/** What is due with the keys of all domains, for `doctor`; of a thousand the first hundred. */
+/** What is due for the keys of all domains, for `doctor`; at most the first hundred. */
 export async function dueRotations(database: Queryable): Promise<string[]> {
   const rows = await database.query<RotationRow & { accountId: number; domain: string }>(
     `SELECT d.account_id AS "accountId", d.domain, ${ROTATION_COLUMNS} FROM domains d

@@ -51,11 +51,11 @@ function newKey(accountId: number, { sandboxOnly }: AgentLimits): string {
   return body + checksumOf(body);
 }
 
-/** Whether we may have made it: tells scanners, and spares the database what nobody made. */
+/** Whether it may be one of ours: scanners use it, and made-up keys cost no query. */
 export const hasChecksum = (key: string): boolean =>
   KEY_SHAPE.test(key) && key.endsWith(checksumOf(key.slice(0, -6)));
 
-/** CRC-32 in six digits of base 62, as GitHub writes it. */
+/** CRC-32 as six base-62 digits, the way GitHub writes it. */
 const checksumOf = (body: string): string => inSixDigits(crc32(body));
 
 function inSixDigits(number: number): string {
@@ -75,7 +75,7 @@ export async function createKey(
     name?: string;
     limits?: Partial<AgentLimits>;
     bounds?: Partial<KeyBounds>;
-    /** Who makes it, for the notice; absent: a command. */
+    /** Who creates it, for the notice; absent: a command. */
     by?: string;
   },
 ): Promise<{ id: string; key: string }> {
@@ -196,7 +196,7 @@ interface KeyRow extends AgentLimits {
   revokedAt: Date | null;
 }
 
-/** From the next second on, in every process, the key is unknown. */
+/** Within a second the key is unknown in every process. */
 export async function revokeKey(
   database: Queryable,
   accountId: number,

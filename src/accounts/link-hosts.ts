@@ -3,7 +3,7 @@
 // any.
 import { isUtf8 } from 'node:buffer';
 
-/** Of what people write without a scheme, email programs link what ends in a domain of these. */
+/** Email programs link text without a scheme if it ends in one of these domains. */
 const ENDINGS =
   'com|net|org|io|co|app|dev|info|biz|me|ai|to|ly|gg|cc|tv|xyz|top|site|online|shop|store|link|click|live|club|pro|ru|cn|de|uk|us|eu|fr|nl|es|it|pl|in|br|au|ca|ch|at|jp|kr|tk|ml|ga|cf|gq|su|ws|page|cloud|tech|icu|vip|work|zip|mov';
 
@@ -13,7 +13,7 @@ const BARE = new RegExp(
   `(?<![\\p{L}\\p{N}@.-])((?:[\\p{L}\\p{N}-]{1,63}\\.){1,8}(?:${ENDINGS}))(?![\\p{L}\\p{N}-])`,
   'giu',
 );
-/** Only where one of these is found, a host may end. Most texts have none, and this is quick. */
+/** A host can end only where one of these occurs. Most texts have none, and this check is fast. */
 const ENDED = new RegExp(`\\.(?:${ENDINGS})(?![\\p{L}\\p{N}-])`, 'iu');
 const MOST_DEPTH = 100;
 
@@ -74,7 +74,7 @@ function* piecesOf(text: string, plain: boolean): Generator<string | null> {
   }
 }
 
-/** What holds more than a plain host, such as HTML's &quest;, may end elsewhere than it seems to. */
+/** Anything more than a plain host, such as HTML's &quest;, may end elsewhere than it seems to. */
 const isBelow = (host: string, hosts: readonly string[]): boolean =>
   /^[\w.-]+$/.test(host) && hosts.some((one) => host === one || host.endsWith(`.${one}`));
 
@@ -123,7 +123,7 @@ export interface AttachedFile {
   content: Buffer;
 }
 
-/** Kinds that hold no more than is seen in their bytes, by how their names end. */
+/** Kinds that contain nothing beyond what their bytes show, by file extension. */
 const LOOKED_THROUGH: Record<string, string> = {
   ...{ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', gif: 'image/gif' },
   ...{ webp: 'image/webp', txt: 'text/plain', ics: 'text/calendar' },
@@ -149,7 +149,7 @@ export function* strangeLinkIn(
   return /encoding\s*=/i.test(whole) ? null : yield* strangeLink(whole, hosts, { plain: true });
 }
 
-/** More would hold up everybody else. */
+/** More would hold up everyone else. */
 const MOST_BYTES = 256 * 1024;
 
 /** Others name another file, or letters of another charset. */

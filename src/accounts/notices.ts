@@ -23,7 +23,7 @@ export interface NewKeyDetail {
   keyName: string | null;
   prefix: string;
   scopes: string[];
-  /** Null: a command of the operator's. */
+  /** Null: a command run by the operator. */
   createdBy: string | null;
 }
 
@@ -54,7 +54,7 @@ export async function finishNotice(database: Queryable, id: string): Promise<voi
   await database.query('DELETE FROM notices WHERE id = $1', [id]);
 }
 
-/** A day later nobody needs it any more. */
+/** A day later nobody needs it. */
 export async function pruneNotices(database: Database): Promise<void> {
   await database.query(`DELETE FROM notices WHERE created_at < now() - interval '1 day'`);
 }

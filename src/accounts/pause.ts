@@ -15,7 +15,7 @@ export interface PauseLimits {
   /** Of recipients, in percent; undefined: off. */
   bouncePercent: number | undefined;
   complaintPercent: number | undefined;
-  /** Recipients below which a rate says little. */
+  /** With fewer recipients, a rate says little. */
   fewest: number;
 }
 
@@ -142,11 +142,11 @@ async function countRecipients(database: Database, { accountId, since }: Tally):
   return row?.recipients ?? 0;
 }
 
-/** What test keys sent went to nobody: it makes no rate worse, and none better. */
+/** What test keys sent reached nobody, so it affects no rate. */
 const REAL = `NOT EXISTS (SELECT FROM api_keys k
   WHERE k.account_id = m.account_id AND k.id = m.key_id AND k.sandbox_only)`;
 
-/** Looks at once and then every minute; does nothing where no limit is set. */
+/** Runs at once and then every minute; does nothing if no limit is set. */
 export async function watchRates(deps: {
   database: Database;
   clock: Clock;

@@ -1,4 +1,4 @@
-// Plans: what an account may do before somebody sets figures of its own.
+// Plans: what an account may do before someone sets its own limits.
 
 export const PLANS = {
   free: { paying: false, dailyQuota: 0, ratePerSecond: 1 },

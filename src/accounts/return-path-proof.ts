@@ -41,7 +41,7 @@ export async function relaysChanged(
     [doubt],
   );
   if (!doubt) return;
-  // In one order, so that two who change relays do not wait for each other.
+  // In a fixed order, so that two changes of relays cannot deadlock.
   const accounts = [...new Set(changed.map(({ accountId }) => accountId))].sort((a, b) => a - b);
   for (const accountId of accounts) await raiseVersion(client, accountId);
 }

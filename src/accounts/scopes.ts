@@ -62,7 +62,7 @@ export function expandScopes(scopes: Iterable<Scope>): ReadonlySet<Scope> {
   return all;
 }
 
-/** Nobody gives away what they may not do themselves: what of the wanted scopes is too much. */
+/** Nobody can grant what they may not do themselves: which of the wanted scopes exceed that. */
 export const beyond = (has: ReadonlySet<Scope>, wanted: readonly Scope[]): Scope[] =>
   [...expandScopes(wanted)].filter((scope) => scope !== 'admin' && !has.has(scope));
 
@@ -74,7 +74,7 @@ const workable = [...EMAIL_SCOPES, ...RESOURCE_SCOPES, 'approvals:write' as cons
   (scope) => !OWNERS_ONLY.has(scope),
 );
 
-/** What people of an account may be; each may do all that those before it may. */
+/** The roles of an account; each includes all rights of those before it. */
 export const MEMBER_ROLES = ['viewer', 'developer', 'owner'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
@@ -86,7 +86,7 @@ const SCOPES_OF: Record<MemberRole, ReadonlySet<Scope>> = {
 
 export const scopesOfRole = (role: MemberRole): readonly Scope[] => [...SCOPES_OF[role]];
 
-/** What a person may do in an account, and over all accounts where they operate the service. */
+/** What a person may do in an account, and in all accounts if they operate the service. */
 export function scopesOfPerson(role: MemberRole | undefined, operator: boolean): Set<Scope> {
   const scopes = new Set<Scope>(role === undefined ? [] : SCOPES_OF[role]);
   if (operator) for (const scope of OPERATOR_SCOPES) scopes.add(scope);

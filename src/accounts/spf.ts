@@ -9,19 +9,19 @@ const isAll = (term: string): boolean => /^[-~?+]?all$/i.test(term);
 /** Not `all`, and no modifier such as `redirect=`. */
 const isMechanism = (term: string): boolean => !isAll(term) && !/^[a-z][\w.-]*=/i.test(term);
 
-/** A plus is what is meant without it. */
+/** A plus is the default qualifier. */
 const plain = (term: string): string => term.toLowerCase().replace(/^\+/, '');
 
 const termsOf = (record: string): string[] => record.trim().split(/\s+/).slice(1);
 
-/** What receivers go by: what stands behind `all` they never see (5.1). */
+/** What receivers evaluate: they never see what follows `all` (5.1). */
 function mechanismsOf(record: string): string[] {
   const terms = termsOf(record);
   const end = terms.findIndex(isAll);
   return (end < 0 ? terms : terms.slice(0, end)).filter(isMechanism).map(plain);
 }
 
-/** Whether all that is wanted stands in it; how it ends is the domain's own business. */
+/** Whether it contains everything that is wanted; how it ends is up to the domain. */
 export function saysAllOf(wanted: string, record: string): boolean {
   const there = new Set(mechanismsOf(record));
   return mechanismsOf(wanted).every((mechanism) => there.has(mechanism));

@@ -53,7 +53,7 @@ export async function listSuspensions(
   return new Map(rows.map(({ id, at, reason }) => [id, { at: at.toISOString(), reason }]));
 }
 
-/** The reason is written by an operator; it may lack its full stop. */
+/** An operator writes the reason, so it may lack a full stop. */
 export function suspendedProblem(reason: string): Problem {
   return new Problem(
     'forbidden',

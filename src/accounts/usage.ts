@@ -63,7 +63,7 @@ export async function giveBackQuota(
 ): Promise<void> {
   const { accountId, uuid, recipients, keyId } = message;
   const day = new Date(idTimeMs(uuidToBytes(uuid))).toISOString().slice(0, 10);
-  // The account's row first, as accept_sends has it.
+  // The account's row first, in the same order as accept_sends.
   await client.query(
     `UPDATE account_usage SET recipients = greatest(0, recipients - $3)
      WHERE account_id = $1 AND day = $2`,

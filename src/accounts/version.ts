@@ -10,7 +10,7 @@ export const RAISE_VERSION = 'UPDATE accounts SET version = version + 1 WHERE id
 export const raising = (statement: string): string =>
   `WITH changed AS (${statement}), raised AS (${RAISE_VERSION}) SELECT * FROM changed`;
 
-/** Within the transaction that makes the change. */
+/** Inside the transaction that makes the change. */
 export async function raiseVersion(client: Queryable, accountId: number): Promise<void> {
   await client.query(RAISE_VERSION, [accountId]);
 }

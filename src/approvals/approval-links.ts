@@ -17,14 +17,14 @@ interface Untold {
   uuid: string;
 }
 
-/** Owes a notice to everybody who may approve what nobody was told of yet. */
+/** Records a notice for everyone who may approve an email that nobody has been told of yet. */
 export async function tellApprovers(database: Database): Promise<void> {
   const looks = await Promise.allSettled(
     database.nodes().map(async (node) => {
       for (const held of await findUntold(node.database)) await tellOf(database, held);
     }),
   );
-  // One that is away keeps nobody from the others.
+  // One that is away does not hold up the others.
   for (const look of looks) if (look.status === 'rejected') throw look.reason;
 }
 
@@ -50,7 +50,7 @@ async function findUntold(node: Database): Promise<Untold[]> {
 
 const UNTOLD = `state = 'waiting' AND told_at IS NULL AND expires_at > now()`;
 
-/** Several processes may have seen it: one of them tells. */
+/** Several processes may have noticed it: only one sends the notice. */
 async function tellOf(database: Database, { accountId, uuid }: Untold): Promise<void> {
   await database.transaction(async (client) => {
     const mine = await client.query(
@@ -71,7 +71,7 @@ async function tellOf(database: Database, { accountId, uuid }: Untold): Promise<
   });
 }
 
-/** A link for this person; undefined: it does not wait any more. */
+/** A link for this person; undefined: the email is no longer waiting. */
 export async function makeApprovalLink(
   database: Queryable,
   accountId: number,

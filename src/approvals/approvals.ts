@@ -29,7 +29,7 @@ export interface Approval {
 const UNCHANGING = `message_id AS uuid, reason, encode(sha256, 'hex') AS sha256,
   expires_at AS "expiresAt", decided_by AS "decidedBy", key_id AS "keyId"`;
 
-/** What is past its time is so at once, whether or not somebody noted it yet. */
+/** An email that is past its time counts as expired at once, even before that is recorded. */
 const COLUMNS = `${UNCHANGING},
   CASE WHEN state = 'waiting' AND expires_at <= now() THEN 'expired' ELSE state END AS state,
   CASE WHEN state = 'waiting' AND expires_at <= now() THEN expires_at ELSE decided_at END AS "decidedAt"`;
@@ -120,7 +120,7 @@ export const decline = decide('declined', (client, message, _approval, by) =>
   withdraw(client, message, 'declined', by.name),
 );
 
-/** Somebody else than the sender decides, about what they saw, once. */
+/** Someone other than the sender decides, once, about what they saw. */
 function decide(
   state: 'approved' | 'declined',
   act: (
@@ -146,7 +146,7 @@ function decide(
   };
 }
 
-/** Notes what nobody decided in time; answers how many. Each by itself: none holds up another. */
+/** Records what nobody decided in time; returns how many. One at a time, so that none holds up another. */
 export async function lapseApprovals(database: Database): Promise<number> {
   const over = await database.query<{ accountId: number; uuid: string }>(
     `SELECT account_id AS "accountId", message_id AS uuid FROM approvals
@@ -180,7 +180,7 @@ export async function cancelHeld(client: Queryable, message: Owned): Promise<voi
   );
 }
 
-/** Its time is part of what is approved: whoever saw it with another has to look again. */
+/** Its scheduled time is part of what is approved: whoever saw another time has to look again. */
 export async function renewFingerprint(client: Queryable, message: Owned): Promise<void> {
   const { message: held } = await lockHeld(client, message.accountId, message.uuid);
   await client.query('UPDATE approvals SET sha256 = $3 WHERE account_id = $1 AND message_id = $2', [
@@ -216,7 +216,7 @@ export const notHeld = (uuid: string): Problem =>
     see: 'list_approvals',
   });
 
-/** Whoever wrote it is not the one to look at it. */
+/** Whoever wrote it cannot be the one to review it. */
 function requireOther({ keyId }: HeldMessage, by: Decider): void {
   if (by.keyId === null || by.keyId !== keyId) return;
   throw new Problem(
@@ -260,7 +260,7 @@ async function requireUnchanged(
   if ((await fingerprintOf(client, message)) === sha256) return;
   throw new Problem(
     'conflict',
-    `The stored content of ${showUuid('msg_', uuid)} is not what was held, so it is not sent.`,
+    `The stored content of ${showUuid('msg_', uuid)} has changed since it was held, so it is not sent.`,
   );
 }
 

@@ -14,7 +14,7 @@ export interface HoldingDeps {
   directory: Directory;
 }
 
-/** Why it is held: the rule that says so. Null: it goes. */
+/** Why it is held: the rule that says so. Null: it is sent. */
 export type HeldReason = Exclude<ApprovalRule, 'never'>;
 
 export async function whyHeld(
@@ -35,7 +35,7 @@ export async function whyHeld(
   }
 }
 
-/** Whom the account itself may write as is inside it. */
+/** The account's own senders are inside it. */
 async function allOwn(
   directory: Directory,
   caller: Caller,

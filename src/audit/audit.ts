@@ -14,7 +14,7 @@ export interface Change {
   before?: Record<string, unknown> | null;
   after?: Record<string, unknown> | null;
   /**
-   * Whose audit it stands in, where that is not the caller's own: an operator changed an account.
+   * Whose audit it belongs in, if not the caller's own: an operator changed an account.
    */
   account?: number;
 }

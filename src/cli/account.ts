@@ -138,8 +138,8 @@ function registerHalts(account: Command): void {
 
 function limits(command: Command): Command {
   return command
-    .option('--daily-quota <recipients>', 'recipients a day', wholeNumber('--daily-quota', 0))
-    .option('--rate <calls>', 'send calls a second', wholeNumber('--rate', 1, 1_000_000))
+    .option('--daily-quota <recipients>', 'recipients per day', wholeNumber('--daily-quota', 0))
+    .option('--rate <calls>', 'send calls per second', wholeNumber('--rate', 1, 1_000_000))
     .option(
       '--ramp-start <recipients>',
       'its quota on the first day, doubled every day; 0 for none',

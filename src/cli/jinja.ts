@@ -49,7 +49,7 @@ function renderFile(file: string, { data: dataFile, json }: JinjaOptions): void 
   };
   try {
     const data = dataFile === undefined ? new Dict() : parseJson(readFileSync(dataFile, 'utf8'));
-    if (!(data instanceof Dict)) throw new Error(`${dataFile} must hold a JSON object`);
+    if (!(data instanceof Dict)) throw new Error(`${dataFile} must contain a JSON object`);
     const environment = new Environment({ loader, extensions: ['do', 'loopcontrols'] });
     const output = environment.getTemplate(basename(file)).render(data);
     process.stdout.write(json ? `${JSON.stringify({ output })}\n` : output);

@@ -25,7 +25,7 @@ const program = new Command('sandmartin')
   .version(VERSION)
   // Options behind a command are that command's: `template publish SLUG --version 2`.
   .enablePositionalOptions()
-  .showHelpAfterError('(add --help to see what is possible)')
+  .showHelpAfterError('(add --help to see the options)')
   .configureHelp({ showGlobalOptions: false });
 
 registerCommands(program);

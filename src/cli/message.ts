@@ -93,7 +93,7 @@ export function registerMessage(program: Command): void {
   withJson(
     message
       .command('resolve <id>')
-      .description('settle an email when nobody knows whether the relay has it'),
+      .description('decide what happened to an email whose outcome is unknown'),
   )
     .requiredOption('--as <outcome>', 'sent (count it as sent) or again (send it again)', readAs)
     .action((id: string, { as, json }: { as: Resolution; json?: boolean }) =>

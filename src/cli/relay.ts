@@ -86,14 +86,14 @@ const withSettings = (command: Command): Command =>
       wholeNumber('--weight', 0),
     )
     .option('--connections <n>', 'of each delivery process', wholeNumber('--connections', 1, 1000))
-    .option('--rate <n>', 'emails a second; 0 for no limit', wholeNumber('--rate', 0, 1_000_000))
-    .option('--daily <n>', 'emails a UTC day; 0 for no limit', wholeNumber('--daily', 0))
+    .option('--rate <n>', 'emails per second; 0 for no limit', wholeNumber('--rate', 0, 1_000_000))
+    .option('--daily <n>', 'emails per UTC day; 0 for no limit', wholeNumber('--daily', 0))
     .option(
       '--rule <conditions>',
       'which email it is for, such as account=4,stream=news; also from=, tag=, to= (a domain); repeat for more',
       collect,
     )
-    .option('--untested', 'save the address although the relay cannot be reached now');
+    .option('--untested', 'save the address even if the relay cannot be reached now');
 
 const changeOf = ({ weight, connections, rate, daily, enabled, rule, untested }: RelayOptions) => ({
   ...{ weight, connections, enabled, untested },

@@ -17,12 +17,12 @@ interface RotateOptions {
 export function registerSecret(program: Command): void {
   const secret = program
     .command('secret')
-    .description('the secret that seals keys and signs links');
+    .description('the secret that encrypts keys and signs links');
 
   withJson(
     secret
       .command('rotate')
-      .description('switch to the SECRET_KEY in this environment and reseal everything'),
+      .description('switch to the SECRET_KEY in this environment and re-encrypt everything'),
   )
     .option('--from-env <name>', 'the variable that holds the old secret', 'OLD_SECRET_KEY')
     .option(
@@ -31,7 +31,7 @@ export function registerSecret(program: Command): void {
       wholeNumber('--old-links', 0, 3650),
       OLD_LINKS_DAYS,
     )
-    .option('--lost', 'the old secret is lost: give up what only it can open')
+    .option('--lost', 'the old secret is lost: give up what only it can decrypt')
     .option('--dry-run', 'show what would happen, and change nothing')
     .action(rotate);
 }

@@ -54,14 +54,15 @@ export function registerStream(program: Command): void {
       }),
     );
 
-  ofAccount(stream.command('remove <name>').description('archive it: sends refuse it')).action(
-    (name: string, { account, json }: StreamOptions) =>
-      withOperations(account, async (api) => {
-        const removed = await api.streams.remove({ name });
-        print(json, removed, () => [
-          `${name} is archived. Recipients who left it stay unsubscribed.`,
-        ]);
-      }),
+  ofAccount(
+    stream.command('remove <name>').description('archive it: sends that name it are refused'),
+  ).action((name: string, { account, json }: StreamOptions) =>
+    withOperations(account, async (api) => {
+      const removed = await api.streams.remove({ name });
+      print(json, removed, () => [
+        `${name} is archived. Recipients who left it stay unsubscribed.`,
+      ]);
+    }),
   );
 }
 

@@ -65,7 +65,7 @@ function registerOne(suppression: Command): void {
     );
 
   ofAccount(suppression.command('remove <address>').description('send to an address again'))
-    .option('--stream <name>', 'undo its unsubscribing from this stream')
+    .option('--stream <name>', 'lift the unsubscribe from this stream only')
     .action((address: string, { account, json, stream }: SuppressionOptions) =>
       withOperations(account, async (api) => {
         const removed = await api.suppressions.remove({ address, stream });
@@ -83,7 +83,7 @@ function registerMany(suppression: Command): void {
   ofAccount(
     suppression
       .command('import <file>')
-      .description('add many, one address a line or as exported; - is standard input'),
+      .description('add many: one address per line, or an export; - is standard input'),
   )
     .option('--reason <reason>', `${LISTED_REASONS.join(', ')} (manual)`, readReason)
     .option('--stream <name>', 'unsubscribe them from this stream only')

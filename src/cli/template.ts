@@ -191,5 +191,5 @@ function readVariables(file: string | undefined): Record<string, unknown> {
   if (typeof variables === 'object' && variables !== null && !Array.isArray(variables)) {
     return variables as Record<string, unknown>;
   }
-  throw new Problem('invalid', `--variables: ${file} must hold a JSON object.`);
+  throw new Problem('invalid', `--variables: ${file} must contain a JSON object.`);
 }

@@ -72,7 +72,7 @@ function registerCreate(user: Command): void {
       }),
     );
 
-  withJson(user.command('list').description('all of them')).action((options: UserOptions) =>
+  withJson(user.command('list').description('all logins')).action((options: UserOptions) =>
     withDatabase(async (database) => {
       const users = await listUsers(database);
       print(options.json, users, () =>

@@ -86,7 +86,7 @@ export function registerEndpoints(webhook: Command): void {
   onEndpoint(
     webhook
       .command('rotate <id>')
-      .description('make a new secret; the old one signs beside it for a day'),
+      .description('create a new secret; the old one also signs for a day'),
   ).action((id: string, options: WebhookOptions) =>
     withEndpoint(id, options, async (api) => {
       const made = await api.webhooks.rotate({ id });

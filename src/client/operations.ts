@@ -160,7 +160,7 @@ export interface BatchError {
   detail: string;
   /** The kind of problem, as for a refused send. */
   code: string;
-  /** What is wrong where, when something in the email is. */
+  /** The fields at fault, if any, and what is wrong with each. */
   faults: ({
     /** Which field of the email, such as `to[2]`. */
     path: string;
@@ -376,7 +376,7 @@ export interface AwaitedEvent {
 export interface RescheduledEmail {
   /** The message id. */
   sm_mail_id: string;
-  /** Nothing of it was handed over. */
+  /** None of it was handed over. */
   status: "queued";
   /** When it goes out, or was to: ISO 8601, UTC. */
   scheduled_at: string;
@@ -385,7 +385,7 @@ export interface RescheduledEmail {
 export interface CancelledEmail {
   /** The message id. */
   sm_mail_id: string;
-  /** Nothing of it was handed over. */
+  /** None of it was handed over. */
   status: "queued";
   /** When it goes out, or was to: ISO 8601, UTC. */
   scheduled_at?: string | undefined;
@@ -481,9 +481,9 @@ export interface HeldEmailInFull {
   compared_with: {
     /** The last email of the same template. */
     sm_mail_id: string;
-    /** Lines that it did not have. */
+    /** Lines that the earlier email did not have. */
     added: string[];
-    /** Lines that only it had. */
+    /** Lines that only the earlier email had. */
     removed: string[];
   } | null;
 }
@@ -574,7 +574,7 @@ export interface MessageDetails {
   } | null;
   /** Names of the relays that took it. */
   relays: string[];
-  /** Its id at the relay, once it took it. */
+  /** Its id at the relay, once the relay has accepted it. */
   relay_message_id: string | null;
   /** The newest report that it is late. */
   delay: Record<string, unknown> | null;
@@ -586,7 +586,7 @@ export interface MessageDetails {
     next_at: string;
     /** Recipients who are left. */
     remaining: string[];
-    /** Those of them of whom nobody knows whether the relay has the email. */
+    /** Those for whom it is unknown whether the relay has the email. */
     unknown: string[];
     /** What the relay said last. */
     last_response: string | null;
@@ -639,7 +639,7 @@ export interface WebhookDelivery {
   message_id: string | null;
   /** The recipients the event is about; empty: it is past its retention. */
   recipients: string[];
-  /** Id of the event, the same over retries and replays. */
+  /** Id of the event, the same in retries and replays. */
   event_id: string;
   /** What happened. */
   event_type: "delivery" | "open" | "click" | "bounce" | "complaint" | "subscription";
@@ -746,7 +746,7 @@ export interface GetTemplateAnswer {
     required: boolean;
     /** What it must be; `url`: an http(s) address; `any`: not checked. */
     type: string;
-    /** Of an array: the type of its entries, or the fields that each has. */
+    /** For an array: the type of its entries, or the fields that each has. */
     items?: unknown | undefined;
     /** What it is for. */
     description: string;
@@ -846,7 +846,7 @@ export interface TemplateVariable {
   required: boolean;
   /** What it must be; `url`: an http(s) address; `any`, the default, is not checked. */
   type: "string" | "number" | "boolean" | "url" | "array" | "object" | "any";
-  /** Of an array: the type of its entries, or the fields that each has. */
+  /** For an array: the type of its entries, or the fields that each has. */
   items?: "string" | "number" | "boolean" | "url" | "array" | "object" | "any" | ({
     name: string;
     required: boolean;
@@ -938,7 +938,7 @@ export interface RehearsedSend {
   sm_mail_id: string;
   /** When it was accepted: ISO 8601, UTC. */
   created_at: string;
-  /** Whom it went to. */
+  /** Who it went to. */
   recipients: string[];
   /** Its subject with what sends use now; null: that cannot be rendered. */
   subject_now: string | null;
@@ -962,7 +962,7 @@ export interface RehearsedSend {
 export interface RehearseTemplateAnswer {
   /** The emails, newest first. */
   sends: RehearsedSend[];
-  /** How many of the last emails it could not be tried on: variables are kept with the content, up to 8 KB. */
+  /** How many of the last emails it could not be tried on, because their variables were not kept (they are kept with the content, up to 8 KB). */
   unkept: number;
 }
 
@@ -1087,7 +1087,7 @@ export interface DomainRecord {
   type: "TXT" | "CNAME";
   /** Name of the DNS record. */
   name: string;
-  /** What it must hold. */
+  /** What it must contain. */
   value: string;
   /** What the last check found; null: none was made. */
   check: {
@@ -1125,9 +1125,9 @@ export interface KeyRotation {
 export interface DomainDns {
   /** The domain, or the one above it that has name servers; null: none was found. */
   zone: string | null;
-  /** Who answers for the zone. */
+  /** Who hosts the zone. */
   name_servers: string[];
-  /** Null: not one we know. */
+  /** Null: not a provider we know. */
   provider: {
     /** Name of the provider. */
     name: string;
@@ -1203,7 +1203,7 @@ export interface Stream {
   unsubscribe: boolean;
   /** When it was created: ISO 8601, UTC; null: it was always there. */
   created_at: string | null;
-  /** Since when sends refuse it; null: it is in use. */
+  /** Since when sends that name it are refused; null: it is in use. */
   archived_at: string | null;
 }
 
@@ -1289,7 +1289,7 @@ export interface WebhookEndpoint {
   id: string;
   /** Where events are posted to. */
   url: string;
-  /** Which events; empty: all about messages. `subscription` comes only where it is named. */
+  /** Which events; empty: all about messages. `subscription` is sent only if it is named. */
   event_types: ("delivery" | "open" | "click" | "bounce" | "complaint" | "subscription")[];
   /** Whether events come one at a time and in order. */
   fifo: boolean;
@@ -1318,7 +1318,7 @@ export interface CreateWebhookEndpointAnswer {
   id: string;
   /** Where events are posted to. */
   url: string;
-  /** Which events; empty: all about messages. `subscription` comes only where it is named. */
+  /** Which events; empty: all about messages. `subscription` is sent only if it is named. */
   event_types: ("delivery" | "open" | "click" | "bounce" | "complaint" | "subscription")[];
   /** Whether events come one at a time and in order. */
   fifo: boolean;
@@ -1351,7 +1351,7 @@ export interface RotateWebhookSecretAnswer {
   id: string;
   /** Where events are posted to. */
   url: string;
-  /** Which events; empty: all about messages. `subscription` comes only where it is named. */
+  /** Which events; empty: all about messages. `subscription` is sent only if it is named. */
   event_types: ("delivery" | "open" | "click" | "bounce" | "complaint" | "subscription")[];
   /** Whether events come one at a time and in order. */
   fifo: boolean;
@@ -1401,7 +1401,7 @@ export interface GetWebhookDeliveryAnswer {
   message_id: string | null;
   /** The recipients the event is about; empty: it is past its retention. */
   recipients: string[];
-  /** Id of the event, the same over retries and replays. */
+  /** Id of the event, the same in retries and replays. */
   event_id: string;
   /** What happened. */
   event_type: "delivery" | "open" | "click" | "bounce" | "complaint" | "subscription";
@@ -1553,7 +1553,7 @@ export interface ApiKey {
     templates_only: boolean;
     /** It may not send hidden copies. */
     no_bcc: boolean;
-    /** Recipients a UTC day, below the account’s quota; null: no cap of its own. */
+    /** Recipients per UTC day, below the account’s quota; null: no cap of its own. */
     daily_cap: number | null;
     /** Its email goes to the sandbox and is never delivered. Such a key begins with `sm_test_`. */
     sandbox_only: boolean;
@@ -1597,7 +1597,7 @@ export interface CreateKeyAnswer {
     templates_only: boolean;
     /** It may not send hidden copies. */
     no_bcc: boolean;
-    /** Recipients a UTC day, below the account’s quota; null: no cap of its own. */
+    /** Recipients per UTC day, below the account’s quota; null: no cap of its own. */
     daily_cap: number | null;
     /** Its email goes to the sandbox and is never delivered. Such a key begins with `sm_test_`. */
     sandbox_only: boolean;
@@ -1698,7 +1698,7 @@ export interface Account {
     left: number;
     /** When the count resets: ISO 8601, UTC. */
     resets_at: string;
-    /** Send calls a second. */
+    /** Send calls per second. */
     rate_per_second: number;
   };
   /** The operator stopped it; null: no. */
@@ -1740,15 +1740,15 @@ export interface Retention {
 }
 
 export interface Usage {
-  /** Recipients that the account may write to today (UTC). */
+  /** Recipients that the account may send to today (UTC). */
   limit: number;
-  /** How many it wrote to. */
+  /** How many it has sent to. */
   used: number;
   /** How many are left. */
   left: number;
   /** When the quota resets: ISO 8601, UTC. */
   resets_at: string;
-  /** Send calls a second. */
+  /** Send calls per second. */
   rate_per_second: number;
   /** Whether the account has ever sent anything itself. */
   has_sent: boolean;
@@ -1970,11 +1970,11 @@ export interface OperatedAccount {
   name: string;
   /** free: it cannot send. paid: it can. */
   plan: "free" | "paid";
-  /** Recipients a UTC day: to, cc and bcc together. */
+  /** Recipients per UTC day: to, cc and bcc together. */
   daily_quota: number;
-  /** Send calls a second. */
+  /** Send calls per second. */
   rate_per_second: number;
-  /** Emails handed over at a time, over all processes; 0: no limit. */
+  /** Emails handed over at a time, across all processes; 0: no limit. */
   delivery_limit: number;
   /** Its quota on the first day, doubled every day; 0: no ramp. */
   ramp_start: number;
@@ -1990,7 +1990,7 @@ export interface OperatedAccount {
   refuse_unaligned: boolean;
   /** Every send is linted; findings come in the header `X-SM-Warning`. */
   lint_sends: boolean;
-  /** Recipients it wrote to today. */
+  /** Recipients it has sent to today. */
   used_today: number;
   /** How many people belong to it. */
   members: number;
@@ -2009,11 +2009,11 @@ export interface CreateAccountAnswer {
   name: string;
   /** free: it cannot send. paid: it can. */
   plan: "free" | "paid";
-  /** Recipients a UTC day: to, cc and bcc together. */
+  /** Recipients per UTC day: to, cc and bcc together. */
   daily_quota: number;
-  /** Send calls a second. */
+  /** Send calls per second. */
   rate_per_second: number;
-  /** Emails handed over at a time, over all processes; 0: no limit. */
+  /** Emails handed over at a time, across all processes; 0: no limit. */
   delivery_limit: number;
   /** Its quota on the first day, doubled every day; 0: no ramp. */
   ramp_start: number;
@@ -2029,7 +2029,7 @@ export interface CreateAccountAnswer {
   refuse_unaligned: boolean;
   /** Every send is linted; findings come in the header `X-SM-Warning`. */
   lint_sends: boolean;
-  /** Recipients it wrote to today. */
+  /** Recipients it has sent to today. */
   used_today: number;
   /** How many people belong to it. */
   members: number;
@@ -2067,7 +2067,7 @@ export interface GetServiceStateAnswer {
     role: string;
     /** Processes with it that were seen lately. */
     running: number;
-    /** None runs, and one should. */
+    /** None is running, and one should be. */
     missing: boolean;
     /** Its state, in a sentence. */
     detail: string;
@@ -2125,9 +2125,9 @@ export interface Relay {
   weight: number;
   /** Connections of one delivery process; null: as RELAY_CONNECTIONS says. */
   connections: number | null;
-  /** Emails a second, over all processes; null: any. */
+  /** Emails per second, across all processes; null: no limit. */
   rate_per_second: number | null;
-  /** Emails a UTC day, over all processes; null: any. */
+  /** Emails per UTC day, across all processes; null: no limit. */
   daily_limit: number | null;
   /** Whether email goes through it. */
   enabled: boolean;
@@ -2146,7 +2146,7 @@ export interface Relay {
   })[];
   /** Emails that delivery processes took of the daily limit; null: it has none. */
   used_today: number | null;
-  /** How delivery processes find it. mixed: they differ. unknown: none runs. */
+  /** Its state as delivery processes see it. mixed: they disagree. unknown: none is running. */
   state: "up" | "down" | "mixed" | "unknown" | "disabled";
   /** Why it is down. */
   detail: string | null;
@@ -2269,7 +2269,7 @@ export interface Operations {
   } & (HtmlBody | PlainTextBody | TemplateBody), options?: CallOptions): Promise<SendEmailAnswer>;
   /** Send a batch of emails. Queue up to 100 emails in one call: a list of them, each as for POST /v1/send, or one email with `recipients` who each get their own with their own variables. Each counts as one send. */
   sendBatch(input: {
-    /** The emails, each as `POST /v1/send` takes it. No other field may be beside them but `validation`. */
+    /** The emails, each as `POST /v1/send` takes it. No other field may be given with them, except `validation`. */
     emails?: BatchEmail[] | undefined;
     /** Or one email for many: each of these gets their own email, from the fields beside this list. A field here replaces the common one; `variables` are merged over the common ones. */
     recipients?: BatchRecipient[] | undefined;
@@ -2602,7 +2602,7 @@ export interface Operations {
         required: boolean;
         /** What it must be; `url`: an http(s) address; `any`, the default, is not checked. */
         type?: "string" | "number" | "boolean" | "url" | "array" | "object" | "any" | undefined;
-        /** Of an array: the type of its entries, or the fields that each has. */
+        /** For an array: the type of its entries, or the fields that each has. */
         items?: "string" | "number" | "boolean" | "url" | "array" | "object" | "any" | ({
           name: string;
           required?: boolean | undefined;
@@ -2624,7 +2624,7 @@ export interface Operations {
         many?: string | undefined;
         other: string;
       }>> | undefined;
-      /** The version that what is not given is taken from; the newest by default. */
+      /** The version that fields you leave out are taken from; the newest by default. */
       from_version?: number | undefined;
       /** Whether emails are made from the new version at once. */
       publish?: boolean | undefined;
@@ -2656,7 +2656,7 @@ export interface Operations {
       slug: string;
       /** A version of the account’s own; what sends use by default. */
       version?: number | undefined;
-      /** Parts that are not saved, over those of the version. */
+      /** Parts that are not saved; they replace those of the version. */
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
@@ -2674,7 +2674,7 @@ export interface Operations {
           required: boolean;
           /** What it must be; `url`: an http(s) address; `any`, the default, is not checked. */
           type?: "string" | "number" | "boolean" | "url" | "array" | "object" | "any" | undefined;
-          /** Of an array: the type of its entries, or the fields that each has. */
+          /** For an array: the type of its entries, or the fields that each has. */
           items?: "string" | "number" | "boolean" | "url" | "array" | "object" | "any" | ({
             name: string;
             required?: boolean | undefined;
@@ -2701,7 +2701,7 @@ export interface Operations {
       variables?: Record<string, unknown> | undefined;
       /** Its language, such as `de`; the account’s own by default. */
       locale?: string | undefined;
-      /** A message of a template, whose variables it is filled with instead. */
+      /** A message made from the template, whose variables are used instead. */
       variables_of?: string | undefined;
     }, options?: CallOptions): Promise<RenderedTemplate>;
     /** Render several templates. Several templates with their samples and the account’s branding, for a gallery. */
@@ -2717,7 +2717,7 @@ export interface Operations {
       slug: string;
       /** A version of the account’s own; what sends use by default. */
       version?: number | undefined;
-      /** Parts that are not saved, over those of the version. */
+      /** Parts that are not saved; they replace those of the version. */
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
@@ -2735,7 +2735,7 @@ export interface Operations {
           required: boolean;
           /** What it must be; `url`: an http(s) address; `any`, the default, is not checked. */
           type?: "string" | "number" | "boolean" | "url" | "array" | "object" | "any" | undefined;
-          /** Of an array: the type of its entries, or the fields that each has. */
+          /** For an array: the type of its entries, or the fields that each has. */
           items?: "string" | "number" | "boolean" | "url" | "array" | "object" | "any" | ({
             name: string;
             required?: boolean | undefined;
@@ -2773,7 +2773,7 @@ export interface Operations {
       slug: string;
       /** A version of the account’s own; what sends use by default. */
       version?: number | undefined;
-      /** Parts that are not saved, over those of the version. */
+      /** Parts that are not saved; they replace those of the version. */
       draft?: {
         /** Subject, Jinja2. */
         subject?: string | undefined;
@@ -2791,7 +2791,7 @@ export interface Operations {
           required: boolean;
           /** What it must be; `url`: an http(s) address; `any`, the default, is not checked. */
           type?: "string" | "number" | "boolean" | "url" | "array" | "object" | "any" | undefined;
-          /** Of an array: the type of its entries, or the fields that each has. */
+          /** For an array: the type of its entries, or the fields that each has. */
           items?: "string" | "number" | "boolean" | "url" | "array" | "object" | "any" | ({
             name: string;
             required?: boolean | undefined;
@@ -2846,7 +2846,7 @@ export interface Operations {
     setLogo(input: {
       /** The file, base64. */
       content_base64: string;
-      /** Carry it in every email. Left out: as it was. */
+      /** Carry it in every email. If absent, unchanged. */
       logo_inline?: boolean | undefined;
       /** The version that the change is based on. */
       base_version?: number | undefined;
@@ -3047,7 +3047,7 @@ export interface Operations {
     get(input: {
       /** An email address. */
       address: string;
-      /** Whether it may write through this stream; otherwise through any. */
+      /** Looks up this stream; by default, any stream. */
       stream?: string | undefined;
     }, options?: CallOptions): Promise<Suppression>;
     /** Suppress an address. From now on the account cannot send to this address: through any stream or, if you name one, through that stream, as if the address had unsubscribed. One that is already on the list keeps its reason. */
@@ -3070,7 +3070,7 @@ export interface Operations {
     remove(input: {
       /** An email address. */
       address: string;
-      /** Undoes its unsubscribing from this stream. */
+      /** Lifts the unsubscribe from this stream only. */
       stream?: string | undefined;
     }, options?: CallOptions): Promise<Suppression>;
   };
@@ -3103,11 +3103,11 @@ export interface Operations {
       /** Id of the endpoint. */
       id: string;
     }, options?: CallOptions): Promise<WebhookEndpoint>;
-    /** Add a webhook endpoint. From now on the account’s events are posted there, signed. The answer holds the signing secret, which is shown only once. */
+    /** Add a webhook endpoint. From now on the account’s events are posted there, signed. The answer contains the signing secret, which is shown only once. */
     create(input: {
       /** An https address. */
       url: string;
-      /** Which events; empty: all about messages. `subscription` comes only where it is named. */
+      /** Which events; empty: all about messages. `subscription` is sent only if it is named. */
       event_types?: ("delivery" | "open" | "click" | "bounce" | "complaint" | "subscription")[] | undefined;
       /** One at a time and in order, which is slower. */
       fifo?: boolean | undefined;
@@ -3118,7 +3118,7 @@ export interface Operations {
       id: string;
       /** An https address. */
       url?: string | undefined;
-      /** Which events; empty: all about messages. `subscription` comes only where it is named. */
+      /** Which events; empty: all about messages. `subscription` is sent only if it is named. */
       event_types?: ("delivery" | "open" | "click" | "bounce" | "complaint" | "subscription")[] | undefined;
       /** One at a time and in order, which is slower. */
       fifo?: boolean | undefined;
@@ -3173,13 +3173,13 @@ export interface Operations {
     replay(input: {
       /** Id of the endpoint. */
       id: string;
-      /** Only deliveries that were abandoned, of whatever time. */
+      /** Only deliveries that were abandoned, whenever that was. */
       abandoned?: boolean | undefined;
       /** Events since then; needed unless `abandoned` is given. */
       from?: string | undefined;
       /** Events before then; now by default. */
       until?: string | undefined;
-      /** Which events; empty: all about messages. `subscription` comes only where it is named. */
+      /** Which events; empty: all about messages. `subscription` is sent only if it is named. */
       event_types?: ("delivery" | "open" | "click" | "bounce" | "complaint" | "subscription")[] | undefined;
       /** Only count. */
       dry_run?: boolean | undefined;
@@ -3242,7 +3242,7 @@ export interface Operations {
       /** Id of the key. */
       id: string;
     }, options?: CallOptions): Promise<ApiKey>;
-    /** Create an API key. The answer holds the key itself, which is shown only once. You cannot give a key more rights than you have. */
+    /** Create an API key. The answer contains the key itself, which is shown only once. You cannot give a key more rights than you have. */
     create(input: {
       /** What it is for. */
       name?: string | undefined;
@@ -3256,7 +3256,7 @@ export interface Operations {
         templates_only?: boolean | undefined;
         /** It may not send hidden copies. */
         no_bcc?: boolean | undefined;
-        /** Recipients a UTC day, below the account’s quota; null: no cap of its own. */
+        /** Recipients per UTC day, below the account’s quota; null: no cap of its own. */
         daily_cap?: number | null | undefined;
         /** Its email goes to the sandbox and is never delivered. Such a key begins with `sm_test_`. */
         sandbox_only?: boolean | undefined;
@@ -3364,12 +3364,12 @@ export interface Operations {
     get(input?: Record<string, never>, options?: CallOptions): Promise<Usage>;
     /** Read statistics. How many messages the account sent on recent days, and what happened to them. */
     statistics(input?: {
-      /** Days, 1 to 90; one day comes by hours. */
+      /** Days, 1 to 90; one day is returned by the hour. */
       days?: number | undefined;
     }, options?: CallOptions): Promise<Statistics>;
     /** Read analytics by recipient. What happened to the recipients of recent days, by hour or day, and by template, tag, stream or the receiver’s domain; why some bounced and how long delivery took. */
     analytics(input?: {
-      /** Days, 1 to 90; one day comes by hours. */
+      /** Days, 1 to 90; one day is returned by the hour. */
       days?: number | undefined;
       /** What the figures are broken down by. */
       by?: "template" | "tag" | "stream" | "domain" | "relay" | undefined;
@@ -3413,17 +3413,17 @@ export interface Operations {
       /** Number of the account. */
       id: number;
     }, options?: CallOptions): Promise<OperatedAccount>;
-    /** Create an account. Creates an account and, with `owner_email`, invites its owner. If no email can be sent, the answer holds the link: pass it on to the owner only. For operators only. */
+    /** Create an account. Creates an account and, with `owner_email`, invites its owner. If no email can be sent, the answer contains the link: pass it on to the owner only. For operators only. */
     create(input: {
       /** Name of the account. */
       name: string;
       /** free: it cannot send. paid: it can. */
       plan: "free" | "paid";
-      /** Recipients a UTC day: to, cc and bcc together. */
+      /** Recipients per UTC day: to, cc and bcc together. */
       daily_quota?: number | undefined;
-      /** Send calls a second. */
+      /** Send calls per second. */
       rate_per_second?: number | undefined;
-      /** Emails handed over at a time, over all processes; 0: no limit. */
+      /** Emails handed over at a time, across all processes; 0: no limit. */
       delivery_limit?: number | undefined;
       /** Its quota on the first day, doubled every day; 0: no ramp. */
       ramp_start?: number | undefined;
@@ -3450,11 +3450,11 @@ export interface Operations {
       name?: string | undefined;
       /** free: it cannot send. paid: it can. */
       plan?: "free" | "paid" | undefined;
-      /** Recipients a UTC day: to, cc and bcc together. */
+      /** Recipients per UTC day: to, cc and bcc together. */
       daily_quota?: number | undefined;
-      /** Send calls a second. */
+      /** Send calls per second. */
       rate_per_second?: number | undefined;
-      /** Emails handed over at a time, over all processes; 0: no limit. */
+      /** Emails handed over at a time, across all processes; 0: no limit. */
       delivery_limit?: number | undefined;
       /** Its quota on the first day, doubled every day; 0: no ramp. */
       ramp_start?: number | undefined;
@@ -3534,13 +3534,13 @@ export interface Operations {
       weight?: number | undefined;
       /** Connections of one delivery process; null: as RELAY_CONNECTIONS says. */
       connections?: number | null | undefined;
-      /** Emails a second, over all processes; null: any. */
+      /** Emails per second, across all processes; null: no limit. */
       rate_per_second?: number | null | undefined;
-      /** Emails a UTC day, over all processes; null: any. */
+      /** Emails per UTC day, across all processes; null: no limit. */
       daily_limit?: number | null | undefined;
       /** Whether email goes through it. */
       enabled?: boolean | undefined;
-      /** Email that one of them is about goes to this relay, and to others only when it cannot take it. The rule with the most conditions wins; equal ones share by weight. */
+      /** Email that matches one of them goes to this relay, and to others only when it cannot take it. The rule with the most conditions wins; equal ones share by weight. */
       rules?: ({
         /** The sender’s domain. */
         from_domain?: string | undefined;
@@ -3553,7 +3553,7 @@ export interface Operations {
         /** The recipient’s domain. */
         recipient_domain?: string | undefined;
       })[] | undefined;
-      /** Saves the address although the relay cannot be reached now. */
+      /** Saves the address even if the relay cannot be reached now. */
       untested?: boolean | undefined;
     }, options?: CallOptions): Promise<Relay>;
     /** Change a relay. Changes the fields you give; a new address is tested before it is saved. Emails the relay is working on are finished; the rest follow the new settings. For operators only. */
@@ -3566,13 +3566,13 @@ export interface Operations {
       weight?: number | undefined;
       /** Connections of one delivery process; null: as RELAY_CONNECTIONS says. */
       connections?: number | null | undefined;
-      /** Emails a second, over all processes; null: any. */
+      /** Emails per second, across all processes; null: no limit. */
       rate_per_second?: number | null | undefined;
-      /** Emails a UTC day, over all processes; null: any. */
+      /** Emails per UTC day, across all processes; null: no limit. */
       daily_limit?: number | null | undefined;
       /** Whether email goes through it. */
       enabled?: boolean | undefined;
-      /** Email that one of them is about goes to this relay, and to others only when it cannot take it. The rule with the most conditions wins; equal ones share by weight. */
+      /** Email that matches one of them goes to this relay, and to others only when it cannot take it. The rule with the most conditions wins; equal ones share by weight. */
       rules?: ({
         /** The sender’s domain. */
         from_domain?: string | undefined;
@@ -3585,7 +3585,7 @@ export interface Operations {
         /** The recipient’s domain. */
         recipient_domain?: string | undefined;
       })[] | undefined;
-      /** Saves the address although the relay cannot be reached now. */
+      /** Saves the address even if the relay cannot be reached now. */
       untested?: boolean | undefined;
     }, options?: CallOptions): Promise<Relay>;
     /** Remove a relay. No more email goes through it; what it has not started goes to the others. The last one is removed only with `into_sandbox`: from then on the sandbox captures all email and nothing is delivered. For operators only. */

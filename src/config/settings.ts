@@ -65,7 +65,7 @@ export const SETTINGS = {
       .refine((items) => items.every(isNetwork), 'must be a list of addresses or networks'),
     shownDefault: '`127.0.0.0/8,::1`',
     description:
-      'Addresses and networks of your reverse proxies, comma-separated. Only they are trusted when `X-Forwarded-For` says where a request came from: for opens and clicks, sign-ins, and keys limited to some networks.',
+      'Addresses and networks of your reverse proxies, comma-separated. Only they are trusted when `X-Forwarded-For` says where a request came from: for opens and clicks, sign-ins, and keys restricted to certain networks.',
   },
   METRICS_PORT: {
     schema: port.optional(),
@@ -76,7 +76,7 @@ export const SETTINGS = {
   METRICS_HOST: {
     schema: z.string().default('127.0.0.1'),
     description:
-      'Address that `METRICS_PORT` is on. Anyone who can reach it can read the metrics, unless `METRICS_TOKEN` is set.',
+      'Address that `METRICS_PORT` listens on. Anyone who can reach it can read the metrics, unless `METRICS_TOKEN` is set.',
   },
   METRICS_TOKEN: {
     schema: z.string().min(16, 'must have at least 16 characters').optional(),
@@ -98,7 +98,7 @@ export const SETTINGS = {
       .optional(),
     shownDefault: 'unset: PostgreSQL runs embedded in `DATA_DIR`',
     description:
-      'The PostgreSQL server (15 or newer) to use, for any number of processes. Several hosts, comma-separated (`postgres://user:password@one:5432,two:5432/name`): the one that takes writes is used, and a promoted standby is found without a restart.',
+      'The PostgreSQL server (15 or newer) to use, for any number of processes. Several hosts, comma-separated (`postgres://user:password@one:5432,two:5432/name`): the one that accepts writes is used, and a promoted standby is found without a restart.',
   },
   DATABASE_CONNECTIONS: {
     schema: wholeNumber(4, 500).default(12),
@@ -145,7 +145,7 @@ export const SETTINGS = {
   QUEUE_LIMIT: {
     schema: wholeNumber(1, 1_000_000_000).default(1_000_000),
     description:
-      'Emails that may wait for the relay, over all accounts. Beyond it, sends get 503 with `retry-after` until the queue is shorter. Scheduled emails may take half of it.',
+      'Emails that may wait for the relay, across all accounts. Beyond it, sends get 503 with `retry-after` until the queue is shorter. Scheduled emails may take half of it.',
   },
   QUEUE_LIMIT_BYTES: {
     schema: size.prefault('10GB'),
@@ -173,7 +173,7 @@ export const SETTINGS = {
   SMTP_HOST: {
     schema: z.string().optional(),
     shownDefault: '`HOST`',
-    description: 'Address that `SMTP_PORT` and `SMTPS_PORT` are on.',
+    description: 'Address that `SMTP_PORT` and `SMTPS_PORT` listen on.',
   },
   TLS_CERT: {
     schema: z.string().optional(),
@@ -197,7 +197,7 @@ export const SETTINGS = {
   },
   FEEDBACK_TLS_CERT: {
     schema: z.string().optional(),
-    shownDefault: 'unset: a certificate that proves nothing, as opportunistic TLS allows',
+    shownDefault: 'unset: a self-signed certificate, which opportunistic TLS allows',
     description:
       'File with the certificate (PEM, with its chain) that the feedback listener shows for STARTTLS. Needs `FEEDBACK_TLS_KEY`.',
   },
@@ -213,7 +213,7 @@ export const SETTINGS = {
   },
   OPERATOR_DOMAIN: {
     schema: domainName.optional(),
-    shownDefault: 'unset: email is signed by the domain it is from alone',
+    shownDefault: 'unset: only the domain that the email is from signs it',
     description:
       'A domain of yours that signs every email as well, so that feedback loops that are registered by signing domain, such as Yahoo’s, cover all email of the installation. Add it to one of your accounts (`identity add`) and publish its records; a name equal to `BOUNCE_DOMAIN` also makes `CFBL-Address` valid for every sender. Each signature costs about 0.6 ms of CPU.',
   },
@@ -233,7 +233,7 @@ export const SETTINGS = {
     ),
     shownDefault: 'unset: `/inbound/ses` refuses everything',
     description:
-      'ARNs of the Amazon SNS topics, comma-separated, whose SES notifications `/inbound/ses` takes.',
+      'ARNs of the Amazon SNS topics, comma-separated, whose SES notifications `/inbound/ses` accepts.',
   },
   POSTMARK_WEBHOOK_TOKENS: {
     schema: list.refine(
@@ -248,13 +248,13 @@ export const SETTINGS = {
     schema: list,
     shownDefault: 'unset: `/inbound/mailgun` refuses everything',
     description:
-      'HTTP webhook signing keys of Mailgun, comma-separated, whose webhooks `/inbound/mailgun` takes.',
+      'HTTP webhook signing keys of Mailgun, comma-separated, whose webhooks `/inbound/mailgun` accepts.',
   },
   SENDGRID_VERIFICATION_KEYS: {
     schema: list.refine((items) => items.every(isPublicKey), 'must be a list of verification keys'),
     shownDefault: 'unset: `/inbound/sendgrid` refuses everything',
     description:
-      'Verification keys of SendGrid’s Signed Event Webhook, comma-separated, as SendGrid shows them, whose events `/inbound/sendgrid` takes.',
+      'Verification keys of SendGrid’s Signed Event Webhook, comma-separated, as SendGrid shows them, whose events `/inbound/sendgrid` accepts.',
   },
   SYSTEM_SENDER: {
     schema: mailbox.optional(),
@@ -301,13 +301,13 @@ export const SETTINGS = {
     schema: wholeNumber(1, 2_000_000_000).optional(),
     shownDefault: 'unset: no ramp',
     description:
-      'Recipients that a new account may write to on its first day, such as 200. It doubles every day until the account’s own quota is reached. `sandmartin account set --ramp-start 0` ends it for one account.',
+      'Recipients that a new account may send to on its first day, such as 200. It doubles every day until the account’s own quota is reached. `sandmartin account set --ramp-start 0` ends it for one account.',
   },
   SECRET_KEY: {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
     shownDefault: 'unset: generated once and stored in the database',
     description:
-      'Signs tokens in links and return paths and seals private keys and webhook secrets at rest. Give every process and command the same value; without it, only the database protects them. If you set it later, what is already stored is resealed. Change it only with `sandmartin secret rotate`.',
+      'Signs tokens in links and return paths, and encrypts private keys and webhook secrets at rest. Give every process and command the same value; without it, only the database protects them. If you set it later, what is already stored is re-encrypted. Change it only with `sandmartin secret rotate`.',
   },
   RETENTION_DAYS: {
     schema: days.default(90),

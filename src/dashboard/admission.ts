@@ -118,7 +118,7 @@ function requireSameAccount(request: FastifyRequest, { account }: Session): void
   if (shown === undefined || Number(shown) === account?.id) return;
   throw new Problem(
     'conflict',
-    `This page is about a different account from the one you work in now, which is ${account?.name ?? 'none'}: another tab switched. Nothing was changed.`,
+    `This page belongs to a different account from the one you are working in now, which is ${account?.name ?? 'none'}: another tab switched accounts. Nothing was changed.`,
     { at: ACCOUNT_HEADER },
   );
 }
@@ -128,7 +128,7 @@ function requireFactor(session: Session): void {
   if (!isLocked(session)) return;
   throw new Problem(
     'forbidden',
-    `${session.account?.name} asks for a second factor, and you signed in without one. Add a passkey or an authenticator app under Profile.`,
+    `${session.account?.name} requires a second factor, and you signed in without one. Add a passkey or an authenticator app under Profile.`,
   );
 }
 

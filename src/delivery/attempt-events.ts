@@ -8,7 +8,7 @@ import type { StoredEmail } from '../mail/stored-email.ts';
 import type { ClaimedMessage } from '../queue/due.ts';
 import type { RecipientOutcome } from '../smtp/transaction.ts';
 
-/** The attempt is its identity: what the relay took is told once, by whomever and however late. */
+/** The attempt identifies it: what the relay accepted is recorded once, whoever reports it and however late. */
 export function sentEvent(
   email: StoredEmail,
   claimed: ClaimedMessage,
@@ -39,7 +39,7 @@ export function refusedBounce(
   return { event, consequence };
 }
 
-/** It was deferred until the queue's end. */
+/** It was deferred until its time in the queue ran out. */
 export const expiredBounce = (
   email: StoredEmail,
   outcome: RecipientOutcome,

@@ -33,11 +33,11 @@ import type { Turns } from './turns.ts';
 export interface AttemptDeps extends MakingDeps {
   /** Whose turn it is with the threads. */
   making: Turns;
-  /** To the relays. */
+  /** Hands copies to the relays. */
   ways: WayOut;
   /** Where email of sandbox-only keys goes, whatever the relays are. */
   sandboxWay: WayOut;
-  /** Which relay had each recipient's copy at the last attempt; asked for what was deferred. */
+  /** Which relay had each recipient's copy at the last attempt; used for deferred copies. */
   earlierRelays: (claimed: ClaimedMessage) => Promise<ReadonlyMap<string, string>>;
 }
 
@@ -47,11 +47,11 @@ export interface Outcome {
   /** Those of the events that are bounces, with what they mean for the address. */
   bounces: Bounce[];
   next: Next;
-  /** Kept when somebody still has to wait, or had to at the end. */
+  /** Kept if some recipients still have to wait, or had to at the end. */
   kept: NewAttempt | null;
   /** How the dialogue went; null when none was needed. */
   handOver: HandOver | null;
-  /** Once nothing is left to do, its content goes. */
+  /** Once nothing is left to do, its content is deleted. */
   forgets?: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface Outcome {
 export type Next =
   | { state: 'finished' }
   | { state: 'waiting'; afterMs: number; left: Left; response: string | null }
-  /** Nothing prevents it: whoever comes next may take it. */
+  /** Nothing prevents it: the next worker may take it. */
   | { state: 'ready'; left: Left }
   | { state: 'set aside'; left: Left; reason: string };
 
@@ -67,17 +67,17 @@ export interface Left {
   /** Null: all. */
   remaining: string[] | null;
   unknown: string[] | null;
-  /** False: not a word was said to the relay, so it was no attempt. */
+  /** False: nothing was said to the relay, so it does not count as an attempt. */
   begun: boolean;
 }
 
-/** A claimed email, and whether it may still begin: the lease holds, nobody wants us to stop. */
+/** A claimed email, and whether it may still begin: the lease holds and we were not told to stop. */
 export interface Attempt {
   claimed: ClaimedMessage;
   mayBegin: () => boolean;
   /** By the database's clock. */
   nowMs: number;
-  /** That clock can be trusted with giving emails up: it has not leapt within a day. */
+  /** That clock can be trusted to expire emails: it has not jumped within a day. */
   mayExpire: boolean;
 }
 
@@ -99,7 +99,7 @@ export async function attempt(
   return { ...judge(claimed, email, events, handing, expired), forgets };
 }
 
-/** Since it was accepted, or was to go out. */
+/** Since it was accepted, or was due to go out. */
 const dueSinceMs = ({ messageId, scheduledAt }: StoredEmail): number =>
   Math.max(idTimeMs(messageId), scheduledAt?.getTime() ?? 0);
 
@@ -118,14 +118,14 @@ function holdBackSuppressed(
 
 interface Handing {
   handed: Handed[];
-  /** Recipients of the copies that did not begin, and when they may: at once where it is 0. */
+  /** Recipients of the copies that were not started, and when they may be: 0 means at once. */
   unbegun: string[];
   comesAgainMs: number;
   /** Why they did not, where it was the email's own fault. */
   fault: Error | null;
 }
 
-/** One copy after the other; what went before stays true when one of them fails. */
+/** One copy after the other; earlier outcomes stand if a later one fails. */
 async function handCopies(
   deps: AttemptDeps,
   claimed: ClaimedMessage,
@@ -145,7 +145,7 @@ async function handCopies(
       fault,
     });
     const last = handed.at(-1);
-    // Where no relay can be reached, they need not be tried for every copy.
+    // If no relay can be reached, there is no need to try them for every copy.
     if (last?.handOver.connection === 'unreachable') {
       handed.push(sameFor(last, copy.recipient));
       continue;
@@ -348,7 +348,7 @@ const finished = (claimed: ClaimedMessage, events: NewEvent[]): Outcome => ({
   handOver: null,
 });
 
-/** An email whose content is gone can no longer be sent; it must not be tried for ever. */
+/** An email whose content is gone can no longer be sent; it must not be retried for ever. */
 export const contentGone = (claimed: ClaimedMessage): Outcome =>
   finished(claimed, [contentGoneEvent(claimed)]);
 
@@ -363,11 +363,11 @@ const ended = (claimed: ClaimedMessage, next: Next): Outcome => ({
   next,
 });
 
-/** Whoever comes next may take it. */
+/** The next worker may take it. */
 export const givenBack = (claimed: ClaimedMessage): Outcome =>
   ended(claimed, { state: 'ready', left: asItWas(claimed) });
 
-/** Something passes: the database, mostly. */
+/** A temporary fault: usually the database. */
 export const heldUp = (claimed: ClaimedMessage, error: Error, afterMs: number): Outcome =>
   ended(claimed, {
     state: 'waiting',

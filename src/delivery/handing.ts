@@ -33,7 +33,7 @@ export interface Handed {
   host: string;
 }
 
-/** It did not begin: it goes on in so many milliseconds, 0 where nothing prevents it. */
+/** It did not start: it may in this many milliseconds; 0 if nothing prevents it. */
 export interface NotBegun {
   comesAgainMs: number;
 }
@@ -41,14 +41,14 @@ export interface NotBegun {
 /** Where copies go. */
 export interface WayOut {
   hand(copy: ReadyCopy): Promise<Handed | NotBegun>;
-  /** Nothing begins any more. */
+  /** Nothing new is started. */
   closeTurns(): void;
 }
 
 /** Emails given to a relay that none of its sessions has taken yet. */
 const OFFERED_AHEAD = 2;
 
-/** To the one relay that captures, whatever the others are. */
+/** To the relay that captures, whatever other relays there are. */
 export function openSandboxWay(relay: Pick<Relay, 'hand'>): WayOut {
   const turns = createTurns(OFFERED_AHEAD);
   return {
@@ -94,7 +94,7 @@ export function openWays(deps: { fleet: Fleet; log: Log; metrics: Metrics }): Wa
         const handed = { handOver, relay: member.name, host: member.host };
         if (!mayGoElsewhere(handOver)) return handed;
         tried.add(member);
-        // What a relay said about the email tells more than that another was not there.
+        // What a relay said about the email is more useful than that another was unreachable.
         if (told === undefined || told.handOver.connection === 'unreachable') told = handed;
         if (fleet.members().every((it) => tried.has(it))) return told;
         note(member, handOver);
@@ -117,7 +117,7 @@ export function openWays(deps: { fleet: Fleet; log: Log; metrics: Metrics }): Wa
 
 interface MemberTurns {
   offering: Turns;
-  /** Where so many emails a second are allowed: who of those that wait is next. */
+  /** If a rate limit applies: which of those waiting is next. */
   pacing: Turns | undefined;
 }
 

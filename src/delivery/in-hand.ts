@@ -1,5 +1,5 @@
 // What a worker has in hand, by account, and how much more it may claim. Asked by worker.ts before
-// every claim. Half of the places are filled in one go, so that a claim is worth its while. Beyond
+// every claim. Half of the places are filled in one go, so that a claim is worth its cost. Beyond
 // that there is room for newcomers only: accounts that have little in hand do not wait until
 // another's emails are gone.
 import type { ClaimedMessage, Room } from '../queue/due.ts';

@@ -69,7 +69,7 @@ const isUnreadable = (email: StoredEmail | UnreadableEmail): email is Unreadable
  */
 const OWN_STATES = /^(22|23|54|XX)...$/;
 
-/** The fault of this email alone: trying again would not help, and others are not concerned. */
+/** The fault lies in this email alone: retrying would not help, and others are unaffected. */
 export function isOwnFault(error: unknown): boolean {
   // This process is out of date and about to end; the next one can open the keys.
   if (error instanceof SecretChanged) return false;

@@ -18,9 +18,9 @@ export interface MessageDetails extends Message {
   key: { id: string; name: string | null; prefix: string; revoked: boolean } | null;
   /** Names of the relays that took it. */
   relays: string[];
-  /** The relay's id of the message, once it took it. */
+  /** The relay's id for the message, once it has accepted it. */
   relayMessageId: string | null;
-  /** The newest report that it is late, as the relay told it. */
+  /** The latest report of a delay, as the relay worded it. */
   delay: Record<string, unknown> | null;
   /** Null: nothing is left to hand over. */
   pending: Pending | null;
@@ -32,7 +32,7 @@ export interface RecipientState {
   address: string;
   kind: 'to' | 'cc' | 'bcc';
   status: MessageStatus;
-  /** When it came to be so; null: still queued. */
+  /** When it reached that state; null: still queued. */
   at: string | null;
   /** What the last server said about it. */
   response: string | null;
@@ -42,7 +42,7 @@ export interface Pending {
   attempts: number;
   nextAt: string;
   remaining: string[];
-  /** Those of them of whom nobody knows whether the relay has the email. */
+  /** Those for whom it is unknown whether the relay has the email. */
   unknown: string[];
   lastResponse: string | null;
   /** Why it was set aside and is not tried; null: it is. */
@@ -187,7 +187,7 @@ function isAbout(event: TimelineEvent, address: string, recipientCount: number):
   return event.recipients.some((one) => addressKey(String(one)) === addressKey(address));
 }
 
-/** Past its retention nobody knows who was in a header. */
+/** Past its retention, it is no longer known who was in a header. */
 function kindOf(head: StoredHead | null, address: string): RecipientState['kind'] {
   const isIn = (list: readonly { address: string }[]): boolean =>
     list.some((mailbox) => addressKey(mailbox.address) === addressKey(address));

@@ -111,5 +111,5 @@ const listOf = (names: string[] | null): string | null => names && arrayLiteral(
 const responseOf = (next: Next): string | null =>
   next.state === 'waiting' && next.response !== null ? bounded(next.response) : null;
 
-/** A relay may say anything, at any length. */
+/** A relay's reply may contain anything, at any length. */
 const bounded = (text: string): string => storable(text.slice(0, 2000));

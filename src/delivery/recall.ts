@@ -28,7 +28,7 @@ export interface Locked {
 interface DueRow {
   state: 'ready' | 'in hand' | 'waiting' | 'set aside';
   attempts: number;
-  /** How often in a row a process died with it in hand. */
+  /** How many processes in a row died while handling it. */
   deaths: number;
   remaining: string[] | null;
   unknown: string[] | null;
@@ -59,7 +59,7 @@ export async function lockMessage(
   return { uuid, accountId, ...message, due, held };
 }
 
-/** Answers when it was cancelled: now, or before. */
+/** Returns when it was cancelled: now, or earlier. */
 export async function cancelMessage(client: Queryable, message: Locked): Promise<Date> {
   if (message.cancelledAt !== null) return message.cancelledAt;
   if (message.held) await cancelHeld(client, message);
@@ -78,7 +78,7 @@ export async function cancelMessage(client: Queryable, message: Locked): Promise
   return row!.at;
 }
 
-/** A time that has come, or that is past: it is ready at once. */
+/** A time that has come or passed: it is ready at once. */
 export async function rescheduleMessage(
   client: Queryable,
   message: Locked,
@@ -96,14 +96,14 @@ export async function rescheduleMessage(
   );
   if (message.held) return await renewFingerprint(client, message);
   await client.query(
-    // What is due already comes into its lane within a second (queue/lanes.ts).
+    // What is already due enters its lane within a second (queue/lanes.ts).
     `UPDATE due_messages SET due_at = greatest($3, now()), state = 'waiting'
      WHERE account_id = $1 AND message_id = $2`,
     values,
   );
 }
 
-/** Nothing of it can have reached the relay. */
+/** None of it can have reached the relay. */
 function requireQueued(message: Locked): void {
   const { due, status } = message;
   if (status !== 'queued') {

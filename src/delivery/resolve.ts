@@ -12,7 +12,7 @@ import { lockMessage } from './recall.ts';
 export const RESOLUTIONS = ['sent', 'again'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
-/** Answers the recipients it was about. */
+/** Returns the recipients it was about. */
 export async function resolve(
   database: Database,
   message: Pick<Message, 'id' | 'accountId' | 'recipients' | 'subject'>,
@@ -41,7 +41,7 @@ export async function resolve(
   });
 }
 
-/** It counted as sent and is not in the queue any more. */
+/** It counted as sent and is no longer in the queue. */
 async function reopen(
   client: Queryable,
   { id, accountId }: Pick<Message, 'id' | 'accountId'>,

@@ -36,7 +36,7 @@ export function nextAttemptDelayMs(attempt: number, random: () => number = Math.
   return Math.round(wait * (1 - JITTER + 2 * JITTER * random()));
 }
 
-/** An email that could go out since then is given up. */
+/** An email that has been due since then is given up. */
 export function isExpired(dueSinceMs: number, nowMs: number): boolean {
   return nowMs - dueSinceMs >= EXPIRES_AFTER_MS;
 }

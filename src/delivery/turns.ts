@@ -1,4 +1,4 @@
-// Turns: who of those in hand is made next, and who is next at the relay. Before: attempt.ts has a
+// Turns: who of those in hand is made next, and who is next at the relay. Before: attempt.ts has an
 // email to hand over. After: relay.ts gives it to a session. The lanes take turns here as they do
 // in the claim, so that an account with one email does not stand behind all that another has in
 // hand; in a lane the better class goes first, and every fourth turn is for those behind it.
@@ -18,7 +18,7 @@ export interface Turns {
     mayBegin: () => boolean,
     work: (stillWanted: StillWanted) => Promise<Result>,
   ): Promise<Result | undefined>;
-  /** Nothing begins any more. What has begun goes on. */
+  /** Nothing new is started. What has begun goes on. */
   close(): void;
 }
 
@@ -40,7 +40,7 @@ const PATIENCE_MS = 100;
  * has no turn gets one beside them: it waits for nobody here, and the relay keeps places for such.
  */
 export function createTurns(ahead: number, patienceMs = PATIENCE_MS): Turns {
-  // Those that wait, in the order in which they are served; whoever was served goes to the end.
+  // Those that are waiting, in the order they are served; whoever was served goes to the end.
   const lanes = new Map<number, Lane>();
   const dismissals = new Set<() => void>();
   /** How many have a turn, of all and of each lane. */
@@ -119,7 +119,7 @@ export function createTurns(ahead: number, patienceMs = PATIENCE_MS): Turns {
           endTurn();
           return wanted;
         });
-        // With the relay, but no session has it yet: still to be given back at once.
+        // With the relay, but not yet with a session: it can still be given back at once.
         return await Promise.race([done, dismissed]);
       } finally {
         clearTimeout(patience);

@@ -44,11 +44,11 @@ import { EXPIRES_AFTER_MS } from './retry.ts';
 import { createTurns } from './turns.ts';
 
 const POLL_EVERY_MS = 200;
-/** After something that passes, such as a database that is away. */
+/** After a temporary fault, such as an unreachable database. */
 const AGAIN_AFTER_MS = 5_000;
-/** A server that was held up does not claim any more: nobody would know of it. */
+/** A server that was held up makes no claim: nobody would learn of it. */
 const CLAIMED_WITHIN_MS = 5_000;
-/** Contents in memory at a time, over all emails in hand. */
+/** Contents in memory at a time, for all emails in hand. */
 const MOST_BYTES_IN_HAND = 64 * 1024 * 1024;
 const MOST_BYTES_LOADED_TOGETHER = 4 * 1024 * 1024;
 /** Emails that are made at a time: signing has four threads. */
@@ -56,7 +56,7 @@ const MADE_AT_A_TIME = 8;
 const MADE_IN_A_TURN = 2;
 /** Emails in hand for every connection that the relays may have. */
 const IN_HAND_PER_CONNECTION = 16;
-/** Two small records cost the server twice what one costs that has both. */
+/** Two small records cost the server twice as much as one with both. */
 const WORTH_ANOTHER_RECORD = 32;
 /** A record of 14 costs it nearly as much as one of 64. A lone email waits for nobody. */
 const RECORDED_TOGETHER = { items: 64, withinMs: 20 };

@@ -11,7 +11,7 @@ export interface TimelineEvent {
 
 export interface Timeline {
   status: string;
-  /** Not to be handed over before; null: at once. */
+  /** Not handed over before then; null: at once. */
   scheduledAt: Date | null;
   /** Called back before anything of it was handed over. */
   cancelledAt: Date | null;

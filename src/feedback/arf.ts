@@ -11,7 +11,7 @@ export interface Complaint {
   recipients: RecipientResult[];
   envelopeId: string | null;
   arrivedAt: Date | null;
-  /** From the return path that the report names. */
+  /** Taken from the return path that the report names. */
   token: string | null;
 }
 

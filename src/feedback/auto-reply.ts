@@ -1,4 +1,4 @@
-// Answers that machines give for people: vacation notes, out-of-office, ticket receipts. RFC 3834
+// Replies that machines send for people: vacation notes, out-of-office, ticket receipts. RFC 3834
 // and the habits before it. report.ts asks after delivery reports and bounces; such emails are kept
 // for a week and never become events.
 import { type Email, headerText } from './mime.ts';
@@ -18,7 +18,7 @@ const SUBJECT = new RegExp(
 const BODY =
   /\b(?:i am|i'm|i will be|i'll be|we are)[^.]{0,40}(?:out of (?:the )?office|away|on (?:vacation|holiday|leave)|travel+ing|unable to (?:read|respond))|will (?:respond|reply|return|get back)[^.]{0,60}(?:return|back|as soon as)|limited access to (?:my )?e-?mail|thank you for (?:your (?:e-?mail|message|enquiry|inquiry)|contacting)|ich bin[^.]{0,60}(?:nicht|außer|im urlaub)|je suis[^.]{0,40}absent/i;
 
-/** What a vacation program writes into its headers. */
+/** Headers that vacation programs write. */
 export function saysAutoReply(email: Email): boolean {
   const value = (name: string) => headerText(email.headers.get(name)?.[0]).toLowerCase();
   if (value('auto-submitted').startsWith('auto-replied')) return true;

@@ -21,7 +21,7 @@ export function readBounce(
   original: Original,
 ): RecipientResult[] | null {
   if (!looksLikeBounce(email, notice)) return null;
-  // Broken multiparts leave the status fields standing in the text.
+  // Broken multiparts leave the status fields in the text.
   const fields = notice.search(/^(?:reporting-mta|final-recipient):/im);
   if (fields >= 0) {
     const status = readStatus(notice.slice(fields), notice.slice(0, fields));
@@ -133,7 +133,7 @@ function failedAddresses(email: Email, notice: string, original: Original): stri
   return original.recipients.length === 1 ? [...original.recipients] : [];
 }
 
-// Whom to ask for help is not who failed.
+// An address to ask for help is not the one that failed.
 const OFFICE =
   /^(?:mailer-?daemon|post_?master|abuse|help(?:desk)?|support|hostmaster|webmaster|no-?reply|info-?mail|delist|tosa)@/;
 
@@ -179,7 +179,7 @@ function tellings(notice: string, addresses: readonly string[]): Map<string, str
   return told;
 }
 
-/** What a stretch of the notice says, whomever it is about. */
+/** What a passage of the notice says, whoever it is about. */
 interface Telling {
   text: string;
   isTelling: boolean;

@@ -1,5 +1,5 @@
 // A bounce and what it means for its address. Before: record.ts read a report, or delivery was
-// refused by the relay. After: the event says whether the account writes there again.
+// refused by the relay. After: the event says whether the account may send there again.
 import type { NewEvent } from '../events/record.ts';
 import type { Queryable } from '../store/pool.ts';
 import { judgeRefusals } from '../suppressions/strikes.ts';

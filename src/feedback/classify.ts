@@ -6,10 +6,10 @@ import type { Reason } from '../events/reasons.ts';
 import { enhancedMeaning, replyReason } from './reasons.ts';
 import { TEXT_RULES } from './text-rules.ts';
 
-/** What a report can say; the other two types are our own doing. */
+/** What a report can say; the other two types come from us. */
 export type Finality = Extract<BounceType, 'permanent' | 'transient'>;
 
-/** How far the email had come when it was refused; null where nothing tells. */
+/** How far the email had got when it was refused; null: unknown. */
 export type Phase = 'connect' | 'mail' | 'rcpt' | 'data';
 
 /**
@@ -25,7 +25,7 @@ export interface Diagnosis {
   consequence: Consequence;
 }
 
-/** Longer replies repeat themselves; the rules cost 0.1 ms on this many characters. */
+/** Longer replies repeat themselves; the rules take 0.1 ms for this many characters. */
 const MOST_CHARS = 3000;
 
 /**
@@ -103,7 +103,7 @@ export function saysWhy(text: string): boolean {
   return TEXT_RULES.some((rule) => rule.pattern.test(words));
 }
 
-/** What decided; a bare reply code is the weakest. */
+/** What the decision rests on; a bare reply code is the weakest. */
 type Evidence = 'words' | 'code' | 'reply';
 
 function decideReason(
@@ -123,7 +123,7 @@ function decideReason(
   return { reason: reply === null ? 'other' : replyReason(reply), evidence: 'reply' };
 }
 
-/** No code at all: what comes back in words alone. */
+/** No code at all: only words came back. */
 function byWords(reason: Reason, words: string): Finality {
   if (
     /permanent(?:ly)? (?:error|fail|fatal|reject)|fail(?:ed|ure)?:? permanent|fatal error/.test(

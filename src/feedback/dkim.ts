@@ -15,7 +15,7 @@ const LEAST_RSA_BITS = 1024;
 
 interface Field {
   name: string;
-  /** With its line ends, as it came. */
+  /** With its line ends, as received. */
   raw: string;
 }
 
@@ -109,14 +109,14 @@ function senderDomain(fields: readonly Field[]): string | undefined {
 
 const fieldValue = ({ raw }: Field): string => raw.slice(raw.indexOf(':') + 1);
 
-/** `name=value; …` (RFC 6376 3.2); white space means nothing in the tags we read. */
+/** `name=value; …` (RFC 6376 3.2); white space is ignored in the tags we read. */
 function readTags(text: string): Map<string, string> {
   const tags = new Map<string, string>();
   for (const tag of text.split(';')) {
     const equals = tag.indexOf('=');
     const name = tag.slice(0, Math.max(equals, 0)).trim();
     if (name === '') continue;
-    // Twice is an error (3.2), and ours is never the reading that helps a forger.
+    // A repeated tag is an error (3.2), and we never choose the reading that helps a forger.
     if (tags.has(name)) return new Map();
     tags.set(name, tag.slice(equals + 1).replace(/\s+/g, ''));
   }
@@ -134,7 +134,7 @@ function isInTime(tags: ReadonlyMap<string, string>, nowMs: number): boolean {
 function isBody(tags: ReadonlyMap<string, string>, body: string): boolean {
   const [, how = 'simple'] = (tags.get('c') ?? 'simple/simple').split('/');
   if (how !== 'simple' && how !== 'relaxed') return false;
-  // RFC 6376 3.4.4: blanks at the end of a line go, others become one.
+  // RFC 6376 3.4.4: spaces at the end of a line are removed, others collapse into one.
   const lines = how === 'relaxed' ? body.replace(/[ \t]+/g, ' ').replaceAll(' \r\n', '\r\n') : body;
   let end = lines.length;
   while (lines.startsWith('\r\n', end - 2) && end >= 2) end -= 2;
@@ -197,7 +197,7 @@ interface Key {
   key: KeyObject;
 }
 
-/** A key record (3.6.1); undefined when it is revoked, for testing, or not a key. */
+/** A key record (3.6.1); undefined if it is revoked, for testing, or not a key. */
 function readKey(record: string): Key | undefined {
   const tags = readTags(record.slice(0, 8192));
   const algorithm = tags.get('k') ?? 'rsa';

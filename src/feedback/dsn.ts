@@ -25,16 +25,16 @@ export interface RecipientResult {
   status: string | null;
   bounce_type: Finality | null;
   reason: Reason | null;
-  /** What follows for the address; null unless it failed. */
+  /** What it means for the address; null unless it failed. */
   consequence: Consequence | null;
   smtp_response: string | null;
   /** Who wrote the report. */
   reporting_mta: string | null;
-  /** Who answered the one that wrote it. */
+  /** The server that answered the reporter. */
   remote_mta: string | null;
 }
 
-/** What a report says of one recipient, where it says less than a delivery status does. */
+/** What a report says about one recipient if it says less than a delivery status. */
 export function recipientResult(
   address: string | null,
   known: Partial<RecipientResult>,
@@ -75,7 +75,7 @@ export function readDsn(email: Email, notice: string): DeliveryStatus | null {
     : readStatus(parts.map((part) => partText(part)).join('\n\n'), notice);
 }
 
-/** Gateways rename what they do not know: in a report, what begins like a status part is one. */
+/** Gateways rename what they do not know: in a report, a part that begins like a status part is one. */
 function mislabelled(email: Email): Part[] {
   if (email.type !== 'multipart/report') return [];
   return email.parts.filter((part) => /^\s*reporting-mta:/i.test(partText(part, 1000)));
@@ -244,7 +244,7 @@ function phasesTold(notice: string, recipients: readonly Headers[]): Map<string,
     const phase = phaseIn(paragraph);
     if (phase === null) continue;
     const named = namedIn(paragraph, wanted);
-    // What names nobody speaks of the only one there is.
+    // A report that names nobody is about the only recipient there is.
     for (const address of named.size === 0 && wanted.size === 1 ? wanted : named) {
       if (!phases.has(address)) phases.set(address, phase);
     }

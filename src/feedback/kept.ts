@@ -8,7 +8,7 @@ import type { Received } from './received.ts';
 import type { EmailReference } from './return-path.ts';
 
 const KEPT_DAYS = 7;
-/** People look into it less often than complaints come. */
+/** People look at it less often than complaints arrive. */
 const KEPT_FOR_PEOPLE_DAYS = 30;
 /**
  * Anybody may write to the complaints mailbox; it must not fill the disk, and no network may fill
@@ -17,7 +17,7 @@ const KEPT_FOR_PEOPLE_DAYS = 30;
 const MOST_KEPT = 10_000;
 const MOST_OF_STRANGERS = 8000;
 const MOST_OF_A_NETWORK = 500;
-/** Spam to these addresses must not take the room of reports, nor the other way round. */
+/** Spam to these addresses must not use up the room for reports, or vice versa. */
 const MOST_FOR_PEOPLE = 2000;
 const MOST_BYTES = 128 * 1024;
 
@@ -48,12 +48,12 @@ export interface KeptEmail {
   size: number;
 }
 
-/** False when there is no room for more: whoever sent it may try again. */
+/** False if there is no room for more: the sender may try again. */
 export async function keepEmail(
   database: Database,
   email: {
     raw: Buffer;
-    /** What is known of it; of an email that could not be read, no report. */
+    /** What is known about it; no report if the email could not be read. */
     received: Pick<Received, 'subject' | 'fingerprint'> & Partial<Pick<Received, 'report'>>;
     why: ReasonToKeep;
     from: string;

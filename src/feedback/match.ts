@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 /** An email may wait a day in our queue and some more in the relay's. */
 const SENT_BEFORE_MS = 30 * HOUR_MS;
 const CLOCK_SKEW_MS = 10 * 60_000;
-/** SES tells of opens and complaints days later. */
+/** SES reports opens and complaints days later. */
 const RELAY_ID_MS = 72 * HOUR_MS;
 /**
  * Searches without the account cannot use its index. Anybody may send complaints, so such a search
@@ -25,7 +25,7 @@ const SEARCH_MS = 3000;
 export interface Matcher {
   /** What a token of ours in the report proves. */
   prove(report: Report): Subject | undefined;
-  /** What a reporter that is trusted means. */
+  /** The email that a trusted reporter refers to. */
   guess(report: Report, hints: { relayMessageId?: string }): Promise<Subject | undefined>;
 }
 
@@ -70,7 +70,7 @@ export function createMatcher(deps: {
   };
 }
 
-/** A relay's ids are its own business; one that it gave twice names nobody. */
+/** A relay chooses its own ids; one that it used twice identifies nothing. */
 const BY_RELAY_ID = `
   SELECT min(account_id) AS account_id, (array_agg(id))[1] AS id FROM messages
   WHERE relay_message_id = $1 AND id BETWEEN $2 AND $3 HAVING count(*) = 1`;

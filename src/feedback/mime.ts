@@ -67,7 +67,7 @@ export function readEmail(raw: Buffer): Email {
   };
   if (boundary === undefined) email.parts.push(leaf(text, top, text.length));
   else walkMultipart(text, top, boundary, email.parts);
-  // A boundary that never comes: the whole body is the notice.
+  // A boundary that never occurs: the whole body is the notice.
   if (email.parts.length === 0)
     email.parts.push({ ...leaf(text, top, text.length), type: 'text/plain' });
   return email;
@@ -242,7 +242,7 @@ function quotedPrintable(text: string): Buffer {
   return Buffer.from(plain, 'latin1');
 }
 
-/** Declared charset, else UTF-8, else Windows-1252: one of them always gives a text. */
+/** The declared charset, otherwise UTF-8, otherwise Windows-1252: one of them always works. */
 export function decodeText(bytes: Buffer, charset: string | undefined): string {
   const declared = charset?.toLowerCase() ?? '';
   if (declared !== '' && declared !== 'us-ascii' && declared !== 'utf-8') {
@@ -296,7 +296,7 @@ export function decoderOf(charset: string): Decoder | null {
 /** A header's value for people: raw UTF-8 (RFC 6532) and encoded words (RFC 2047) decoded. */
 export function headerText(value: string | undefined): string {
   if (value === undefined) return '';
-  // Most are, and need no decoding.
+  // Most are ASCII, and need no decoding.
   if (PLAIN.test(value) && !value.includes('=?')) return value;
   const text = decodeText(Buffer.from(value, 'latin1'), undefined);
   return text

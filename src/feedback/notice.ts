@@ -42,7 +42,7 @@ const ALONE =
 const HEADER =
   /^(received|return-path|message-id|from|to|subject|date|mime-version|dkim-signature|content-type|delivered-to|x-[\w-]{1,60}):/i;
 
-/** Line by line, so that the cost is the length of the text. */
+/** Line by line, so that the cost is linear in the length of the text. */
 function quoteStart(text: string): { from: number; to: number } {
   let run = 0;
   let runStart = 0;
@@ -87,7 +87,7 @@ function isRuled(line: string): boolean {
 
 const LINES = /^(?:br|p|div|tr|table|li|ul|ol|h\d|pre|title|blockquote)$/;
 
-/** Tags out, line breaks where blocks begin and end. */
+/** Removes tags; line breaks where blocks begin and end. */
 export function htmlText(html: string): string {
   const tokens = new Tokens(html);
   let text = '';

@@ -29,7 +29,7 @@ export interface Original {
   token: string | null;
   /** ENVID of RFC 3461, which is our message id too. */
   envelopeId: string | null;
-  /** To and Cc of the email, as far as they came back. */
+  /** To and Cc of the email, as far as they were returned. */
   recipients: string[];
   /** From and Return-Path: never the address that failed. */
   senders: string[];

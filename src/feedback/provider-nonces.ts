@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../store/pool.ts';
 
-/** Longer than any signature is believed. */
+/** Longer than any signature is accepted. */
 const KEPT_DAYS = 2;
 
 export async function isFirstOrSame(

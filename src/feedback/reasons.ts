@@ -4,7 +4,7 @@ import type { Reason } from '../events/reasons.ts';
 
 export interface CodeMeaning {
   reason: Reason;
-  /** False where servers use the code for everything, so that words in the reply count more. */
+  /** False if servers use the code for everything, so that the words of the reply count more. */
   specific: boolean;
 }
 

@@ -16,12 +16,12 @@ export interface Received {
   signatures: Signature[];
 }
 
-/** Reading took too long, or too much memory, and was given up. */
+/** Reading took too much time or memory and was stopped. */
 export interface Stopped {
   stopped: 'time' | 'memory';
 }
 
-/** What is read of the head for keeping. */
+/** How much of the header is read for keeping. */
 const HEAD_BYTES = 65_536;
 
 export function readReceived(input: {
@@ -37,7 +37,7 @@ export function readReceived(input: {
   };
 }
 
-/** Subject and fingerprint; of an email that could not be read, this is all there is. */
+/** Subject and fingerprint: all there is of an email that could not be read. */
 export function headOf(raw: Buffer): Pick<Received, 'subject' | 'fingerprint'> {
   const { headers, end } = readHeaders(raw.toString('latin1', 0, HEAD_BYTES), 0);
   const subject = headerText(headers.get('subject')?.[0]?.slice(0, 2000));
@@ -63,6 +63,6 @@ export function verifyReceived(input: {
   );
 }
 
-/** A Buffer comes out of a thread's post as plain bytes. */
+/** A Buffer posted by a thread arrives as plain bytes. */
 const bytesOf = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

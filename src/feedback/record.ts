@@ -44,7 +44,7 @@ const EARLY_WAIT_MS = 50;
 const LONGEST_EARLY_WAIT_MS = 500;
 const EARLY_TURNS = 24;
 
-/** A relay has a few connections: what comes over all of them goes together, not in two halves. */
+/** A relay uses a few connections: what arrives over all of them is written together, not in two halves. */
 const WORTH_ANOTHER_RECORD = 32;
 
 /** Reports that arrive together are written together. */
@@ -131,7 +131,7 @@ interface KnownEmail {
    */
   recipients: string[];
   stream: string;
-  /** Nothing is noted of it yet. */
+  /** Nothing is recorded about it yet. */
   queued: boolean;
   /**
    * So much is noted of it already that more would only be noise: somebody makes up reports about
@@ -152,7 +152,7 @@ async function knownEmails(
   const sorted = [...uuids].sort();
   const rows = await client.prepared<KnownEmail & { uuid: string }>(
     'reported-emails',
-    // The bounds keep the planner to the partitions of these days.
+    // The bounds limit the planner to the partitions of these days.
     `SELECT m.id AS uuid, m.recipients, coalesce(m.stream, '${DEFAULT_STREAM}') AS stream, m.status = 'queued' AS queued, m.last_sequence >= ${MOST_EVENTS_OF_A_MAIL} AS full
      FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
      JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4
@@ -292,7 +292,7 @@ function meaningOf(report: Report): 'complaint' | 'unsubscribe' | null {
   return type === 'not-spam' || type === 'auth-failure' ? null : 'complaint';
 }
 
-/** Complaints: the account does not write there again. */
+/** Complaints: the account no longer sends there. */
 function suppressionsOf(
   email: EmailReference,
   report: Report,

@@ -28,7 +28,7 @@ export function bareAddress(text: string): string | null {
 const OPENING = `"'([{`;
 const CLOSING = `"')]}:.`;
 
-/** By hand: an expression that ends with `+$` starts again at every sign of a long run. */
+/** By hand: an expression that ends with `+$` starts over at every character of a long run. */
 function trimmed(word: string, opening: string, closing: string): string {
   let start = 0;
   let end = word.length;

@@ -6,9 +6,9 @@ import type { Signature } from './dkim.ts';
 import type { Received, Stopped, verifyReceived } from './received.ts';
 
 export interface ReporterDeps {
-  /** As configured: `192.0.2.0/24`, `2001:db8::1`, `fbl.example`. */
+  /** As configured, such as `192.0.2.0/24`, `2001:db8::1`, `fbl.example`. */
   trusted: readonly string[];
-  /** The TXT records of a name; undefined when nobody could be asked. */
+  /** The TXT records of a name; undefined if no server could be asked. */
   lookUp: (name: string) => Promise<string[] | undefined>;
   /** received.ts, where it can be killed. */
   verify: (input: Parameters<typeof verifyReceived>[0]) => Promise<boolean | Stopped>;
@@ -18,7 +18,7 @@ export interface ReporterDeps {
 export interface Reporters {
   domains: readonly string[];
   isTrustedNetwork(address: string): boolean;
-  /** `unknown`: DNS was away, so it is worth another try. */
+  /** `unknown`: DNS did not answer, so it is worth another try. */
   vouchedFor(raw: Buffer, received: Received): Promise<boolean | 'unknown'>;
 }
 

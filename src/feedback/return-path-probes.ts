@@ -20,7 +20,7 @@ export interface SentProbe {
 
 const PREFIX = 'probe+';
 
-/** Answers the address to which the probe is sent. */
+/** Returns the address to which the probe is sent. */
 export async function noteProbe(
   database: Database,
   batch: string,
@@ -67,7 +67,7 @@ export async function findProbe(
 /** The last of a batch proves the domain's return path. */
 export async function noteReturn(database: Database, id: string): Promise<void> {
   await database.transaction(async (client) => {
-    // Two that come back at once: the later one must see the first.
+    // If two come back at once, the later one must see the first.
     await client.query(
       `SELECT FROM return_path_probes
        WHERE batch = (SELECT batch FROM return_path_probes WHERE id = $1) ORDER BY id FOR UPDATE`,

@@ -16,7 +16,7 @@ export interface EmailReference {
  */
 export type About = number | 'named' | 'only';
 
-/** An email, and what whoever speaks about it may say. */
+/** An email, and what a report about it may say. */
 export interface Subject {
   email: EmailReference;
   about: About;
@@ -45,7 +45,7 @@ export function copyToken(key: Buffer, email: EmailReference, place: number): st
   return toBase32(Buffer.concat([signed, macOf(key, signed)]));
 }
 
-/** What a token lets its bearer speak about, or undefined when we did not make it. */
+/** What a token lets its bearer report on; undefined if we did not issue it. */
 export function readCopyToken(key: Buffer, token: string, nowMs: number): Subject | undefined {
   const bytes = fromBase32(token.toLowerCase());
   if (bytes === undefined) return undefined;

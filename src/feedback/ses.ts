@@ -13,7 +13,7 @@ export type SesKind = 'delivery' | 'delay' | 'bounce' | 'complaint' | 'reject' |
 
 export interface SesEvent {
   kind: SesKind;
-  /** SES's own id of the email, which it answered when it took the email over. */
+  /** SES's own id for the email, which it returned when it accepted the email. */
   relayMessageId: string;
   /** What recordReport takes; for opens and clicks a report without recipients. */
   report: Report;
@@ -256,7 +256,7 @@ function bounces(body: SesBody): RecipientResult[] {
   });
 }
 
-/** SES took the email and found a virus in it: nobody gets it. */
+/** SES accepted the email and found a virus in it: nobody receives it. */
 function rejections(body: SesBody): RecipientResult[] {
   const said = body.reject?.reason ?? null;
   return body.mail.destination.map((address) =>

@@ -33,7 +33,7 @@ export interface SnsDeps {
   nowMs: () => number;
 }
 
-/** The message, when it is from one of our topics and signed by Amazon; else a Problem. */
+/** The message, if it is from one of our topics and signed by Amazon; otherwise throws a Problem. */
 export async function verifySns(deps: SnsDeps, body: string): Promise<SnsMessage> {
   const message = parseSns(body);
   if (!deps.topics.includes(message.TopicArn)) {
@@ -116,7 +116,7 @@ function isSignedBy(pem: string, message: SnsMessage, nowMs: number): boolean {
   }
 }
 
-/** Names and values a line each, in the order of the names; Subject only when there is one. */
+/** Names and values on a line each, sorted by name; Subject only if there is one. */
 export function canonicalString(message: SnsMessage): string {
   const names =
     message.Type === 'Notification'

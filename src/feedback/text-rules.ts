@@ -29,7 +29,7 @@ const USER = `(?:users?|recipients?|mail ?box(?:es)?|mail-box|accounts?|address(
 const NO = `(?:does ?n[o']t|do(?:es)? not|did not|is not|isn't|are not|was not|wasn't|not|can ?not be|could not be|couldn't be|no longer)`;
 
 export const TEXT_RULES: readonly TextRule[] = [
-  // The relay held it back itself: SES, SparkPost, Mailgun, SendGrid, Postmark.
+  // The relay itself held it back: SES, SparkPost, Mailgun, SendGrid, Postmark.
   strong(
     'suppressed',
     'suppression list',
@@ -111,7 +111,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     '(?:tls|starttls|encryption|encrypted connection|ssl)(?: is| connection)? (?:required|needed|mandatory)|must issue a starttls|requires (?:encryption|tls)|requires high-strength',
     'mta-sts|\\bdane\\b|tlsa-invalid|dnssec-invalid',
     'senders to use tls',
-    // The recipient or their organisation chose so.
+    // The recipient or their organisation decided so.
     'blocked by the recipient|recipient has blocked|user (?:refuses|refused|reject)|rejected by (?:the )?recipients?\\b|recipient refuses to accept',
     'recipient preferences|user rules|personal block|envelope blocked - user',
     '(?:blocked|managed) senders? (?:list|policy|entry)|block policy for (?:header|envelope)|senderfilterconfig',
@@ -222,7 +222,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     '(?:duplicate|multiple|two|more than one)[^.;]{0,30}?headers?\\b|(?:missing|no|without|lacks?) (?:a )?(?:valid )?(?:[^.;]{0,30}?)(?:from|message-id|date|subject|to):? header|encoded-word syntax|unicode character in|multiple addresses in from',
     'url (?:in|within|found)|blacklisted url|(?:链接|附件|内容|正文)…(?:拒绝|违规|非法|敏感)|schadsoftware|вирус|вредонос',
   ),
-  // Senders that are locked out, before mailboxes that are.
+  // Locked-out senders come before locked mailboxes.
   strong(
     'policy',
     '(?:local|security|organi[sz]ation(?:al)?|company|site|content|corporate) polic|polic(?:y|ies) (?:reasons?|restrictions?|violation|rejection)|(?:due to|by|of|violat\\w+|for)(?: our| a| the| recipient.s)? polic',

@@ -134,14 +134,14 @@ const uneven = /[\t\r\n\f\u200b\u00ad\ufeff]|\u034f| {2}/;
 
 /**
  * Columns a text takes, counted up to `enough`; characters of East Asian scripts and emoji take
- * two.
+ * two, accents and marks of direction none.
  */
 export function width(text: string, enough = LINE_WIDTH): number {
   if (/^[\x00-\u02ff]*$/.test(text)) return text.length;
   let columns = 0;
   for (const character of text) {
     if (columns > enough) break;
-    if (/\p{M}/u.test(character)) continue;
+    if (/[\p{M}\p{Cf}]/u.test(character)) continue;
     columns +=
       /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u.test(
         character,

@@ -51,7 +51,7 @@ async function readLarge(bytes: Buffer): Promise<unknown> {
   if (rest.length > MOST_REST_BYTES) {
     throw new Problem(
       'invalid',
-      `The body holds more than ${MOST_REST_BYTES / 1024 / 1024} MB of JSON besides its long strings. Send less.`,
+      `The body contains more than ${MOST_REST_BYTES / 1024 / 1024} MB of JSON besides its long strings. Send less.`,
     );
   }
   const text = rest.toString('utf8');
@@ -204,7 +204,7 @@ const tooDeep = (): Problem =>
 const tooMany = (): Problem =>
   new Problem(
     'invalid',
-    `The body holds more than ${MOST_VALUES.toLocaleString('en')} values and names of fields. Send fewer.`,
+    `The body contains more than ${MOST_VALUES.toLocaleString('en')} values and names of fields. Send fewer.`,
   );
 
 // ---- Long texts ---------------------------------------------------------------------------------
@@ -360,6 +360,6 @@ const isText = (text: string): boolean => text.isWellFormed() && !text.includes(
 const noText = (where: string, path = ''): Problem =>
   new Problem(
     'invalid',
-    `${where.slice(0, 200)} holds a NUL (\\u0000) or half of a surrogate pair, which is not valid text. Leave it out.`,
+    `${where.slice(0, 200)} contains a NUL (\\u0000) or half of a surrogate pair, which is not valid text. Leave it out.`,
     path === '' ? {} : { at: path.slice(0, 200) },
   );

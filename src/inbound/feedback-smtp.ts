@@ -162,7 +162,7 @@ function wrongAddress(session: SMTPServerSession): Error {
       );
 }
 
-/** Mailboxes that anybody may write to: for programs that complain, and for people. */
+/** Mailboxes that anyone may write to: for programs that complain, and for people. */
 type Mailbox = 'complaints' | 'people';
 
 /** What a recipient address lets its sender speak about, or whose it is; undefined: not ours. */
@@ -268,7 +268,7 @@ async function settle(
   const named = typeof addressed === 'object' ? addressed : undefined;
   if ('why' in received) return { subject: named, why: received.why };
   const { report } = received;
-  // Whatever else is written to people is for them, also what looks like a bounce.
+  // Anything else sent to these mailboxes is for people, even if it looks like a bounce.
   if (addressed === 'people' && report.kind !== 'arf') return { subject: named, why: 'for-people' };
   const saysSomething = report.recipients.length > 0;
   // Complaints come to one mailbox for all emails; a bounce has its own address, so one that comes

@@ -7,7 +7,7 @@ import { type TrackingDeps, tokenOf } from './tracking-request.ts';
 const HEADERS = {
   'content-type': 'image/gif',
   'content-length': PIXEL_GIF.length,
-  // Every opening is to be asked for again.
+  // Must be requested again at every opening.
   'cache-control': 'no-store, private',
   'x-robots-tag': 'noindex',
 };

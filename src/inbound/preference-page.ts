@@ -17,9 +17,9 @@ export interface PreferencePage {
   sender: string;
   branding: Branding;
   choices: Choice[];
-  /** They have left everything, also what comes later. */
+  /** They have left every stream, including later ones. */
   none: boolean;
-  /** Nothing is sent there at all, whatever is chosen here. */
+  /** Nothing at all is sent there, whatever is chosen here. */
   suppressed: boolean;
   /** They have just chosen. */
   saved: boolean;

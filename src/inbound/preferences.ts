@@ -60,7 +60,7 @@ async function choose(
   { choices }: PreferencePage,
   form: URLSearchParams,
 ): Promise<void> {
-  // Only what the page offers: a form that was made by hand leaves no streams that are not there.
+  // Only what the page offers: a hand-made form cannot leave streams that do not exist.
   const offered = (name: string) =>
     choices.map((it) => it.name).filter((stream) => form.getAll(name).includes(stream));
   const asked = offered('asked');

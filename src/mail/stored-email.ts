@@ -104,7 +104,7 @@ async function loadRows<Row extends Omit<EmailRow, StoredBody>>(
   const uuids = wanted.map((row) => bytesToUuid(row.messageId)).sort();
   return await database.prepared<Row>(
     name,
-    // The bounds keep the planner to the partitions of these days.
+    // The bounds limit the planner to the partitions of these days.
     `SELECT m.account_id AS "accountId", m.id AS uuid, m.door, m.recipients, m.subject, m.tags,
             m.template,
             m.scheduled_at AS "scheduledAt", c.head, ${columns},

@@ -121,7 +121,7 @@ async function requireWord(
   if ((await findAccountTemplate(database, accountId, slug)) !== undefined) return;
   throw new Problem(
     'conflict',
-    `There is a system template of the slug ${slug}: every send of it would use yours once it is published. ${another}, or set replaces_system to true if you want that.`,
+    `There is a system template with the slug ${slug}: every send that names it would use yours once it is published. ${another}, or set replaces_system to true if you want that.`,
     { at: 'replaces_system' },
   );
 }

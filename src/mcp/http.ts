@@ -124,7 +124,7 @@ function readKnownHost(host: string | undefined, known: string[]): string {
   if (host !== undefined && validateHostHeader(host, known).ok) return host;
   throw new Problem(
     'forbidden',
-    `The Host ${String(host).slice(0, 100)} is not one of this service. Set BASE_URL or MCP_ALLOWED_HOSTS to the name at which it is reached.`,
+    `The Host ${String(host).slice(0, 100)} is not a name of this service. Set BASE_URL or MCP_ALLOWED_HOSTS to the name at which it is reached.`,
   );
 }
 

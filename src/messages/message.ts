@@ -19,7 +19,7 @@ export interface Message {
   stream: string;
   door: Door;
   createdAt: string;
-  /** Not to be handed over before; null: at once. */
+  /** Not handed over before then; null: at once. */
   scheduledAt: string | null;
   /** Called back before anything of it was handed over; null: it was not. */
   cancelledAt: string | null;

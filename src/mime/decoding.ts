@@ -52,7 +52,7 @@ export function* textIn(bytes: Buffer, place: Place, from = 0): Generator<void, 
   return text;
 }
 
-/** Declared charset, else UTF-8, else Windows-1252: one of them always gives a text. */
+/** The declared charset, otherwise UTF-8, otherwise Windows-1252: one of them always works. */
 export function* textOfBytes(bytes: Buffer, charset?: string): Generator<void, string> {
   const declared = charset?.toLowerCase() ?? '';
   const isDeclared = declared !== '' && declared !== 'us-ascii' && declared !== 'utf-8';

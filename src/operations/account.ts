@@ -34,7 +34,7 @@ const account = z
         used: z.number().int().describe('How many of them are used.'),
         left: z.number().int().describe('How many are left.'),
         resets_at: z.string().describe('When the count resets: ISO 8601, UTC.'),
-        rate_per_second: z.number().int().describe('Send calls a second.'),
+        rate_per_second: z.number().int().describe('Send calls per second.'),
       })
       .describe('How much it may send.'),
     suspended: halt.describe('The operator stopped it; null: no.'),

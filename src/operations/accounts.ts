@@ -36,14 +36,14 @@ const figures = {
     .int()
     .min(0)
     .max(2_000_000_000)
-    .describe('Recipients a UTC day: to, cc and bcc together.'),
-  rate_per_second: z.number().int().min(1).max(1_000_000).describe('Send calls a second.'),
+    .describe('Recipients per UTC day: to, cc and bcc together.'),
+  rate_per_second: z.number().int().min(1).max(1_000_000).describe('Send calls per second.'),
   delivery_limit: z
     .number()
     .int()
     .min(0)
     .max(100_000)
-    .describe('Emails handed over at a time, over all processes; 0: no limit.'),
+    .describe('Emails handed over at a time, across all processes; 0: no limit.'),
   ramp_start: z
     .number()
     .int()
@@ -71,7 +71,7 @@ const account = z
     plan,
     ...figures,
     ...tracking,
-    used_today: z.number().int().describe('Recipients it wrote to today.'),
+    used_today: z.number().int().describe('Recipients it has sent to today.'),
     members: z.number().int().describe('How many people belong to it.'),
     created_at: z.string().describe('When it was created: ISO 8601, UTC.'),
     suspended: halt.describe('Its keys are refused; null: they are not.'),
@@ -130,7 +130,7 @@ export const accountsOperations = [
     name: 'create_account',
     title: 'Create an account',
     summary:
-      'Creates an account and, with `owner_email`, invites its owner. If no email can be sent, the answer holds the link: pass it on to the owner only. For operators only.',
+      'Creates an account and, with `owner_email`, invites its owner. If no email can be sent, the answer contains the link: pass it on to the owner only. For operators only.',
     effect: 'talks',
     scope: 'accounts:write',
     input: z.strictObject({

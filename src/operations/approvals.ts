@@ -61,8 +61,8 @@ const heldEmailInFull = heldEmail
     compared_with: z
       .object({
         sm_mail_id: z.string().describe('The last email of the same template.'),
-        added: z.array(z.string()).describe('Lines that it did not have.'),
-        removed: z.array(z.string()).describe('Lines that only it had.'),
+        added: z.array(z.string()).describe('Lines that the earlier email did not have.'),
+        removed: z.array(z.string()).describe('Lines that only the earlier email had.'),
       })
       .nullable()
       .describe('What reads differently; null: there is nothing to compare it with.'),

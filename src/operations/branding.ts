@@ -90,7 +90,7 @@ export const brandingOperations = [
       content_base64: z.string().describe('The file, base64.'),
       logo_inline: BRANDING_FIELDS.logo_inline
         .optional()
-        .describe('Carry it in every email. Left out: as it was.'),
+        .describe('Carry it in every email. If absent, unchanged.'),
       base_version: baseVersion,
     }),
     output: branding,

@@ -40,7 +40,7 @@ const record = z
       ),
     type: z.enum(['TXT', 'CNAME']).describe('Type of the DNS record.'),
     name: z.string().describe('Name of the DNS record.'),
-    value: z.string().describe('What it must hold.'),
+    value: z.string().describe('What it must contain.'),
     check: z
       .object({
         state: z
@@ -172,14 +172,14 @@ export const domainOperations = [
           .string()
           .nullable()
           .describe('The domain, or the one above it that has name servers; null: none was found.'),
-        name_servers: z.array(z.string()).describe('Who answers for the zone.'),
+        name_servers: z.array(z.string()).describe('Who hosts the zone.'),
         provider: z
           .object({
             name: z.string().describe('Name of the provider.'),
             url: z.string().describe('Where its records are edited.'),
           })
           .nullable()
-          .describe('Null: not one we know.'),
+          .describe('Null: not a provider we know.'),
         names: z
           .array(
             z.object({

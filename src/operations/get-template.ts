@@ -31,7 +31,7 @@ const output = z.strictObject({
         items: z
           .unknown()
           .optional()
-          .describe('Of an array: the type of its entries, or the fields that each has.'),
+          .describe('For an array: the type of its entries, or the fields that each has.'),
         description: z.string().describe('What it is for.'),
         example: z.unknown().optional().describe('A value that fits.'),
       }),

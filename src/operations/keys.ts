@@ -23,7 +23,7 @@ const rules = {
     .number()
     .int()
     .nullable()
-    .describe('Recipients a UTC day, below the account’s quota; null: no cap of its own.'),
+    .describe('Recipients per UTC day, below the account’s quota; null: no cap of its own.'),
   sandbox_only: z
     .boolean()
     .describe(
@@ -142,7 +142,7 @@ export const keyOperations = [
     name: 'create_key',
     title: 'Create an API key',
     summary:
-      'The answer holds the key itself, which is shown only once. You cannot give a key more rights than you have.',
+      'The answer contains the key itself, which is shown only once. You cannot give a key more rights than you have.',
     effect: 'changes',
     scope: 'keys:write',
     input: z.strictObject({

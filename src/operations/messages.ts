@@ -64,7 +64,7 @@ const pending = z.object({
   remaining: z.array(z.string()).describe('Recipients who are left.'),
   unknown: z
     .array(z.string())
-    .describe('Those of them of whom nobody knows whether the relay has the email.'),
+    .describe('Those for whom it is unknown whether the relay has the email.'),
   last_response: text.describe('What the relay said last.'),
   set_aside: text.describe('Why it is no longer tried; null: it is.'),
 });
@@ -92,7 +92,7 @@ const messageDetails = messageSummary
       .nullable()
       .describe('The API key it came through.'),
     relays: z.array(z.string()).describe('Names of the relays that took it.'),
-    relay_message_id: text.describe('Its id at the relay, once it took it.'),
+    relay_message_id: text.describe('Its id at the relay, once the relay has accepted it.'),
     delay: z
       .record(z.string(), z.unknown())
       .nullable()

@@ -128,7 +128,7 @@ const isGone = ({ detail }: Problem): Problem =>
 function tagIn(text: string): string {
   const marks = /^(?:W\/)?"?([\w-]+)"?$/.exec(text.trim())?.[1];
   if (marks !== undefined) return marks;
-  throw new Problem('stale', 'If-Match: pass the ETag that came with what you read.', {
+  throw new Problem('stale', 'If-Match: pass the ETag that you got with what you read.', {
     at: 'If-Match',
   });
 }

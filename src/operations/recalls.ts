@@ -12,7 +12,7 @@ import { operation, type Via } from './operation.ts';
 
 const queued = {
   sm_mail_id: z.string().describe('The message id.'),
-  status: z.literal('queued').describe('Nothing of it was handed over.'),
+  status: z.literal('queued').describe('None of it was handed over.'),
 };
 
 const scheduledAt = z

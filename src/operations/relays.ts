@@ -44,7 +44,7 @@ const rule = z
     recipient_domain: domain.optional().describe('The recipient’s domain.'),
   })
   .refine((one) => conditionsOf(one) > 0, 'give at least one condition')
-  .describe('Which email the relay is for: all that is given must be so.');
+  .describe('Which email the relay is for: every condition given must hold.');
 
 const limit = (most: number) => z.number().int().min(1).max(most).nullable();
 const settings = {
@@ -59,14 +59,18 @@ const settings = {
   connections: limit(1000).describe(
     'Connections of one delivery process; null: as RELAY_CONNECTIONS says.',
   ),
-  rate_per_second: limit(1_000_000).describe('Emails a second, over all processes; null: any.'),
-  daily_limit: limit(2_000_000_000).describe('Emails a UTC day, over all processes; null: any.'),
+  rate_per_second: limit(1_000_000).describe(
+    'Emails per second, across all processes; null: no limit.',
+  ),
+  daily_limit: limit(2_000_000_000).describe(
+    'Emails per UTC day, across all processes; null: no limit.',
+  ),
   enabled: z.boolean().describe('Whether email goes through it.'),
   rules: z
     .array(rule)
     .max(500)
     .describe(
-      'Email that one of them is about goes to this relay, and to others only when it cannot take it. The rule with the most conditions wins; equal ones share by weight.',
+      'Email that matches one of them goes to this relay, and to others only when it cannot take it. The rule with the most conditions wins; equal ones share by weight.',
     ),
 };
 
@@ -80,7 +84,7 @@ const change = {
   untested: z
     .boolean()
     .optional()
-    .describe('Saves the address although the relay cannot be reached now.'),
+    .describe('Saves the address even if the relay cannot be reached now.'),
 };
 
 const relay = z
@@ -110,7 +114,9 @@ const relay = z
       .describe('Emails that delivery processes took of the daily limit; null: it has none.'),
     state: z
       .enum(['up', 'down', 'mixed', 'unknown', 'disabled'])
-      .describe('How delivery processes find it. mixed: they differ. unknown: none runs.'),
+      .describe(
+        'Its state as delivery processes see it. mixed: they disagree. unknown: none is running.',
+      ),
     detail: z.string().nullable().describe('Why it is down.'),
   })
   .meta({ id: 'Relay' });
@@ -241,7 +247,7 @@ export const relayOperations = [
       if (others.length === 0 && deps.relayUrl === undefined && wish.into_sandbox !== true) {
         throw new Problem(
           'conflict',
-          `${wish.name} is the only relay. Without it the sandbox would capture all email, and nothing would be delivered. Add another one first or disable this one; or say into_sandbox.`,
+          `${wish.name} is the only relay. Without it the sandbox would capture all email, and nothing would be delivered. Add another one first or disable this one; or set into_sandbox.`,
         );
       }
       await deleteRelay(deps.database, wish.name);

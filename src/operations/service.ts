@@ -47,7 +47,7 @@ export const serviceOperations = [
           z.object({
             role: z.string().describe('The role.'),
             running: z.number().int().describe('Processes with it that were seen lately.'),
-            missing: z.boolean().describe('None runs, and one should.'),
+            missing: z.boolean().describe('None is running, and one should be.'),
             detail: z.string().describe('Its state, in a sentence.'),
           }),
         )

@@ -32,7 +32,10 @@ const stream = z
       .string()
       .nullable()
       .describe('When it was created: ISO 8601, UTC; null: it was always there.'),
-    archived_at: z.string().nullable().describe('Since when sends refuse it; null: it is in use.'),
+    archived_at: z
+      .string()
+      .nullable()
+      .describe('Since when sends that name it are refused; null: it is in use.'),
   })
   .meta({ id: 'Stream' });
 

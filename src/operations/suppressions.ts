@@ -121,7 +121,7 @@ export const suppressionOperations = [
     scope: 'suppressions:read',
     input: z.strictObject({
       address,
-      stream: stream.describe('Whether it may write through this stream; otherwise through any.'),
+      stream: stream.describe('Looks up this stream; by default, any stream.'),
     }),
     output: suppression,
     rest: { method: 'GET', path: '/v1/suppressions/{address}' },
@@ -202,7 +202,7 @@ export const suppressionOperations = [
     scope: 'suppressions:write',
     input: z.strictObject({
       address,
-      stream: stream.describe('Undoes its unsubscribing from this stream.'),
+      stream: stream.describe('Lifts the unsubscribe from this stream only.'),
     }),
     output: suppression,
     rest: { method: 'DELETE', path: '/v1/suppressions/{address}' },

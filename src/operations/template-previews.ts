@@ -58,7 +58,7 @@ export const shown = {
   draft: z
     .strictObject(draftInput)
     .optional()
-    .describe('Parts that are not saved, over those of the version.'),
+    .describe('Parts that are not saved; they replace those of the version.'),
   variables: variableValues().optional().describe('What it is filled with; its sample by default.'),
   locale: z
     .string()
@@ -78,7 +78,7 @@ export const previewOperations = [
       ...shown,
       variables_of: messageId
         .optional()
-        .describe('A message of a template, whose variables it is filled with instead.'),
+        .describe('A message made from the template, whose variables are used instead.'),
     }),
     output: renderedEmail
       .extend({
@@ -183,7 +183,7 @@ async function variablesOf(
   if (content.head.variables !== undefined) return content.head.variables;
   throw new Problem(
     'invalid',
-    `variables_of: no variables of ${id} are kept. It was not made from a template, or from more than 8 KB of variables.`,
+    `variables_of: the variables of ${id} were not kept. It was not made from a template, or had more than 8 KB of variables.`,
     { at: 'variables_of' },
   );
 }

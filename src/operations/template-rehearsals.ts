@@ -19,7 +19,7 @@ const rehearsedSend = z
   .object({
     sm_mail_id: z.string().describe('The message whose variables were used.'),
     created_at: z.string().describe('When it was accepted: ISO 8601, UTC.'),
-    recipients: z.array(z.string()).describe('Whom it went to.'),
+    recipients: z.array(z.string()).describe('Who it went to.'),
     subject_now: z
       .string()
       .nullable()
@@ -57,7 +57,7 @@ export const rehearseTemplate = operation({
       .number()
       .int()
       .describe(
-        'How many of the last emails it could not be tried on: variables are kept with the content, up to 8 KB.',
+        'How many of the last emails it could not be tried on, because their variables were not kept (they are kept with the content, up to 8 KB).',
       ),
   }),
   rest: { method: 'POST', path: '/v1/templates/{slug}/rehearse' },

@@ -82,7 +82,7 @@ const variable = z.object({
     .describe('What it must be; `url`: an http(s) address; `any`, the default, is not checked.'),
   items: entryShape
     .optional()
-    .describe('Of an array: the type of its entries, or the fields that each has.'),
+    .describe('For an array: the type of its entries, or the fields that each has.'),
   description: z.string().describe('What it is for.'),
   example: z.unknown().optional().describe('A value that fits.'),
 });

@@ -168,7 +168,7 @@ export const templateOperations = [
         .int()
         .min(1)
         .optional()
-        .describe('The version that what is not given is taken from; the newest by default.'),
+        .describe('The version that fields you leave out are taken from; the newest by default.'),
       publish: z
         .boolean()
         .default(false)

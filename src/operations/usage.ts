@@ -94,11 +94,11 @@ const analytics = z
 
 const usage = z
   .object({
-    limit: whole.describe('Recipients that the account may write to today (UTC).'),
-    used: whole.describe('How many it wrote to.'),
+    limit: whole.describe('Recipients that the account may send to today (UTC).'),
+    used: whole.describe('How many it has sent to.'),
     left: whole.describe('How many are left.'),
     resets_at: z.string().describe('When the quota resets: ISO 8601, UTC.'),
-    rate_per_second: z.number().describe('Send calls a second.'),
+    rate_per_second: z.number().describe('Send calls per second.'),
     has_sent: z.boolean().describe('Whether the account has ever sent anything itself.'),
     sender: z.string().nullable().describe('An address it can send from; null: none is verified.'),
     keys: whole.describe('API keys in use.'),
@@ -145,7 +145,11 @@ export const usageOperations = [
     effect: 'reads',
     scope: 'usage:read',
     input: z.strictObject({
-      days: whole.min(1).max(90).default(7).describe('Days, 1 to 90; one day comes by hours.'),
+      days: whole
+        .min(1)
+        .max(90)
+        .default(7)
+        .describe('Days, 1 to 90; one day is returned by the hour.'),
     }),
     output: statistics,
     rest: { method: 'GET', path: '/v1/statistics' },
@@ -175,7 +179,11 @@ export const usageOperations = [
     effect: 'reads',
     scope: 'usage:read',
     input: z.strictObject({
-      days: whole.min(1).max(90).default(7).describe('Days, 1 to 90; one day comes by hours.'),
+      days: whole
+        .min(1)
+        .max(90)
+        .default(7)
+        .describe('Days, 1 to 90; one day is returned by the hour.'),
       by: z.enum(DIMENSIONS).optional().describe('What the figures are broken down by.'),
     }),
     output: analytics,

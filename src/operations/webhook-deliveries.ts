@@ -27,7 +27,7 @@ export const delivery = z
     recipients: z
       .array(z.string())
       .describe('The recipients the event is about; empty: it is past its retention.'),
-    event_id: z.string().describe('Id of the event, the same over retries and replays.'),
+    event_id: z.string().describe('Id of the event, the same in retries and replays.'),
     event_type: hookType.describe('What happened.'),
     state: state.describe('pending: it will be retried. abandoned: the last retry failed.'),
     attempts: z.number().int().describe('How often it was tried.'),
@@ -201,7 +201,7 @@ export const webhookDeliveryOperations = [
       abandoned: z
         .boolean()
         .default(false)
-        .describe('Only deliveries that were abandoned, of whatever time.'),
+        .describe('Only deliveries that were abandoned, whenever that was.'),
       from: instant.optional().describe('Events since then; needed unless `abandoned` is given.'),
       until: instant.optional().describe('Events before then; now by default.'),
       event_types: eventTypes.optional(),
@@ -240,7 +240,7 @@ function selectionOf(
     if (other === undefined) return { endpointId, abandoned: true };
     throw new Problem(
       'invalid',
-      'abandoned stands alone: it means all deliveries that were given up. Leave from, until and event_types out, or leave abandoned out.',
+      'abandoned means every abandoned delivery, so it cannot be combined with from, until or event_types. Leave out one or the other.',
       { at: 'abandoned' },
     );
   }

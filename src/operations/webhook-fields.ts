@@ -7,6 +7,4 @@ export const endpointId = z.string().max(64).describe('Id of the endpoint.');
 export const hookType = z.enum(EVERY_HOOK_TYPE as [HookType]);
 export const eventTypes = z
   .array(hookType)
-  .describe(
-    'Which events; empty: all about messages. `subscription` comes only where it is named.',
-  );
+  .describe('Which events; empty: all about messages. `subscription` is sent only if it is named.');

@@ -116,7 +116,7 @@ export const webhookOperations = [
     name: 'create_webhook_endpoint',
     title: 'Add a webhook endpoint',
     summary:
-      'From now on the account’s events are posted there, signed. The answer holds the signing secret, which is shown only once.',
+      'From now on the account’s events are posted there, signed. The answer contains the signing secret, which is shown only once.',
     effect: 'talks',
     scope: 'webhooks:write',
     ofAllEmails: true,

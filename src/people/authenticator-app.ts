@@ -87,7 +87,7 @@ async function takeCode(
   if (secret === undefined) {
     throw new Problem(
       'unavailable',
-      'The secret of your authenticator app cannot be opened with this SECRET_KEY. Use a recovery code or a passkey, or ask an operator to reset your second factors.',
+      'The secret of your authenticator app cannot be decrypted with this SECRET_KEY. Use a recovery code or a passkey, or ask an operator to reset your second factors.',
     );
   }
   const step = stepOfCode(secret, code, clock.nowMs());

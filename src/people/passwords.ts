@@ -62,7 +62,7 @@ export function requireGoodPassword(password: string, email: string): void {
   if (length < SHORTEST || length > LONGEST) {
     throw new Problem(
       'invalid',
-      `password: it has ${length} characters; ${SHORTEST} to ${LONGEST} are needed. A few unrelated words are easy to remember.`,
+      `password: it has ${length} characters; it needs ${SHORTEST} to ${LONGEST}. A few unrelated words are easy to remember.`,
       { at: 'password' },
     );
   }

@@ -27,7 +27,7 @@ export interface Claim {
   rows: ClaimedMessage[];
   /** By the database's clock. */
   atMs: number;
-  /** Where the next round goes on. */
+  /** Where the next round continues. */
   lastLane: number;
   /**
    * There may be more that is ready and has room: another round is worth it at once. Otherwise
@@ -37,7 +37,7 @@ export interface Claim {
 }
 
 export interface Room {
-  /** Emails to take, roughly. */
+  /** Roughly how many emails to take. */
   most: number;
   /** The lane after which the round begins. */
   after: number;
@@ -47,7 +47,7 @@ export interface Room {
 
 /** By their numbers. What is captured meets nothing else on its way: there it is as any other. */
 const CLASS_NAMES = ['urgent', 'normal', 'bulk', 'normal'] as const;
-/** Served in one round; the next one goes on behind them. */
+/** Served in one round; the next one continues after them. */
 const LANES_A_ROUND = 32;
 
 interface ClaimedRow extends Omit<ClaimedMessage, 'messageId' | 'class'> {

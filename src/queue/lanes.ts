@@ -12,7 +12,7 @@ export type EmailClass = keyof typeof CLASSES;
 
 const FILLED_AT_A_TIME = 2000;
 
-/** Puts into their lanes emails whose time has come. Answers whether there may be more of them. */
+/** Puts emails whose time has come into their lanes. Returns whether there may be more. */
 export async function fillLanes(database: Database): Promise<boolean> {
   const [row] = await database.prepared<{ come: number }>(
     'fill-lanes',

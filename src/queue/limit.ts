@@ -51,7 +51,7 @@ export async function watchQueue(deps: {
     const before = grown;
     sizes = await sizesNow();
     known = [...sizes.values()].reduce((one, other) => sumShares(one, other), NONE);
-    // What came in while it looked may be counted twice until the next look, never not at all.
+    // What arrived during the count may be counted twice until the next one, but is never missed.
     grown = sumShares(grown, before, -1);
     if (full === (fullness() !== undefined)) return;
     full = !full;
@@ -61,7 +61,7 @@ export async function watchQueue(deps: {
     );
   }
 
-  /** Of a node that is away nothing new is known, and the others count all the same. */
+  /** Nothing new is known about a node that is away; the others still count. */
   async function sizesNow(): Promise<Map<string, QueueShares>> {
     const nodes = deps.database.nodes();
     const looks = await Promise.allSettled(nodes.map(({ database }) => sizeHere(database)));

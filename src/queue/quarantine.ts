@@ -38,14 +38,14 @@ export async function listSetAside(
 /** Before every id. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-/** Any other text would show the first page again and again. */
+/** Any other text would return the first page again and again. */
 export function isPlaceInList(after: string): boolean {
   const [since = '', id = '', ...rest] = after.split(' ');
   const isTime = !Number.isNaN(Date.parse(since));
   return isTime && readUuid('msg_', id) !== undefined && rest.length === 0;
 }
 
-/** Puts one back into its lane, or all. Answers how many. */
+/** Puts one back into its lane, or all. Returns how many. */
 export async function releaseSetAside(database: Database, uuid: string | 'all'): Promise<number> {
   const rows = await database.query(
     `UPDATE due_messages SET state = 'ready', reason = NULL, set_aside_at = NULL, deaths = 0, claims = claims + 1

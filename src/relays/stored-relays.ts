@@ -142,7 +142,7 @@ function openUrl(vault: Vault, name: string, sealed: Buffer): string {
   if (url !== undefined) return url.toString();
   throw new Problem(
     'unavailable',
-    `The address of the relay ${name} cannot be opened with this SECRET_KEY: it was sealed with another one, or changed since. Remove the relay and add it again.`,
+    `The address of the relay ${name} cannot be decrypted with this SECRET_KEY: it was encrypted with another one, or changed since. Remove the relay and add it again.`,
     { see: 'remove_relay' },
   );
 }

@@ -103,7 +103,7 @@ function refuseWhatWeHaveNot(given: z.output<typeof email>): void {
   if (when !== undefined && !/^\d{4}-\d\d-\d\d/.test(when)) {
     throw new Problem(
       'invalid',
-      `scheduled_at: "${when.slice(0, 50)}" is not understood: words such as "in 1 hour" are not read here. Give a time in ISO 8601, such as 2030-01-31T09:00:00Z.`,
+      `scheduled_at: "${when.slice(0, 50)}" is not a time: phrases such as "in 1 hour" are not supported here. Give a time in ISO 8601, such as 2030-01-31T09:00:00Z.`,
       { at: 'scheduled_at' },
     );
   }

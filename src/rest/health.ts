@@ -23,7 +23,7 @@ export interface HealthDeps {
   readyChecks: readonly ReadyCheck[];
   /** Called before /metrics answers, to bring gauges up to date. */
   refreshGauges: () => Promise<void>;
-  /** Whoever asks for metrics must show it; undefined: nobody has to. */
+  /** The token required for metrics; undefined: none is required. */
   metricsToken: string | undefined;
 }
 
@@ -72,7 +72,7 @@ const reasonOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? `${message} (${cause.message})` : message;
 
 /**
- * What others say, such as the database, names hosts, users and files: it is not for the network.
+ * What others report, such as the database, names hosts, users and files: it must not reach the network.
  */
 const publicReasonOf = (error: Error): string =>
   error instanceof Problem
@@ -80,7 +80,7 @@ const publicReasonOf = (error: Error): string =>
     : 'It is not ready. METRICS_PORT, the machine itself and the log say why.';
 
 async function answerMetrics(deps: HealthDeps): Promise<HttpAnswer> {
-  // Without the database the gauges stay as they were: the rest is wanted most just then.
+  // Without the database the gauges stay as they were; the other metrics matter most at that moment.
   await deps
     .refreshGauges()
     .catch((error) => deps.log.warn({ err: error }, 'gauges are out of date'));

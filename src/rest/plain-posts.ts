@@ -61,14 +61,14 @@ export function takePlainPosts(
       },
       checkDeadline: (now: number) => {
         if (answering || waitingSince === undefined || now - waitingSince < limits.headMs) return;
-        // Who has sent the head gets the time that a body is given.
+        // Whoever has sent the head gets the time that a body is given.
         if (held?.includes(HEAD_END)) leaveToNode();
         else refuseHalf(server, socket, 'ERR_HTTP_REQUEST_TIMEOUT');
       },
     };
 
     function onData(chunk: Buffer): void {
-      // Who sends on without waiting for answers, or without reading them, is not read any further.
+      // A client that keeps sending without waiting for answers, or without reading them, is not read any further.
       if (answering || socket.writableNeedDrain) putBack(chunk);
       else takeNext(held === undefined ? chunk : Buffer.concat([held, chunk]));
     }
@@ -133,7 +133,7 @@ export function takePlainPosts(
         else leaveToNode();
       },
       close: forget,
-      // Whoever hangs up need not be answered; the socket closes by itself.
+      // A client that hangs up gets no answer; the socket closes by itself.
       error: () => undefined,
     };
     connections.add(connection);
@@ -148,7 +148,7 @@ export function takePlainPosts(
     },
     Math.min(1000, limits.headMs / 2),
   );
-  // A server that could not listen is never closed, and must not keep the process.
+  // A server that could not listen is never closed, and must not keep the process alive.
   deadlines.unref();
   server.once('close', () => clearInterval(deadlines));
   server.off('connection', serveByNode!).on('connection', attend);
@@ -204,7 +204,7 @@ export function readPost(
   return { fields, body: bytes.subarray(begin, length), length };
 }
 
-/** Undefined: something in them is malformed or stands there twice. */
+/** Undefined: one of them is malformed or occurs twice. */
 function readFields(head: string, from: number): Fields | undefined {
   const fields = new Map<string, string>();
   FIELD.lastIndex = from;

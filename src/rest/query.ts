@@ -4,7 +4,7 @@ import type { z } from 'zod';
 
 type Values = Record<string, string | string[]>;
 
-/** What does not fit is left as it is: the schema then says what it wants. */
+/** What does not fit is left as it is: the schema then says what it expects. */
 export function readQuery(schema: z.ZodObject, query: Values): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => [name, convert(schema.shape[name], value)]),

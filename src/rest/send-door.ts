@@ -77,7 +77,7 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
     release = body.release;
     deps.loopWatch.note('send', caller.accountId);
     const json = readJson(body.bytes);
-    // Of 25 MB only what was read of them is kept while they are rendered and written.
+    // Only what was parsed from the 25 MB is kept while they are rendered and written.
     body = undefined;
     const input = readInput(sendEmail.input, json instanceof Promise ? await json : json);
     const { answer, limit, warnings } = await acceptSend(deps, caller, input, {
@@ -101,7 +101,7 @@ async function answerSend(deps: RestDeps, call: SendCall): Promise<HttpAnswer> {
   }
 }
 
-/** Adds to the headers it is given: they are made for this answer. */
+/** Adds to the given headers, which were created for this answer. */
 function answerJson(status: number, body: object, headers: Record<string, string>): HttpAnswer {
   headers['content-type'] = 'application/json; charset=utf-8';
   return { status, headers, text: JSON.stringify(body) };

@@ -58,7 +58,7 @@ function serve(server: FastifyInstance, deps: ServeDeps, operation: Operation): 
   server.route({
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
-    // Who asks, and what they may do, is judged before a byte of the body is read.
+    // Who asks, and what they may do, is checked before a byte of the body is read.
     onRequest: async (request, reply) => {
       request.admitted = await admit(deps, request, reply);
       requireScope(request.admitted.caller, operation.scope);
@@ -91,7 +91,7 @@ function serve(server: FastifyInstance, deps: ServeDeps, operation: Operation): 
 const wantsBytes = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.includes('application/octet-stream') ?? false;
 
-/** Whatever the sender called it, no browser is to show it as a page of ours. */
+/** Whatever the sender called it, no browser must show it as one of our pages. */
 function sendFile(reply: FastifyReply, file: Record<string, unknown>): FastifyReply {
   const { chunks, size } = file.content_base64 as Base64Text;
   return reply
@@ -155,7 +155,7 @@ function bodyOf({ rest }: Operation, { body }: FastifyRequest): Record<string, u
   throw new Problem('invalid', 'The body must be a JSON object.');
 }
 
-/** Whoever changes nothing relies on nothing that it could say. */
+/** A call that changes nothing does not depend on it. */
 function ifMatchIn(operation: Operation, request: FastifyRequest): string | undefined {
   const ifMatch = oneHeader(request, 'if-match');
   if (ifMatch === undefined || takesIfMatch(operation)) return ifMatch;

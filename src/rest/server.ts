@@ -19,7 +19,7 @@ import { serveOperations } from './serve-operations.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose body it is, where a door has found out; anybody's else. */
+    /** Whose body it is, if a door has found out; otherwise anyone's. */
     bodyOf: string | null;
     /** Through which door it came, and for which account, where that is known. */
     asker: { door: string; account?: number | undefined } | null;
@@ -96,7 +96,10 @@ function refuseNowhere(server: FastifyInstance): void {
     const [path, query] = request.url.split('?', 2);
     if (request.is404 || path!.includes('%00')) throw nothingAt(request);
     if (query?.includes('%00')) {
-      throw new Problem('invalid', 'The query holds a NUL (%00), which is not text. Leave it out.');
+      throw new Problem(
+        'invalid',
+        'The query contains a NUL (%00), which is not text. Leave it out.',
+      );
     }
   });
 }
@@ -171,7 +174,7 @@ const sendRefusal = (reply: FastifyReply, { status, headers, body }: Refusal): F
     .headers({ 'x-request-id': reply.request.id, ...headers })
     .send(body);
 
-/** Made once: anybody may ask for it, thousands of times over one connection. */
+/** Made once: anyone may ask for it, thousands of times over one connection. */
 function serveDocument(server: FastifyInstance, baseUrl: RestDeps['baseUrl']): void {
   let kept: { baseUrl: string; json: Promise<Buffer> } | undefined;
   const write = async (at: string): Promise<Buffer> =>

@@ -21,10 +21,10 @@ export interface BatchVia extends Pick<SendVia, 'door' | 'guardRepeats'> {
 }
 
 export interface AcceptedBatch {
-  /** For each email, in their order. Null: withheld, since another was refused. */
+  /** For each email, in order. Null: withheld, because another was refused. */
   answers: (SendAnswer | Problem | null)[];
   limit: LimitState | null;
-  /** What is wrong with any of those that were taken, each once. */
+  /** Warnings about those that were accepted, each once. */
   warnings: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export async function acceptBatch(
   return answerAll(deps, prepared, verdicts);
 }
 
-/** To be written, refused, or a repeat that is answered already. */
+/** To be written, refused, or a repeat that already has its answer. */
 type Prepared = PackedSend | Problem | Accepted;
 
 const isSend = (it: Prepared): it is PackedSend => !(it instanceof Problem || 'answer' in it);
@@ -106,7 +106,7 @@ async function orProblem<Result>(work: Promise<Result>): Promise<Result | Proble
 /** Bytes of texts that are made between two turns of the event loop. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** Long texts of all together become bytes before they are written, which is one piece of work. */
+/** The long texts of all emails are encoded before they are written, in one piece of work. */
 async function encodeInTurns(sends: readonly PackedSend[]): Promise<void> {
   if (sends.reduce((sum, { size }) => sum + size, 0) <= PIECE_BYTES) return;
   let sinceTurn = 0;
@@ -146,7 +146,7 @@ function answerAll(
   return { answers, limit, warnings: [...warnings] };
 }
 
-/** A batch larger than what may come at once never passes, however long one waits. */
+/** A batch larger than the burst allowance never passes, however long the caller waits. */
 function inBatch(problem: Problem, verdict: Verdict, count: number): Problem {
   if (verdict.kind !== 'over-rate') return problem;
   const { rate } = verdict.allowance;

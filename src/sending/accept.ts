@@ -69,11 +69,11 @@ export interface SendVia {
    * idempotency key.
    */
   guardRepeats?: boolean;
-  /** Refuse what the same key sent within a minute under another idempotency key. */
+  /** Refuse a send that the same key made within a minute under another idempotency key. */
   askRepeats?: boolean;
   /** Of a batch with one key for all of it; where the send has none of its own. */
   claim?: BatchClaim;
-  /** It is about logging in or danger, though no template says so: it is sent again. */
+  /** It is about signing in or security, although no template says so: it is a resend. */
   aboutAccess?: boolean;
   /** The request came as a whole email, which is kept as it came. */
   submitted?: Submitted;
@@ -92,7 +92,7 @@ export async function acceptSend(
   return answer(deps, prepared, await deps.batcher.add(prepared));
 }
 
-/** The service's own emails go on: links for a password, notices. */
+/** The service's own emails still go out: password links, notices. */
 export function requireNotPaused({ paused }: Caller, { door }: SendVia): void {
   if (paused !== null && door !== 'system') throw pausedProblem(paused);
 }
@@ -143,20 +143,20 @@ export async function prepareSend(
   return reason === null ? send : hold(send, reason);
 }
 
-/** Who gets it, and who and what stands in its header. */
+/** Who gets it, and what its header says. */
 function shownBy({ headers, recipients: { envelope, to, cc } }: Checked, { submitted }: SendVia) {
   if (submitted === undefined) return { envelope, named: [...to, ...cc], headers };
   const named = [...submitted.to, ...submitted.cc];
   return { envelope, named, headers: [...headers, ...submitted.unread] };
 }
 
-/** Stored as any other, and not due before a person has approved exactly this. */
+/** Stored like any other, but not due until a person has approved exactly this email. */
 function hold(send: PackedSend, reason: HeldReason): PackedSend {
   const sha256 = fingerprint({ ...send, recipients: send.envelope });
   return { ...send, approval: `${reason} ${sha256}` };
 }
 
-/** What a template carries goes the way of the sender's own images and files. */
+/** What a template carries is treated like the sender's own images and files. */
 function withFiles(checked: Checked, { files }: Content): Checked {
   if (files.length === 0) return checked;
   const carried = files.map((file) => ({ ...file, content: Buffer.from(file.content) }));
@@ -217,7 +217,7 @@ function claimOf(
   return guardRepeats ? guardAgainstRepeat(keyId ?? door, request) : null;
 }
 
-/** Whatever speaks against its time now, a repeat is answered as the first was. */
+/** Even if its time is no longer valid, a repeat gets the same answer as the first send. */
 async function checkSchedule(
   deps: AcceptDeps,
   { accountId }: Caller,
@@ -346,7 +346,7 @@ function pack(
   };
 }
 
-/** About logging in and about danger: nobody can wait for these. */
+/** About signing in and security: these cannot wait. */
 const isAboutAccess = (via: SendVia, { category }: Content): boolean =>
   via.door === 'system' || via.aboutAccess === true || isAbout(category);
 
@@ -368,7 +368,7 @@ function classOf(
   return kind === 'broadcast' ? 'bulk' : 'normal';
 }
 
-/** One attachment is passed on as it is: 20 MB are not copied for nothing. */
+/** A single attachment is passed on as it is: no need to copy 20 MB. */
 function joinBytes(attachments: Attachment[]): Buffer | null {
   if (attachments.length === 0) return null;
   if (attachments.length === 1) return attachments[0]!.content;

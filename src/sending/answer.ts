@@ -12,13 +12,13 @@ import type { PackedSend } from './packed-send.ts';
 import type { SendAnswer } from './request.ts';
 import { heededStream, readHead } from './stored-head.ts';
 
-/** The answer, with how the daily quota stands for the doors that show it. */
+/** The answer, with the state of the daily quota for the doors that show it. */
 export interface Accepted {
   answer: SendAnswer;
   /** The answer is that of an earlier send; nothing was queued now. */
   repeated: boolean;
   limit: LimitState | null;
-  /** What is wrong with it though it was taken, for the doors that show it. */
+  /** Warnings about it although it was accepted, for the doors that show them. */
   warnings: readonly string[];
   /** What was queued or held now; absent: an earlier send answered. */
   send?: PackedSend;

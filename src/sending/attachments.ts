@@ -10,7 +10,7 @@ export interface Attachment {
   content: Buffer;
   /** It is inside the HTML, which shows it by this name. */
   contentId?: string;
-  /** Shown below the text, where it could be a file to open. */
+  /** Shown below the text instead of as a file to open. */
   inline?: true;
 }
 

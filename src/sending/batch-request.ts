@@ -29,7 +29,7 @@ const recipient = sendRequest.partial().extend({
 
 export const batchRequest = z.strictObject({
   emails: listOf(batchEmail, { id: 'BatchEmail', oneOf: Object.values(EITHER_BODY) }).describe(
-    'The emails, each as `POST /v1/send` takes it. No other field may be beside them but `validation`.',
+    'The emails, each as `POST /v1/send` takes it. No other field may be given with them, except `validation`.',
   ),
   recipients: listOf(recipient, { id: 'BatchRecipient' }).describe(
     'Or one email for many: each of these gets their own email, from the fields beside this list. A field here replaces the common one; `variables` are merged over the common ones.',
@@ -79,7 +79,7 @@ export type BatchEmail = z.output<typeof batchEmail>;
 export interface ListedEmails {
   /** What the list is called, for paths into it. */
   name: 'emails' | 'recipients';
-  /** As they were written; not looked at yet. */
+  /** As they were written; not checked yet. */
   emails: unknown[];
 }
 
@@ -105,7 +105,7 @@ export function listedEmails(batch: BatchRequest): ListedEmails {
   return { name: 'recipients', emails: recipients.map((each) => personalised(common, each)) };
 }
 
-/** What is not an object is left as it is, for whoever reads it to say so. */
+/** Anything that is not an object is left as it is; its reader reports it. */
 function personalised(common: object, each: unknown): unknown {
   if (typeof each !== 'object' || each === null || Array.isArray(each)) return each;
   const { to, variables, ...own } = each as Record<string, unknown>;
@@ -135,7 +135,7 @@ const batchError = z
     index: z.number().int().describe('Which email of the batch, from 0.'),
     detail: z.string().describe('What is wrong and what to do about it.'),
     code: z.string().describe('The kind of problem, as for a refused send.'),
-    faults: z.array(fault).describe('What is wrong where, when something in the email is.'),
+    faults: z.array(fault).describe('The fields at fault, if any, and what is wrong with each.'),
   })
   .meta({ id: 'BatchError' });
 

@@ -13,7 +13,7 @@ export function requireModestCopies(common: object, count: number): void {
   if (lengthIn(common) * count > MOST_BATCH_BYTES) throw tooMuch();
 }
 
-/** Takes the size of each email that is made; a Problem for those that are too much. */
+/** Counts the size of each email that is made; throws a Problem for those beyond the limit. */
 export function countBytes(): (size: number) => void {
   let bytes = 0;
   return (size) => {
@@ -22,7 +22,7 @@ export function countBytes(): (size: number) => void {
   };
 }
 
-/** Of all texts in it, files among them. */
+/** Of all text in it, files included. */
 function lengthIn(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
@@ -32,5 +32,5 @@ function lengthIn(value: unknown): number {
 const tooMuch = (): Problem =>
   new Problem(
     'invalid',
-    `The emails of this batch hold more than ${MOST_BATCH_BYTES / 1024 / 1024} MB together. Send them in several batches, or send links instead of files.`,
+    `The emails of this batch are larger than ${MOST_BATCH_BYTES / 1024 / 1024} MB together. Send them in several batches, or send links instead of files.`,
   );

@@ -46,7 +46,7 @@ export function openBatcher(deps: {
   metrics: Metrics;
   /** Asked once per batch: is the relay's circuit open? */
   relayIsDown: () => boolean;
-  /** Asked once per batch: may no more email wait? */
+  /** Asked once per batch: is the queue full? */
   queueIsFull?: () => boolean;
   /** The database's clock, where batches must not be accepted late. */
   databaseNowMs?: () => number;
@@ -72,7 +72,7 @@ export function openBatcher(deps: {
       write: async ([request]) => [await write(request!.sends, request!.whole)],
     });
   const together = oneByOne(2);
-  // Beside the others: nobody waits until 25 MB are on disk.
+  // Alongside the others: nobody waits until 25 MB are on disk.
   const large = oneByOne(1);
   return {
     add: (send) =>
@@ -87,7 +87,7 @@ export function openBatcher(deps: {
 
   async function write(sends: readonly PackedSend[], whole = false): Promise<Verdict[]> {
     const relayDown = deps.relayIsDown() && !sends.every(isCaptured);
-    // What is captured needs no relay, and goes by itself while there is none.
+    // Captured email needs no relay, and is written separately while there is none.
     if (relayDown && sends.some(isCaptured)) return await writeApart(sends);
     try {
       const closed = relayDown ? 'relay-down' : deps.queueIsFull?.() ? 'queue-full' : null;
@@ -195,7 +195,7 @@ async function acceptSends(
   );
 }
 
-/** How the allowance of one account stands after the batch. */
+/** What is left of one account's allowance after the batch. */
 interface AllowanceRow {
   n: null;
   account_id: number;
@@ -229,7 +229,7 @@ function toVerdict(
     case 'over-cap':
       return { kind: 'over-cap', retryAfterSeconds: row.retry_after!, capLeft: row.cap_left! };
     case 'relay-down':
-      // The statement knows that nothing new is taken, not why.
+      // The statement knows that nothing new is accepted, but not why.
       return { kind: closed ?? 'relay-down' };
     default:
       return { kind: row.verdict };

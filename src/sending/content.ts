@@ -23,7 +23,7 @@ export interface Content {
   stream: string | null;
   /** What the template was filled with, as JSON; null: nothing that is kept. */
   variables: string | null;
-  /** What it was asked to be written in; null: nothing. */
+  /** The language that was asked for; null: none. */
   locale: string | null;
 }
 
@@ -159,7 +159,7 @@ async function renderContent(
     subject: request.subject,
     text: request.text,
   });
-  // Templates like to leave line breaks around a subject; a header has none.
+  // Templates often leave line breaks around a subject; a header must not have any.
   const subject = rendered.subject.replace(/\s+/g, ' ').trim();
   if (subject === '') {
     throw new Problem(

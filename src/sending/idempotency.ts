@@ -33,7 +33,7 @@ const GUARD_SECONDS = 60;
 export function readIdempotencyKey(
   { key, name }: Pick<IdempotencyClaim, 'key' | 'name'>,
   request: SendRequest,
-  /** How long the email is to wait before it goes out. */
+  /** How long the email waits before it goes out. */
   waitsMs = 0,
 ): IdempotencyClaim {
   requireGoodKey(key, name);
@@ -50,7 +50,7 @@ function requireGoodKey(key: string, name: string): void {
   }
 }
 
-/** A day from when the email goes out. */
+/** One day after the email goes out. */
 export const keepFor = (claim: BatchClaim, waitsMs: number): IdempotencyClaim => ({
   ...claim,
   keptSeconds: KEPT_SECONDS + Math.ceil(Math.max(0, waitsMs) / 1000),
@@ -99,7 +99,7 @@ export async function findEarlier(
   return row?.uuid;
 }
 
-/** Under a key that nobody can choose: control characters are refused above. */
+/** Under a key that no caller can choose: control characters are refused above. */
 export function guardAgainstRepeat(keyId: string, request: SendRequest): IdempotencyClaim {
   const requestHash = hashOfRequest(request, keyId);
   return {

@@ -2,7 +2,7 @@
 // template is tried on them before it is published. Before it: content.ts has rendered them. After
 // it: operations/template-rehearsals.ts.
 
-/** More than nearly every email has. What is longer would cost accepting too much, and is not kept. */
+/** Enough for nearly every email. Anything longer would slow accepting down, and is not kept. */
 const MOST_CHARACTERS = 8192;
 
 /** As JSON; null: there are none, they are too long, or JSON cannot say them (large integers). */

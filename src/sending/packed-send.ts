@@ -31,11 +31,11 @@ export interface PackedSend {
   size: number;
   class: EmailClass;
   idempotency: IdempotencyClaim | null;
-  /** Recipients a day that the API key may write to; null: only the account's quota counts. */
+  /** Recipients per day that the API key may send to; null: only the account's quota counts. */
   keyCap: number | null;
   /** Captured instead of handed to the relay. */
   sandbox?: boolean;
-  /** Not to be handed over before; null: at once. */
+  /** Not handed over before then; null: at once. */
   scheduledAtMs: number | null;
   /** Why it waits for a person, and its fingerprint; null: it does not. */
   approval: string | null;

@@ -37,7 +37,7 @@ export async function requireNoTwin(
   if (twin === undefined) return;
   throw new Problem(
     'conflict',
-    `The same email went to the same recipients less than a minute ago, as ${showUuid('msg_', twin.uuid)}. Nothing was sent now. If you really want two, say so with allow_duplicate.`,
+    `The same email went to the same recipients less than a minute ago, as ${showUuid('msg_', twin.uuid)}. Nothing was sent now. If you really want two, set allow_duplicate.`,
   );
 }
 

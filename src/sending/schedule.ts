@@ -6,15 +6,15 @@ import { Problem } from '../errors.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 export const MOST_DAYS_AHEAD = 30;
-/** What clocks may differ by, and what a call may take. */
+/** How much clocks may differ and how long a call may take. */
 const LEEWAY_MS = MINUTE_MS;
 const LONGEST_QUOTE = 64;
 
-// RFC 3339 5.6, where T and Z may be written small.
+// RFC 3339 5.6, in which T and Z may be lower-case.
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,30}))?(?:([Zz])|([+-])(\d\d):(\d\d))?$/;
 
-/** The instant in milliseconds, or the Problem that it is none. */
+/** The instant in milliseconds; throws a Problem if it is not a time. */
 export function readInstant(path: string, text: string): number {
   const parts = INSTANT.exec(text);
   if (parts === null) throw unreadable(path, text);
@@ -27,7 +27,7 @@ export function readInstant(path: string, text: string): number {
     throw unreadable(path, text);
   }
   const dayMs = Date.parse(`${year}-${month}-${day}T00:00:00Z`);
-  // Date.parse takes the 30th of February for the 2nd of March.
+  // Date.parse reads 30 February as 2 March.
   if (new Date(dayMs).getUTCDate() !== Number(day)) throw unreadable(path, text);
   const offsetMs = (offset.hour * 60 + offset.minute) * MINUTE_MS * (sign === '-' ? -1 : 1);
   const minuteMs = dayMs + (ofDay.hour * 60 + ofDay.minute) * MINUTE_MS - offsetMs;
@@ -39,7 +39,7 @@ export function readInstant(path: string, text: string): number {
 const isLeapSecond = (second: number, minuteMs: number): boolean =>
   second === 60 && (minuteMs + MINUTE_MS) % DAY_MS === 0;
 
-/** Not in the past, and no later after the email was accepted than it is kept for. */
+/** Not in the past, and no later than the email is kept. */
 export function requireAhead(
   path: string,
   scheduledAtMs: number,

@@ -89,7 +89,7 @@ export async function readAttachment(
   return { ...wanted, content };
 }
 
-/** None when they have been removed since. */
+/** None if they have been removed since. */
 async function readBytes(
   database: Database,
   accountId: number,

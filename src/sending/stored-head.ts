@@ -36,10 +36,10 @@ export interface StoredMime {
   sevenBit: boolean;
 }
 
-/** About logging in, about danger, or from the service itself: it reaches who left every stream. */
+/** About signing in, security, or from the service itself: it reaches even people who left every stream. */
 export const isAboutAccess = ({ keepLinks }: StoredHead): boolean => keepLinks === true;
 
-/** Whose leaving keeps it from a recipient; null: it must reach them, whatever they have left. */
+/** The stream whose unsubscribes apply to it; null: it must reach everyone, whatever they have left. */
 export const heededStream = (head: StoredHead, stream: string): string | null =>
   isAboutAccess(head) ? null : stream;
 
@@ -83,7 +83,7 @@ interface Written
 /** The address, or name and address; in the first form the Mailbox. */
 type WrittenMailbox = string | [name: string, address: string] | Mailbox;
 
-/** `variables` is JSON already (kept-variables.ts), and not written twice. */
+/** `variables` is already JSON (kept-variables.ts) and is not encoded twice. */
 export function writeHead(
   head: Omit<StoredHead, 'variables'>,
   variables: string | null = null,
@@ -105,13 +105,13 @@ export function writeHead(
   return variables === null ? json : `${json.slice(0, -1)},"variables":${variables}}`;
 }
 
-/** The oldest that says it all, so that older processes beside this one can read it. */
+/** The oldest form that can express it, so that older processes running beside this one can read it. */
 function versionOf({ mime, attachments }: Omit<StoredHead, 'variables'>): number {
   if (mime !== undefined) return 5;
   return attachments.some((it) => it.contentId !== undefined || it.inline) ? 4 : 3;
 }
 
-/** Throws when it is damaged, or of a form that only a newer program knows. */
+/** Throws if it is damaged, or of a form that only a newer version knows. */
 export function readHead(bytes: Buffer): StoredHead {
   const { v, from, to, cc, replyTo, headers, attachments, ...marks } = parse(bytes);
   if (from == null || !Array.isArray(to)) throw new Error('The stored head is damaged.');
@@ -143,7 +143,7 @@ function writeMailbox({ name, address }: Mailbox): WrittenMailbox {
   return name === '' ? address : [name, address];
 }
 
-/** It was checked when it came in; here it is only taken apart again. */
+/** It was checked when it arrived; here it is only split again. */
 function readMailbox(written: WrittenMailbox): Mailbox {
   if (typeof written === 'object' && !Array.isArray(written)) return written;
   const [name, address] = typeof written === 'string' ? ['', written] : written;

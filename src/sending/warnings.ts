@@ -6,13 +6,13 @@ import type { StreamKind } from '../messages/stream.ts';
 import type { PackedSend } from './packed-send.ts';
 
 export interface WarningDeps {
-  /** Recipients reach us, so that emails of streams that can be left say how. */
+  /** Recipients can reach us, so emails of streams that can be left say how. */
   linksWork: () => boolean;
   /** lint/lint.ts, within what the account may ask of the threads; undefined: it was stopped. */
   lint: (accountId: number, email: LintedEmail) => Promise<LintFinding[] | undefined>;
 }
 
-/** More would be stopped half-way, and stand twice in memory until then. */
+/** More would be stopped halfway, and be in memory twice until then. */
 const MOST_LINTED_BYTES = 10_000_000;
 const UNCHECKED = 'unchecked: the email takes too long to look through.';
 
@@ -25,7 +25,7 @@ export async function warningsOn(
   about: { stream: { kind: StreamKind }; headers: readonly (readonly [string, string])[] },
 ): Promise<string[]> {
   const warnings = unaligned === null ? [] : [`unaligned: ${unaligned}`];
-  // An email that came whole has its parts in its bytes.
+  // The parts of an email that arrived whole are in its bytes.
   if (!lintSends || (html === null && text === null)) return warnings;
   if ((html?.length ?? 0) + (text?.length ?? 0) > MOST_LINTED_BYTES)
     return [...warnings, UNCHECKED];

@@ -21,14 +21,14 @@ export interface Circuit {
    * Sends should be refused. True while half-open too: nothing has shown yet that the relay works.
    */
   isOpen(): boolean;
-  /** Closed, but the last thing that was tried failed: worth a probe soon. */
+  /** Closed, but the last attempt failed: worth a probe soon. */
   isInDoubt(): boolean;
   isOnTrial(): boolean;
   /** Until the next probe while open. */
   probeInMs(): number;
   /** The wait is over; the caller that is told true makes the one probe. */
   takeProbe(): boolean;
-  /** It did not get through: if emails hung, they hung because the relay is away. */
+  /** The probe failed: if emails hung, it was because the relay is away. */
   probeFailed(): void;
   /** A session is open: connect, TLS, greeting, EHLO and AUTH went well. */
   reached(): void;
@@ -38,12 +38,12 @@ export interface Circuit {
   fault(): void;
   /** An email got no answer for longer than the relay usually needs. */
   hang(): void;
-  /** Proof enough by itself: nothing at all is heard of the relay. */
+  /** Proof enough by itself: there is no sign of the relay at all. */
   trip(): void;
 }
 
 export interface CircuitOptions {
-  /** Milliseconds of a monotonic clock: a wall clock that is set back would keep it open. */
+  /** Milliseconds of a monotonic clock: a wall clock that was set back would keep it open. */
   now?: () => number;
   random?: () => number;
   /** In a row, without a success between. Default 3. */
@@ -70,7 +70,7 @@ export function createCircuit(options: CircuitOptions = {}): Circuit {
   let probedAt = 0;
   let probeAt = 0;
 
-  /** By a fifth to either side, so that many processes do not knock together. */
+  /** By a fifth either way, so that many processes do not probe at the same time. */
   function open(fromMs: number): void {
     state = 'open';
     probeAt = fromMs + waitMs * (0.8 + 0.4 * random());

@@ -67,7 +67,7 @@ function xtext(text: string): string {
   return encoded;
 }
 
-/** Addresses come parsed; this is the last line of defence before they are in a command. */
+/** Addresses arrive parsed; this is the last check before they are put into a command. */
 function checked(address: string): string {
   if (/[\s<>\p{Cc}]/u.test(address))
     throw new TypeError('an envelope address contains a forbidden character');

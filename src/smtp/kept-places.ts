@@ -3,14 +3,14 @@
 // them is answered, which a slow relay takes its time for.
 import type { Job } from './relay-hangs.ts';
 
-/** The others cost a lone backlog at most this part of its rate. */
+/** Reserved places cost a lone backlog at most this share of its rate. */
 const KEPT_PART = 1 / 8;
 
 export function keepPlaces(places: number) {
   const kept = Math.floor(places * KEPT_PART);
   const talks = new Map<number, number>();
   let first: number | undefined;
-  /** Where there is but one account, nothing is kept for others. */
+  /** If there is only one account, nothing is reserved for others. */
   let hasSeveral = false;
 
   const isNew = ({ lane }: Job): boolean => lane === undefined || !talks.has(lane);
@@ -27,7 +27,7 @@ export function keepPlaces(places: number) {
       if (left === 0) talks.delete(lane);
       else talks.set(lane, left);
     },
-    /** Who may have one of the last places; undefined: everybody. */
+    /** Who may have one of the last places; undefined: everyone. */
     whoFits: (free: number): ((job: Job) => boolean) | undefined =>
       hasSeveral && free <= kept ? isNew : undefined,
   };

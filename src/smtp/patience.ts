@@ -10,15 +10,15 @@ export const BEAT_MS = 100;
 
 const LEAST_BEATS = 10;
 const LEAST_DOUBT_BEATS = 3;
-/** More than this is not a habit of a relay's. */
+/** No relay is normally slower than this. */
 const LONGEST_HABIT_BEATS = 50;
 
 export interface Patience {
-  /** So long a silence is a hang. */
+  /** A silence of this length is a hang. */
   beats(): number;
-  /** So long a silence is worth a probe. */
+  /** A silence of this length is worth a probe. */
   doubtBeats(): number;
-  /** The relay answered after so long a silence. */
+  /** The relay answered after a silence of this length. */
   learn(beats: number): void;
 }
 

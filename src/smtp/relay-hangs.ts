@@ -13,7 +13,7 @@ export interface Job {
   chunks: readonly Buffer[];
   /** Whose email it is, where others must not wait for all of theirs. */
   lane: number | undefined;
-  /** Asked when a session takes it: the worker's lease may have ended meanwhile. */
+  /** Asked when a session takes it: the worker's lease may have ended in the meantime. */
   stillWanted: () => boolean;
   settle: (handOver: HandOver) => void;
   reject: (bug: unknown) => void;
@@ -33,7 +33,7 @@ export interface Line {
   answeredThen: number;
   /** Its email was counted as hanging. */
   counted: boolean;
-  /** It has no place any more. */
+  /** It no longer has a place. */
   hung: boolean;
 }
 
@@ -49,7 +49,7 @@ const ELSEWHERE_BEATS = 10 * PLACE_BEATS;
 /** While it takes content, thirty: over a slow line the system tells of it in large steps. */
 const STALLED_BEATS = 3 * ELSEWHERE_BEATS;
 const HUNG_PER_PLACE = 3;
-/** So many emails of one destination may hang before it has to leave places to others. */
+/** How many emails of one destination may hang before it has to leave places to others. */
 const DESTINATION_HANGS = 3;
 /** A relay needs time for the content before it can answer: one beat more for every 25 KB. */
 const BYTES_A_BEAT = 25_000;
@@ -78,7 +78,7 @@ export function watchForHangs(
   let beating: NodeJS.Timeout | undefined;
   let stopping = false;
 
-  /** What moves is not looked at while it moves: an email that goes through pays nothing. */
+  /** Sessions that make progress are not checked: an email that goes through costs nothing. */
   function beat(): void {
     let heard = false;
     let talking = false;
@@ -115,7 +115,7 @@ export function watchForHangs(
     if (line.silent++ === 0) line.answeredThen = answered;
     line.longest = Math.max(line.longest, line.silent);
     if (line.silent >= PLACE_BEATS && !line.hung) takePlaceFrom(line, job);
-    // One or two of them open no circuit, and would wait for minutes.
+    // One or two do not open the circuit, and would otherwise wait for minutes.
     const elsewhere = line.session.bodyBegun ? STALLED_BEATS : ELSEWHERE_BEATS;
     if (line.silent >= elsewhere && pool.hasOther()) cutUnlessSent(line);
     if (health === undefined || line.counted) return;
@@ -124,7 +124,7 @@ export function watchForHangs(
     const extra = line.session.bodyBegun ? sizeOf(job) / BYTES_A_BEAT : 0;
     if (line.silent < health.answers.beats() + extra) return;
     line.counted = true;
-    // Where others are answered meanwhile, it is the email that hangs and not the relay.
+    // If others are answered in the meantime, the email hangs and not the relay.
     if (line.answeredThen === answered) health.hung();
   }
   function takePlaceFrom(line: Line, job: Job): void {
@@ -186,7 +186,7 @@ export function watchForHangs(
       health?.answers.learn(line.longest);
       if (hangsTo.size > 0) hangsTo.delete(destinationOf(job));
     },
-    /** What was answered before an outage must not be told after it, nor what hung before it. */
+    /** Neither answers nor hangs from before an outage must be reported after it. */
     forget() {
       answeredToldOf = answered;
       for (const line of lines) if (line.silent > 0) line.counted = true;

@@ -20,7 +20,7 @@ import { SmtpFault } from './wire.ts';
 const PROVED_EVERY_MS = 5_000;
 /** From a fault to the probe that confirms it or not. */
 const CONFIRMED_AFTER_MS = 150;
-/** Something is odd, and for so long nothing has shown that all is well. */
+/** Something is odd, and nothing has shown for this long that all is well. */
 const DOUBT_MS = 300;
 /**
  * While open a probe is given up for the next one after so long, lest one that got lost keeps us
@@ -29,7 +29,7 @@ const DOUBT_MS = 300;
 const OPEN_PROBE_BEATS = 30;
 const GAUGE: Record<CircuitState, number> = { closed: 0, 'half-open': 1, open: 2 };
 
-/** What a pool tells of its relay, and asks. */
+/** What a pool reports about its relay, and asks. */
 export interface RelayPulse {
   isOpen(): boolean;
   isOnTrial(): boolean;
@@ -44,13 +44,13 @@ export interface RelayPulse {
   hung(): void;
   /** Connections get no greeting, and no other works. */
   silent(): void;
-  /** Something is odd: worth a look. */
+  /** Something is odd: worth a probe. */
   doubt(): void;
   countHung(sessions: number): void;
   join(pool: { giveUp(fault: SmtpFault): void; goOn(): void }): void;
 }
 
-/** How this relay is, by itself. */
+/** The health of this relay alone. */
 export type RelayHealthFinding = Omit<RelayFinding, 'relays'>;
 
 export interface RelayHealth extends RelayPulse {
@@ -94,7 +94,7 @@ export function createRelayHealth(deps: {
   metrics.relayState.set({ relay }, GAUGE.closed);
   metrics.relayHung.set({ relay }, 0);
 
-  /** Every piece of news goes through here, so that no change of the circuit is left untold. */
+  /** Every piece of news goes through here, so that no change of the circuit goes unreported. */
   function hear(news: () => void, fault?: SmtpFault): void {
     const before = circuit.state();
     news();
@@ -140,7 +140,7 @@ export function createRelayHealth(deps: {
     pool?.goOn();
   }
 
-  /** Makes the one probe when its time has come. */
+  /** Makes the probe when it is due. */
   async function watch(): Promise<void> {
     for (;;) {
       await rest(nextLookInMs());
@@ -203,7 +203,7 @@ export function createRelayHealth(deps: {
       metrics.relayProbes.inc({ relay, result });
       if (result === 'reached') reached(beats);
       else if (wasOpen) hear(circuit.probeFailed, fault);
-      // While it was out, an email may have shown that the relay works.
+      // In the meantime, an email may have shown that the relay works.
       else if (provedAt < probedAt) hear(result === 'silent' ? circuit.trip : circuit.fault, fault);
     }
   }

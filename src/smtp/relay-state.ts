@@ -11,7 +11,7 @@ import type { Database } from '../store/pool.ts';
 
 const POLL_EVERY_MS = 200;
 const TELL_EVERY_MS = 1000;
-/** A process that is dead or frozen says nothing; its last word counts no longer than this. */
+/** A dead or frozen process reports nothing; its last report counts no longer than this. */
 const SEEN_LATELY_SECONDS = 5;
 
 export interface RelayFinding {
@@ -26,7 +26,7 @@ export interface RelayState {
   name: string;
   down: boolean;
   detail: string | null;
-  /** Whether deliveries through it are ever heard of; null: nobody knows yet. */
+  /** Whether deliveries through it are ever reported; null: not known yet. */
   reports: boolean | null;
 }
 
@@ -80,7 +80,7 @@ export function openRelayReporting(deps: { database: Database; clock: Clock; log
   };
 }
 
-/** How the delivery processes that were seen lately find each relay, by its name. */
+/** The state of each relay as seen by the delivery processes that are alive, by name. */
 export async function readRelayStates(database: Database): Promise<Map<string, RelayState[]>> {
   const rows = await database.query<RelayState>(
     `SELECT r.name, r.down, r.detail, r.reports

@@ -49,13 +49,13 @@ export interface Relay {
     chunks: readonly Buffer[],
     wish?: { lane?: number; stillWanted?: () => boolean },
   ): Promise<HandOver>;
-  /** Connects, greets, logs in and says goodbye: is the relay there for us? */
+  /** Connects, greets, logs in and quits: does the relay accept us? */
   probe(): Promise<
     { connection: 'ok' } | { connection: 'unreachable'; fault: { stage: string; text: string } }
   >;
   /** Whether it reports deliveries (RFC 3461), as its latest session said; null: none was opened. */
   offersDsn(): boolean | null;
-  /** Gives back what is not begun or hangs before all of it was sent, and takes nothing new. */
+  /** Gives back what has not started or hangs before it was sent completely, and takes nothing new. */
   stopTaking(): void;
   /** Finishes what is in hand; what is not done after `graceMs` ends as lost (deferred). */
   close(graceMs?: number): Promise<void>;
@@ -84,7 +84,7 @@ export function createRelay(config: RelayConfig): Relay {
     health,
   );
   const places = keepPlaces(maxConnections);
-  /** Nothing works and an opening failed: only the probe knocks now. */
+  /** No session works and opening one failed: only the probe connects now. */
   let blocked = false;
   let holdUntil = 0;
   let offersDsn: boolean | null = null;
@@ -127,7 +127,7 @@ export function createRelay(config: RelayConfig): Relay {
     lines.size - hangs.count() + openings.size < maxConnections &&
     hasRoom(openings.size + 1) &&
     (performance.now() >= holdUntil || !hangs.anyWorks());
-  /** The oldest that fits. On trial the newest, for the oldest are those that hung before. */
+  /** The oldest that fits. On trial the newest, because the oldest are those that hung before. */
   function nextJob(): Job | undefined {
     const mayBegin = places.whoFits(maxConnections - (lines.size - idle.length - hangs.count()));
     if (hangs.count() === 0 && mayBegin === undefined) return waiting.shift();
@@ -153,7 +153,7 @@ export function createRelay(config: RelayConfig): Relay {
     } catch (fault) {
       openings.delete(opening);
       if (!(fault instanceof SmtpFault)) throw fault;
-      // What we gave up ourselves says nothing of the relay.
+      // What we gave up ourselves says nothing about the relay.
       if (!opening.abort.signal.aborted) noteFailure(fault);
     }
     pump();

@@ -64,12 +64,12 @@ export function createReplyReader() {
       if (rest.length > MOST_LINE)
         throw new Error(`the relay sent a line of over ${MOST_LINE} characters`);
     },
-    /** Nothing half-read: after STARTTLS no byte may wait here. */
+    /** Nothing half-read: after STARTTLS no byte may be left over. */
     isEmpty: () => rest === '' && lines.length === 0,
   };
 }
 
-/** A reply that we give ourselves where the relay could not. */
+/** A reply that we make up where the relay gave none. */
 export function ownReply(code: number, enhanced: string, words: string): SmtpReply {
   return makeReply(code, [`${enhanced} ${words}`]);
 }

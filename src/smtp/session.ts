@@ -50,7 +50,7 @@ export interface SmtpSession {
   secure: boolean;
   /** Emails tried over this session. */
   emails: number;
-  /** The last transaction was left half-way, so the next one starts with RSET. */
+  /** The last transaction was abandoned halfway, so the next one starts with RSET. */
   needsReset: boolean;
   /** The content of the email in hand is being written, or was. */
   bodyBegun: boolean;

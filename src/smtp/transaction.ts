@@ -37,7 +37,7 @@ export interface HandOver {
   fault: { stage: SmtpStage; text: string } | undefined;
   /** In the order of the envelope. */
   recipients: RecipientOutcome[];
-  /** The relay's reply to the email itself, '' when it did not come to that. */
+  /** The relay's reply to the email itself; '' if it did not get that far. */
   response: string;
   /** The relay's name for the email, out of that reply. */
   relayMessageId: string | undefined;
@@ -210,7 +210,7 @@ function finished(
   };
 }
 
-/** What the relay has already said it cannot take, in EHLO. */
+/** What the relay has already said in EHLO that it cannot accept. */
 function refuseLocally(
   envelope: Envelope,
   size: number,

@@ -23,7 +23,7 @@ export class SmtpFault extends Error {
   readonly stage: SmtpStage;
   /** The reply that ended the dialogue, if it was one. */
   readonly reply: SmtpReply | undefined;
-  /** The peer hung up, as relays do with connections that were idle for long. */
+  /** The peer hung up, as relays do with connections that were idle for a long time. */
   readonly hungUp: boolean;
 
   constructor(
@@ -120,7 +120,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
       return;
     }
     replies += received.length - waitingBefore;
-    // A dialogue never has more open questions than one email has recipients.
+    // A dialogue never has more unanswered commands than one email has recipients.
     if (received.length > 1000) fail('the relay sends replies nobody asked for');
     else if (received.length > 0) wake();
   }
@@ -182,7 +182,7 @@ function createWire(raw: Socket, { host, port, verify }: WireAddress): Wire {
         });
         await waitUntil(stage, FOREVER_MS, () => flushed || isAnswered());
       }
-      // With the listener, which would else stay: one for each large email of the session.
+      // Removes the listener too, or one would remain for each large email of the session.
       socket.setTimeout(0, stalled);
       return flushed || socket.writableLength === 0;
     },

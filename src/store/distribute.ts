@@ -171,7 +171,7 @@ async function requireNodes(database: Queryable): Promise<void> {
   if (nodes.length === 0) {
     throw new Problem(
       'conflict',
-      `Citus knows of no node that takes data. Tell it where this server and the others are: SELECT citus_set_coordinator_host('this host', 5432); SELECT citus_add_node('another host', 5432);`,
+      `Citus has no node that stores data. Tell it where this server and the others are: SELECT citus_set_coordinator_host('this host', 5432); SELECT citus_add_node('another host', 5432);`,
     );
   }
 }

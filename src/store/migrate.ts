@@ -114,7 +114,7 @@ const isInTheWay = (error: unknown): boolean =>
 const stillLocked = (giveUpMs: number, cause: unknown): Problem =>
   new Problem(
     'unavailable',
-    `The database could not be brought to this version's schema: for ${Math.round(giveUpMs / 1000)} s another transaction has held a table that it changes. Wait for the backup or the query to end, or end it (SELECT pid, query FROM pg_stat_activity ORDER BY xact_start), then start again. Processes of the previous version go on working.`,
+    `The database could not be brought to this version's schema: for ${Math.round(giveUpMs / 1000)} s another transaction has held a table that it changes. Wait for the backup or the query to finish, or end it (SELECT pid, query FROM pg_stat_activity ORDER BY xact_start), then start again. Processes of the previous version keep working.`,
     { cause },
   );
 

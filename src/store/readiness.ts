@@ -56,7 +56,7 @@ async function requireWritable(database: Database): Promise<void> {
     `SELECT current_setting('transaction_read_only') = 'on' AS "readOnly"`,
   );
   if (row?.readOnly) {
-    throw Object.assign(new Error('it is a standby, or was set so'), { code: '25006' });
+    throw Object.assign(new Error('it is a standby, or was made read-only'), { code: '25006' });
   }
 }
 

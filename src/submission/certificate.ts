@@ -39,7 +39,7 @@ async function readPem(setting: string, file: string): Promise<string> {
     throw new Error(`${setting} cannot be read: ${cause.message}.`, { cause });
   });
   if (pem.includes('-----BEGIN ')) return pem;
-  throw new Error(`${setting}: ${file} holds no PEM, which begins with -----BEGIN.`);
+  throw new Error(`${setting}: ${file} contains no PEM, which begins with -----BEGIN.`);
 }
 
 const LOOK_EVERY_MS = 5000;

@@ -62,11 +62,11 @@ function checkPiece(raw: Buffer, seen: Looking): void {
 const holdsNul = (at: number): Problem =>
   new Problem(
     'invalid',
-    `The email holds a NUL at byte ${at + 1}. Encode what is not text as base64.`,
+    `The email contains a NUL at byte ${at + 1}. Encode what is not text as base64.`,
   );
 
 const bare = (what: 'CR' | 'LF', at: number): Problem =>
   new Problem(
     'invalid',
-    `The email holds a bare ${what} at byte ${at + 1}. End every line with CRLF.`,
+    `The email contains a bare ${what} at byte ${at + 1}. End every line with CRLF.`,
   );

@@ -11,7 +11,7 @@ import { type Branding, brandingFields, defaultBranding } from './branding-field
 import { keepLogo, logoUrl, readLogo } from './logos.ts';
 
 export interface AccountBranding {
-  /** 0: nothing was ever set, the defaults are in force. */
+  /** 0: nothing was ever set, so the defaults apply. */
   version: number;
   fields: Branding;
   /** The brand's name while none is set. */
@@ -90,7 +90,7 @@ export async function putLogo(
   });
 }
 
-/** Says what the others changed. */
+/** Says what others changed. */
 async function changedMeanwhile(
   client: Queryable,
   accountId: number,

@@ -31,11 +31,11 @@ import {
 interface TemplateDeps {
   database: Database;
   catalog: Catalog;
-  /** Where drafts are compiled to see whether they can be; here by default. */
+  /** Where drafts are compiled to check them; in this thread by default. */
   making?: Making;
 }
 
-/** More than people make; they are not counted with the account's sends. */
+/** More than people need; not counted with the account's sends. */
 const EDITS_PER_SECOND = 100;
 
 /**
@@ -217,7 +217,7 @@ async function draftToClone(
   return { ...system, stream: null, text: null };
 }
 
-/** A Problem, where somebody saved a version after this one: it tells what that changed. */
+/** A Problem if someone saved a version after this one; it says what that version changed. */
 async function requireNewest(
   client: Queryable,
   accountId: number,
@@ -255,7 +255,7 @@ function nameInUse(existing: AccountTemplate | undefined) {
   return { name, description };
 }
 
-/** What a version has of its own. */
+/** What belongs to a version. */
 const CONTENT = [
   'name',
   'description',
@@ -267,10 +267,10 @@ const CONTENT = [
   'sample',
   'messages',
 ] as const;
-/** What counts at once for all of them. */
+/** What applies to all versions at once. */
 const ABOUT = ['category', 'stream'] as const;
 
-/** Whether the newest version says all that already. */
+/** Whether the newest version already says all of that. */
 async function isSaved(
   client: Queryable,
   existing: AccountTemplate,
@@ -284,7 +284,7 @@ async function isSaved(
   );
 }
 
-/** A Problem where its stream is not there, or is one that its emails must not go through. */
+/** A Problem if its stream does not exist, or must not carry its emails. */
 async function requireFit(
   client: Queryable,
   accountId: number,
@@ -339,7 +339,7 @@ async function publish(
   return await readAccountTemplate(client, accountId, slug);
 }
 
-/** Names the slugs that may have been meant. */
+/** Suggests slugs that may have been meant. */
 export function unknownTemplate(slug: string, known: readonly string[]): Problem {
   const near = similarSlugs(slug, known);
   const advice = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';

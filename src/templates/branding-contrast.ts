@@ -9,7 +9,7 @@ export interface BrandingContrast {
   /** On white, in a link or on a button. */
   ratio: number;
   low: boolean;
-  /** What emails fill areas with: the colour, or a darker shade that white can be read on. */
+  /** What emails fill areas with: the colour, or a darker shade on which white is readable. */
   fillColor: string;
   /** What emails put on that. */
   textColor: string;

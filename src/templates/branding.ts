@@ -32,15 +32,15 @@ interface Derived {
   button_border_color: string;
   /** The same against the dark card. */
   button_border_color_dark: string;
-  /** `primary_color` as text on light ground, darkened until it reaches 4.5:1. */
+  /** `primary_color` as text on a light background, darkened until it reaches 4.5:1. */
   link_color: string;
-  /** `primary_color` as text on dark ground, lightened until it reaches 4.5:1. */
+  /** `primary_color` as text on a dark background, lightened until it reaches 4.5:1. */
   link_color_dark: string;
   /** Text on `accent_color`, chosen as for buttons. */
   accent_text_color: string;
-  /** What the email lies on: `background`, or what suits the layout. */
+  /** The colour behind the email: `background`, or what suits the layout. */
   ground_color: string;
-  /** Strong text, quiet text and links where header and footer stand. */
+  /** Strong text, quiet text and links in the header and footer. */
   ground_ink_color: string;
   ground_text_color: string;
   ground_link_color: string;
@@ -164,7 +164,7 @@ export function brandingContext(
   };
 }
 
-// The grounds of catalog/layout.html that text in a brand colour stands on.
+// The backgrounds in catalog/layout.html behind text in a brand colour.
 const INK = '#15181f';
 const LIGHT_PANEL = '#f4f5f7';
 const DARK_CARD = '#1a1d23';

@@ -18,7 +18,7 @@ export function carryCalendarFile(
   const to = html.indexOf(END, from);
   if (to === -1) return { html, files: [] };
   const entry = new URLSearchParams(html.slice(from + MARK.length, to));
-  // One email is about one appointment; a second mark would be a mistake of the template.
+  // An email is about one appointment; a second mark would be a mistake in the template.
   const rest = html.slice(to + END.length);
   if (rest.includes(MARK)) throw fault('An email can carry one calendar file. Remove the others.');
   return {

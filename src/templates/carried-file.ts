@@ -12,7 +12,7 @@ export interface CarriedFile {
 /** One that the HTML shows. */
 export type CarriedImage = CarriedFile & { contentId: string };
 
-/** For somebody who looks at an email without having received it: a preview. */
+/** For someone who looks at an email without having received it: a preview. */
 export function showCarried(html: string, files: readonly CarriedFile[]): string {
   return files.reduce(
     (shown, { contentId, contentType, content }) =>

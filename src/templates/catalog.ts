@@ -42,7 +42,7 @@ export interface Catalog {
    * template by its slug.
    */
   environment: Environment;
-  /** What t() says in the layout, the macros and every template that does not say it itself. */
+  /** What t() says in the layout, the macros and every template without a message of its own. */
   common: MessagesByLocale;
   /** What samples show. */
   pictures: Pictures;
@@ -123,7 +123,7 @@ function readCatalog(folder: string): CatalogFiles {
   if (found.length === 0 && faults.length === 0) faults.push('there are no templates');
 
   if (faults.length > 0) {
-    throw new Error(`The template catalogue ${folder} has faults:\n- ${faults.join('\n- ')}`);
+    throw new Error(`The template catalogue ${folder} has errors:\n- ${faults.join('\n- ')}`);
   }
   return { folder, sources, templates: found, common: messages.get(COMMON) ?? {} };
 }
@@ -206,14 +206,14 @@ export function textsFor(
   return new Texts(hasOwn ? own : null, [...mentioned, common]);
 }
 
-/** What a system template is written in for somebody who asks for this language. */
+/** The language of a system template for someone who asks for this one. */
 export const systemLanguage = (
   catalog: Catalog,
   { messages, html }: Pick<SystemTemplate, 'messages' | 'html'>,
   wanted?: string,
 ): Language => textsFor(catalog, messages, [html]).language({ wanted, standard: undefined });
 
-/** The system templates whose slugs stand in the sources in quotes: extended, included, imported. */
+/** The system templates whose slugs appear in quotes in the sources: extended, included, imported. */
 export const systemTemplatesIn = (
   templates: Catalog['templates'],
   sources: readonly string[],

@@ -8,11 +8,11 @@ export function contrast(one: string, other: string): number {
   return ratio(rgb(one), rgb(other));
 }
 
-/** Enough for text (AA), and for the edge of something large. */
+/** Enough for text (AA), and for the edge of a large element. */
 export const TEXT_CONTRAST = 4.5;
 export const EDGE_CONTRAST = 1.6;
 
-/** The first of the candidates that can be read on the ground, else black or white. */
+/** The first candidate that is readable on the background, otherwise black or white. */
 export function readableOn(ground: string, ...candidates: string[]): string {
   const readable = candidates.find((color) => contrast(color, ground) >= TEXT_CONTRAST);
   if (readable !== undefined) return readable;

@@ -21,7 +21,7 @@ import type { MessagesByLocale } from './messages.ts';
 import { type CompiledTemplate, compileContent, type TemplateContent } from './template-draft.ts';
 import type { Texts } from './translation.ts';
 
-/** What is compiled of a template. */
+/** The parts of a template that are compiled. */
 export type TemplateSource = Pick<TemplateContent, 'subject' | 'preheader' | 'html' | 'text'> & {
   messages?: MessagesByLocale | undefined;
 };
@@ -32,7 +32,7 @@ export interface EmailOrder {
   template: string | TemplateSource | null;
   branding: string | BrandingContext;
   variables: Record<string, unknown>;
-  /** What it is to be written in, and what the account writes in. */
+  /** The language asked for, and the account's language. */
   locale: string | undefined;
   standardLocale: string | undefined;
   /** Instead of the template's own. */
@@ -118,7 +118,7 @@ export function createEmailMaker(catalog: Catalog) {
       });
     },
 
-    /** A Problem tells what is wrong with the source, and where. */
+    /** Throws a Problem that says what is wrong with the source, and where. */
     check({ slug, source }: { slug: string; source: TemplateSource }): null {
       return withFaults(slug, () => {
         const { email, text } = compileContent(catalog.environment, slug, source);
@@ -161,7 +161,7 @@ function faultOf(slug: string, detail: string, cause: TemplateError): Fault {
   const { templateName, line, column } = cause;
   const message = inWords(cause);
   const [name, part = 'html'] = (templateName ?? slug).split(':');
-  // In a template that this one extends, the place would mislead.
+  // In a template that this one extends, the position would be misleading.
   if (name !== slug) return { path: 'template', message: detail };
   return line === null
     ? { path: part, message }

@@ -57,7 +57,7 @@ export function compileText(environment: Environment, name: string, source: stri
   return asProblem(() => environment.fromString(source, name));
 }
 
-/** Names that every render of an email has, beside its variables. */
+/** Names that are available in every render, besides the variables. */
 const ALWAYS_GIVEN = ['branding', 'mail', 't', 'lang', 'dir', 'locale'];
 
 /**
@@ -99,7 +99,7 @@ function brandFor(branding: BrandingContext): Record<string, Value> {
   const known = brands.get(branding);
   if (known !== undefined) return known;
   const { footer_html } = branding;
-  // It is HTML by its nature, in whichever template it stands.
+  // It is HTML by nature, whichever template it is used in.
   const footer = typeof footer_html === 'string' ? new Markup(footer_html) : footer_html;
   const brand = { ...branding, footer_html: footer };
   brands.set(branding, brand);
@@ -146,7 +146,7 @@ function asProblem<Result>(work: () => Result): Result {
   }
 }
 
-/** What is wrong, without the place. */
+/** What is wrong, without the position. */
 export function inWords(fault: TemplateError): string {
   if (fault instanceof UnknownReference) return notThere(fault);
   if (fault instanceof TemplateNotFound) {

@@ -11,10 +11,10 @@ const STACKS = {
 export const FONTS = Object.keys(STACKS);
 
 const LONGEST_STACK = 200;
-/** As CSS lets a family be written without quotes; nothing that could end the style. */
+/** A family as CSS allows it without quotes; nothing that could end the style. */
 const FAMILY = /^-?[\p{L}_][\p{L}\p{N}_-]*(?: [\p{L}_-][\p{L}\p{N}_-]*)*$/u;
 
-/** What branding may set: the name of a stack, or families with commas between them. */
+/** What branding may set: the name of a stack, or families separated by commas. */
 export function fontFamilies(value: unknown): string {
   const families = typeof value === 'string' ? value.split(',').map((family) => family.trim()) : [];
   const length = families.join().length;

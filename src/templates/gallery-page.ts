@@ -52,7 +52,7 @@ iframe{display:block;max-width:100%;border:1px solid var(--line);border-radius:1
 @media (max-width:760px){main{display:block}nav{position:static;height:auto;max-height:30vh;border:0;border-bottom:1px solid var(--line)}section{padding:16px 8px}}
 `;
 
-/** Every choice is in the address behind #, so a view can be shared. */
+/** Every choice is in the URL after the #, so a view can be shared. */
 const SCRIPT = `
 const form = document.querySelector('form');
 const frame = document.querySelector('iframe');
@@ -74,7 +74,7 @@ function show() {
     : part === 'text' ? name + '.txt' : name + '.source.txt';
 }
 frame.addEventListener('load', () => {
-  // From a folder, browsers let no page look into another; then the frame scrolls.
+  // From a folder, browsers let no page read another; then the frame scrolls.
   try { frame.height = frame.contentDocument.documentElement.scrollHeight + 2; } catch {}
 });
 form.addEventListener('change', show);

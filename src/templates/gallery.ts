@@ -22,7 +22,7 @@ export interface Gallery {
 
 export const GALLERY_PAGE = 'index.html';
 
-/** A shop, so that every branding field is seen. */
+/** A shop that sets every branding field. */
 const branding = {
   brand_name: 'Alder & Finch',
   primary_color: '#2f5d50',

@@ -13,7 +13,7 @@ import {
 } from '../jinja/index.ts';
 import { LAST_RESORT } from './locales.ts';
 
-/** Making one takes up to a millisecond; they are few, unless somebody wants them to be many. */
+/** Making one takes up to a millisecond; there are few, unless someone tries to make many. */
 const MOST_FORMATS = 500;
 const formats = new Map<string, unknown>();
 
@@ -36,7 +36,7 @@ const dateFormat = (locale: string, options: Intl.DateTimeFormatOptions) =>
 export const pluralRules = (locale: string): Intl.PluralRules =>
   remembered('plural', locale, {}, () => new Intl.PluralRules(locale));
 
-/** What a number costs to write, in steps of the budget: as much as a long line of text. */
+/** What formatting a number costs, in steps of the budget: as much as a long line of text. */
 const STEPS = 40;
 
 const localeOf = (ctx: Context): string => {
@@ -129,7 +129,7 @@ function readDigits(value: Value): number | undefined {
 const textOf = (value: Value): string | undefined =>
   typeof value === 'string' ? value : value instanceof Markup ? value.text : undefined;
 
-/** A number, or a text that is nothing else. */
+/** A number, or a string that contains nothing else. */
 function readNumber(value: Value): number | bigint | undefined {
   if (value instanceof Float) return value.value;
   if (typeof value === 'bigint') return value;

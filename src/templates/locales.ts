@@ -5,7 +5,7 @@ import { Problem } from '../errors.ts';
 /** What the catalogue is written in first, and what there always is. */
 export const LAST_RESORT = 'en';
 
-/** Longer than any tag that people use; Intl takes more. */
+/** Longer than any tag in use; Intl accepts more. */
 export const LONGEST_LOCALE = 35;
 
 const RIGHT_TO_LEFT = new Set(['ar', 'he', 'fa', 'ur']);

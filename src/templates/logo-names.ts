@@ -3,7 +3,7 @@
 
 export const LOGO_PATH = '/logos/';
 
-/** It may be in every email, and is shown 32 pixels high. */
+/** It may be carried by every email, and is shown 32 pixels high. */
 export const MOST_LOGO_BYTES = 128 * 1024;
 
 export interface LogoName {
@@ -14,7 +14,7 @@ export interface LogoName {
 
 const LOGO_NAME = /\/logos\/(\d{1,15})\/([0-9a-f]{64})\.(?:png|jpg|gif|webp)$/;
 
-/** Which uploaded logo an address or a path means; undefined: none. */
+/** The uploaded logo that a URL or path refers to; undefined: none. */
 export function logoNameIn(address: string): LogoName | undefined {
   const [, accountId, hash] = LOGO_NAME.exec(address) ?? [];
   return hash === undefined ? undefined : { accountId: Number(accountId), hash };

@@ -11,7 +11,7 @@ import { type ImageKind, readImageKind } from './image-kinds.ts';
 import { LOGO_PATH, type LogoName, logoNameIn, MOST_LOGO_BYTES } from './logo-names.ts';
 
 const MOST_PIXELS = 4000;
-/** Emails that are out show the old ones; whoever changes it more often loses the oldest. */
+/** Emails already sent show the old ones; beyond this number the oldest is lost. */
 const MOST_LOGOS = 50;
 
 export interface Logo {
@@ -27,14 +27,14 @@ export function readLogo(base64: string): Logo & ImageKind {
   if (content.length > MOST_LOGO_BYTES) {
     const size = Math.ceil(content.length / 1024);
     throw refused(
-      `has ${size} KB; a logo may have at most ${MOST_LOGO_BYTES / 1024}. Make it smaller`,
+      `is ${size} KB; a logo may be at most ${MOST_LOGO_BYTES / 1024}. Make it smaller`,
     );
   }
   const kind = readImageKind(content);
   if (kind === undefined) throw refused('is not a PNG, JPEG, GIF or WebP image. Give one of these');
   if (kind.width > MOST_PIXELS || kind.height > MOST_PIXELS) {
     throw refused(
-      `is ${kind.width} × ${kind.height} pixels; a logo may have at most ${MOST_PIXELS} each way. Make it smaller`,
+      `is ${kind.width} × ${kind.height} pixels; a logo may be at most ${MOST_PIXELS} in each direction. Make it smaller`,
     );
   }
   const hash = createHash('sha256').update(content).digest('hex');

@@ -17,10 +17,10 @@ import { sizeOfMessages } from './messages.ts';
 import type { RenderBudget } from './render-budget.ts';
 import { sizeOfVariables } from './variables.ts';
 
-/** Whose work it is: they wait in one line, and have one budget. */
+/** Whose work it is: one queue and one budget for each. */
 export interface Whose {
   share: string;
-  /** Calls a second that this share may make; what it may render goes by it. */
+  /** Calls per second that this share may make; its rendering budget follows from it. */
   ratePerSecond: number;
 }
 
@@ -36,7 +36,7 @@ export interface EmailToMake {
   template: Keyed<TemplateSource> | null;
   branding: Keyed<BrandingContext>;
   variables: Record<string, unknown>;
-  /** What it is to be written in, and what the account writes in. */
+  /** The language asked for, and the account's language. */
   locale?: string | undefined;
   standardLocale?: string | undefined;
   subject?: string | undefined;
@@ -118,7 +118,7 @@ export function openMaking(threads: EmailThreads, budget: RenderBudget): Making 
   };
 }
 
-/** In this very thread: for commands, whose templates are those of whoever runs them. */
+/** In this thread: for commands, whose templates belong to whoever runs them. */
 export function makeHere(catalog: Catalog): Making {
   const maker = createEmailMaker(catalog);
   return {

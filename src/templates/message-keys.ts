@@ -10,7 +10,7 @@ const OWN = /\b(?:macro|set|as|import|for)\s+t\b/;
 
 const CALL = /\bt\(\s*(?:'([^'\\]*)'|"([^"\\]*)")/g;
 
-/** The keys that are in t('…'); those made while it is rendered, t(name), nobody knows before. */
+/** The keys in t('…'); those computed while rendering, t(name), cannot be known beforehand. */
 export const keysIn = (sources: readonly string[]): Set<string> =>
   new Set(
     sources
@@ -20,7 +20,7 @@ export const keysIn = (sources: readonly string[]): Set<string> =>
 
 const MOST_NAMED = 20;
 
-/** A Problem names every key that a language lacks, and placeholders that only one language has. */
+/** Throws a Problem that names every key a language lacks, and placeholders that only one has. */
 export function requireMessages(
   catalog: Pick<Catalog, 'templates' | 'common'>,
   slug: string,

@@ -82,7 +82,7 @@ export const formsOf = (message: Message): string[] =>
 export const placeholdersOf = (message: Message): Set<string> =>
   new Set(formsOf(message).flatMap((it) => piecesOf(it).filter((_, index) => index % 2 === 1)));
 
-/** Text and names of placeholders in turns: text first and last, perhaps empty. */
+/** Text and placeholder names in turn: text first and last, possibly empty. */
 export const piecesOf = (text: string): string[] => text.split(/\{([A-Za-z_][A-Za-z0-9_]*)\}/);
 
 export const sizeOfMessages = (messages: MessagesByLocale | undefined): number =>

@@ -17,7 +17,7 @@ interface Offered {
   category: Category;
   description: string;
   variables: readonly Variable[];
-  /** What its emails go through; none: the default stream. */
+  /** The stream of its emails; none: the default one. */
   stream?: string | null;
   /** The account wrote it; absent: the catalogue's. */
   own?: true;
@@ -38,7 +38,7 @@ export function createOffering(deps: {
    */
   async function list(accountId: number, category?: string) {
     const offered = new Map<string, Offered>();
-    // As they are: a copy would compile each of them, for 200 ms.
+    // Not copied: a copy would compile each of them, which takes 200 ms.
     for (const template of deps.catalog.templates.values()) offered.set(template.slug, template);
     for (const template of await readPublished(deps.database, accountId)) {
       offered.set(template.slug, { ...template, own: true });

@@ -22,13 +22,13 @@ interface PreviewDeps {
 }
 
 export interface PreviewRequest {
-  /** What `draft` replaces; it need not exist when the draft has subject and html. */
+  /** What `draft` replaces; it need not exist if the draft has subject and html. */
   slug: string;
   version?: number | undefined;
   draft?: { [Field in keyof TemplateContent]?: unknown } | undefined;
   /** Else the sample. */
   variables?: Record<string, unknown> | undefined;
-  /** Else what the account writes in. */
+  /** Otherwise the account's language. */
   locale?: string | undefined;
   /** Unsaved values over the account's branding. */
   branding?: Record<string, unknown> | undefined;
@@ -99,7 +99,7 @@ export async function renderDraft(
   });
 }
 
-/** Several, where one that cannot be rendered does not keep the others from being seen. */
+/** Several; one that cannot be rendered does not keep the others from being shown. */
 export async function renderEach(
   deps: PreviewDeps,
   accountId: number,

@@ -13,7 +13,7 @@ const MOST_CODES = 10;
 const LONGEST_TEXT_BYTES = 500;
 /** ISO/IEC 18004: what is left blank around it, in modules. */
 const QUIET_ZONE = 4;
-/** At least; twice the size at which emails show it, for screens that have the pixels. */
+/** At least; twice the size at which emails show it, for high-density screens. */
 const LEAST_PIXELS = 400;
 const MARK = 'src="qr:';
 
@@ -35,7 +35,7 @@ export function carryQrCodes(html: string): { html: string; files: CarriedFile[]
 }
 
 function readText(encoded: string): string {
-  // Three characters may stand for each byte.
+  // Each byte may take three characters.
   if (encoded.length > 3 * LONGEST_TEXT_BYTES) throw tooLong();
   let text: string;
   try {
@@ -43,7 +43,7 @@ function readText(encoded: string): string {
   } catch {
     throw fault('the text of a QR code is not percent-encoded. Write it with ui.qr(…)');
   }
-  if (text === '') throw fault('a QR code has no text. Give ui.qr something to say');
+  if (text === '') throw fault('a QR code has no text. Pass a text to ui.qr');
   if (Buffer.byteLength(text) > LONGEST_TEXT_BYTES) throw tooLong();
   return text;
 }
@@ -56,7 +56,7 @@ const tooLong = (): Problem =>
 const fault = (message: string): Problem =>
   new Problem('invalid', `${message[0]!.toUpperCase()}${message.slice(1)}.`, { at: 'template' });
 
-/** The same text again and again is frequent in tests and previews; what is kept is small. */
+/** The same text often recurs in tests and previews; what is kept is small. */
 const MOST_KEPT = 50;
 const kept = new Map<string, CarriedFile>();
 
@@ -74,7 +74,7 @@ function imageOf(text: string): CarriedFile {
   return image;
 }
 
-/** For pages; nothing of it is kept, since it may be a secret. */
+/** For pages; nothing is kept, because it may be a secret. */
 export const qrPng = (text: string): Buffer => drawPng(qrModules(Buffer.from(text))!);
 
 /** One bit a pixel; modules in whole pixels, so that their edges are sharp. */

@@ -58,7 +58,7 @@ function dataCodewords(version: number, bytes: Uint8Array): number[] {
   return words;
 }
 
-/** Blocks with their check bytes, byte by byte in turn: a spot hits a little of each. */
+/** Blocks with their check bytes, interleaved byte by byte: a stain damages a little of each. */
 function interleave(version: number, data: number[]): number[] {
   const blocks = BLOCKS[version - 1]!;
   const checkBytes = CHECK_BYTES[version - 1]!;
@@ -119,7 +119,7 @@ interface Drawing {
   size: number;
   version: number;
   dark: boolean[][];
-  /** Drawn already: patterns by which cameras find their way. */
+  /** Already drawn: the patterns by which cameras find the code. */
   fixed: boolean[][];
 }
 
@@ -239,7 +239,7 @@ function applyMask(drawing: Drawing, mask: Mask, number: number): boolean[][] {
   return masked;
 }
 
-/** How much of one colour lies together, which cameras dislike: in lines, and in squares. */
+/** How much of one colour is adjacent, in lines and in squares, which cameras find hard to read. */
 function penalty(dark: boolean[][]): number {
   let sum = 0;
   for (const [y, row] of dark.entries()) {

@@ -13,9 +13,9 @@ export interface RenderBudget {
   enter(whose: { share: string; ratePerSecond: number }): (ms: number) => void;
 }
 
-/** For each call a second that an account may make; an ordinary email takes half a millisecond. */
+/** For each call per second that an account may make; an ordinary email takes half a millisecond. */
 const MS_PER_CALL = 5;
-/** However few calls an account may make: threads are slow at first. */
+/** However few calls an account may make, because threads are slow at first. */
 const LEAST_MS_PER_SECOND = 100;
 const BURST_SECONDS = 5;
 /**
@@ -23,11 +23,11 @@ const BURST_SECONDS = 5;
  * them.
  */
 const LEAST_MS = 1;
-/** Before buckets that are full again are thrown away. */
+/** Beyond this number, buckets that are full again are dropped. */
 const MANY_BUCKETS = 1000;
 
 interface Bucket {
-  /** Below 0: spent ahead, by calls that were let in together. */
+  /** Below 0: overspent by calls that were admitted together. */
   leftMs: number;
   mostMs: number;
   msPerSecond: number;
@@ -66,7 +66,7 @@ export function createRenderBudget({ nowMs }: Clock): RenderBudget {
     }
   }
 
-  /** The debt is bounded: whoever stops has a whole bucket again after twice the burst. */
+  /** The debt is limited: whoever stops calling has a full bucket again after twice the burst. */
   const take = (bucket: Bucket, ms: number): void => {
     bucket.leftMs = Math.max(-bucket.mostMs, bucket.leftMs - ms);
   };

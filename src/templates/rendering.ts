@@ -11,10 +11,10 @@ import { requireFit } from './variable-fit.ts';
 
 export interface TemplateRequest {
   slug: string;
-  /** A version that need not be published, to look at it; sends leave it out. */
+  /** A version to look at, published or not; sends leave it out. */
   version?: number | undefined;
   variables: Record<string, unknown>;
-  /** A language tag, as the sender wrote it; what there is of it is used. */
+  /** A language tag as the sender wrote it; the closest available language is used. */
   locale?: string | undefined;
   /** Replaces the template's subject; rendered with the same variables. */
   subject?: string | undefined;
@@ -32,7 +32,7 @@ export interface RenderedTemplate {
   templateVersion: number | null;
   brandingVersion: number;
   category: Category | null;
-  /** What the template's emails go through; null: it does not say. */
+  /** The stream of the template's emails; null: it names none. */
   stream: string | null;
 }
 

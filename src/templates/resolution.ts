@@ -31,14 +31,14 @@ export interface ResolvedTemplate {
   /** As it is written, in Jinja2. */
   subject: string;
   variables: readonly Variable[];
-  /** What else its source reads; null: it declares everything. */
+  /** Other names that its source reads; null: it declares everything. */
   reads: ReadonlySet<string> | null;
   sample: Record<string, unknown>;
 }
 
 export interface ResolvedBranding {
   version: number;
-  /** Under which a thread may remember it; null: it may not. */
+  /** The key under which a thread may cache it; null: it may not. */
   key: string | null;
   context: BrandingContext;
   /** Carried by emails that show it. */
@@ -58,7 +58,7 @@ export interface Resolved {
   /** Null: it names none. */
   stream: string | null;
   branding: ResolvedBranding;
-  /** What its emails are written in where a send does not say; null: English. */
+  /** The language of its emails if a send names none; null: English. */
   locale: string | null;
   /** Who pays for the rendering. */
   whose: Whose;
@@ -73,7 +73,7 @@ interface AccountView {
   published: Map<string, { version: number; category: Category; stream: string | null }>;
 }
 
-/** Templates of accounts whose source one process keeps. */
+/** How many account templates one process keeps in memory. */
 const MOST_KEPT = 500;
 
 export function openResolution(deps: {

@@ -13,7 +13,7 @@ export interface AccountTemplate {
   name: string;
   category: Category;
   description: string;
-  /** What its emails go through; null: the default stream. */
+  /** The stream of its emails; null: the default one. */
   stream: string | null;
   /** What sends use. Null: never published. */
   publishedVersion: number | null;
@@ -34,12 +34,12 @@ export interface VersionHistory {
   publishedAt: string | null;
 }
 
-/** What it is called counts from when it is published. */
+/** A new name applies once it is published. */
 export type TemplateVersion = VersionHistory &
   TemplateContent &
   Pick<TemplateDraft, 'name' | 'description'>;
 
-/** $1 is the account; Citus wants to hear it for both tables. */
+/** $1 is the account; Citus needs it for both tables. */
 const TEMPLATE_COLUMNS = `t.account_id AS "accountId", t.slug, t.name, t.category, t.description, t.stream,
   t.published_version AS "publishedVersion", t.archived_at IS NOT NULL AS archived, t.created_at AS "createdAt",
   (SELECT max(version) FROM account_template_versions v WHERE v.account_id = $1 AND v.slug = t.slug)

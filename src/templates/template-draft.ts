@@ -38,7 +38,7 @@ export interface TemplateDraft extends TemplateContent {
   name: string;
   category: Category;
   description: string;
-  /** What its emails go through; null: the default stream. */
+  /** The stream of its emails; null: the default one. */
   stream: string | null;
 }
 
@@ -98,7 +98,7 @@ function checkNames(variables: Variable[], context: z.RefinementCtx): void {
   }
 }
 
-/** The draft with every field in its form, or a Problem that names each field at fault. */
+/** The draft with every field normalised, or a Problem that names each field at fault. */
 export function checkDraft(draft: { [Field in keyof TemplateDraft]: unknown }): TemplateDraft {
   const read = draftSchema.safeParse(draft);
   if (read.success) return read.data;

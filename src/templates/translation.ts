@@ -19,7 +19,7 @@ import { numberFormat, pluralRules } from './intl.ts';
 import { directionOf, fallbacks, LAST_RESORT, languageOf } from './locales.ts';
 import { type Message, type Messages, type MessagesByLocale, piecesOf } from './messages.ts';
 
-/** What a render knows of its language. */
+/** What a render knows about its language. */
 export interface Language {
   /** What its texts are written in. */
   locale: string;
@@ -29,7 +29,7 @@ export interface Language {
   t: Translation;
 }
 
-/** Text and names in turns, and the same escaped. */
+/** Text and names in turn, and the same escaped. */
 interface Pieces {
   text: string[];
   html: string[];
@@ -78,7 +78,7 @@ function compileText(message: string): Pieces {
 class Translation extends Callable {
   private readonly translator: Translator;
   private readonly format: string;
-  /** Names and numbers of another script keep their own order between words from right to left. */
+  /** Names and numbers in another script keep their own order in right-to-left text. */
   private readonly isolates: boolean;
   readonly typeName = 'function';
 
@@ -149,11 +149,11 @@ interface Asked {
 
 /** The texts of one template: its own, then those of templates it builds upon, then the common. */
 export class Texts {
-  /** What its own come in. Null: it has none; its words are in the account's language. */
+  /** The languages of its own messages. Null: it has none; its text is in the account's language. */
   readonly locales: ReadonlySet<string> | null;
   private readonly layers: readonly MessagesByLocale[];
   private readonly translators = new Map<string, Translator>();
-  /** By what was asked for, so that it is not worked out for each email. */
+  /** By what was asked for, so that it is not recomputed for each email. */
   private readonly languages = new Map<string, Language>();
 
   constructor(own: MessagesByLocale | null, below: readonly MessagesByLocale[]) {

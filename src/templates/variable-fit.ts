@@ -5,7 +5,7 @@ import { Problem } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { isAbsent, missingVariables, type Variable, type VariableType } from './variables.ts';
 
-/** What a template says of its variables, and which other names its source reads. */
+/** What a template declares about its variables, and which other names its source reads. */
 export interface Fillable {
   slug: string;
   variables: readonly Variable[];
@@ -34,7 +34,7 @@ const MOST_FAULTS = 5;
 /** Read by the layout in every template, and set by every render whatever the sender gives. */
 const OF_EVERY_RENDER = ['lang', 'dir', 'branding', 'mail'];
 
-/** A Problem names each variable that is missing, unknown or not what it must be. */
+/** Throws a Problem that names each variable that is missing, unknown or of the wrong type. */
 export function requireFit(
   template: Fillable,
   variables: Record<string, unknown>,
@@ -67,7 +67,7 @@ function missingOnes(slug: string, missing: readonly string[]): Problem {
   );
 }
 
-/** The sender's own sources are looked through once, however many names there are, and if at all. */
+/** The sender's own sources are searched at most once, however many names there are. */
 function readerOf(
   { reads }: Fillable,
   own: readonly (string | undefined)[],
@@ -82,7 +82,7 @@ function readerOf(
   };
 }
 
-/** In longer ones any name may be read: looking through a batch of them held everybody up. */
+/** Longer ones may read any name: searching a batch of them held up everyone. */
 const LONGEST_LOOKED_THROUGH = 16 * 1024;
 
 function unknown({ fields }: Shape, name: string): Fault {
@@ -117,12 +117,12 @@ function checkEntries(
   faults: Fault[],
 ): void {
   if (entries.length === 0 && required) {
-    faults.push({ path, message: `${path} must hold at least one entry` });
+    faults.push({ path, message: `${path} must contain at least one entry` });
   }
   if (entry === undefined || entry.type === 'any') return;
   for (const [index, value] of entries.entries()) {
     const at = `${path}[${index}]`;
-    // An empty line of an address is one; an entry that should be an object is not nothing.
+    // An empty line of an address is valid; an entry that should be an object must not be empty.
     if (value === null || (value === '' && entry.type !== 'string')) {
       faults.push({ path: at, message: `${at} is empty` });
     } else check(value, entry, at, faults);

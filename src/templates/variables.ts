@@ -140,6 +140,6 @@ export function sizeOfVariables(variables: Record<string, unknown>): number {
 }
 
 const tooLarge = (what: string): Problem =>
-  new Problem('invalid', `variables ${what}. Give the template only what it shows.`, {
+  new Problem('invalid', `variables ${what}. Pass only what the template shows.`, {
     at: 'variables',
   });

@@ -109,7 +109,7 @@ async function withRecipients(
   const sorted = [...uuids].sort();
   const rows = await database.prepared<{ uuid: string; recipients: string[] }>(
     'tracked-emails',
-    // The bounds keep the planner to the partitions of these days.
+    // The bounds limit the planner to the partitions of these days.
     `SELECT m.id AS uuid, m.recipients FROM unnest($1::bigint[], $2::uuid[]) AS d (account_id, id)
      JOIN messages m ON m.account_id = d.account_id AND m.id = d.id AND m.id BETWEEN $3 AND $4
      WHERE m.last_sequence < ${MOST_EVENTS_OF_A_MAIL} AND ${among('m.account_id', 5)}`,

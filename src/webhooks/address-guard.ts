@@ -62,7 +62,7 @@ const wrongUrl = (detail: string, cause?: unknown): Problem =>
 const httpsOnly = (cause?: unknown): Problem =>
   wrongUrl('A webhook URL must start with https://.', cause);
 
-// The address itself stays unsaid: what an internal name resolves to is nobody's business.
+// The address itself is not mentioned: what an internal name resolves to must not leak.
 function blockedDetail(host: string): string {
   return `${host} is a private, loopback or otherwise special address, or resolves to one. Use a public address, or ask the operator to list it in WEBHOOK_ALLOW.`;
 }
@@ -265,7 +265,7 @@ function guardedConnector(
       port: Number(target.port) || (protocol === 'https:' ? 443 : 80),
       lookup: guardedLookup(guard, protocol),
       autoSelectFamily: true,
-      // Node's 250 ms give up on a far server that has several addresses.
+      // Node's 250 ms are too short for a distant server with several addresses.
       autoSelectFamilyAttemptTimeout: 1_000,
       noDelay: true,
       keepAlive: true,

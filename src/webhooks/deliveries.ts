@@ -22,7 +22,7 @@ export interface Delivery {
   state: DeliveryState;
   attempts: number;
   createdAt: string;
-  /** Whom its event is about; empty when that is past its retention. */
+  /** Who its event is about; empty if that is past its retention. */
   recipients: string[];
   /** When it is tried next, while pending: not before its endpoint is tried again. */
   nextAttemptAt: string | null;
@@ -66,7 +66,7 @@ interface DeliveryRow {
   dueAt: Date | null;
 }
 
-/** $1 is the account; Citus wants to hear it inside too. */
+/** $1 is the account; Citus needs it inside too. */
 const SELECT_ROWS = `
   SELECT l.id AS uuid, l.endpoint_id AS "endpointUuid", l.message_id AS "messageUuid", l.event_id AS "eventUuid",
          l.event_type AS "eventType", l.state, l.attempts, l.attempted_at AS "attemptedAt", l.status, l.response,
@@ -128,7 +128,7 @@ export async function signedRequest(
   { request, eventId, attempts, attemptedAt, durationMs }: Delivery,
 ): Promise<{ url: string; headers: Record<string, string>; body: string } | null> {
   if (request === null) return null;
-  // The last attempt as it was sent, else the first as it will be.
+  // The last attempt as it was sent, otherwise the first as it will be.
   const nowMs = attemptedAt === null ? clock.nowMs() : Date.parse(attemptedAt) - (durationMs ?? 0);
   const owner = { accountId, endpointUuid: readUuid('whe_', id)! };
   const headers = attemptHeaders({
@@ -190,7 +190,7 @@ async function withRequests(
   });
 }
 
-/** Sorts before every id, and is none. */
+/** Sorts before every id, and is not one itself. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 function toDelivery(row: DeliveryRow, request: Delivery['request']): Omit<Delivery, 'recipients'> {

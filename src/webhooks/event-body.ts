@@ -106,7 +106,7 @@ async function loadGroup(database: Database, keys: readonly EventKey[]): Promise
   const sorted = messages.toSorted();
   return await database.prepared<StoredEvent>(
     'load-events',
-    // The bounds keep the planner to the partitions of these days.
+    // The bounds limit the planner to the partitions of these days.
     `SELECT ${EVENT_COLUMNS}
      FROM unnest($1::bigint[], $2::uuid[], $3::uuid[]) AS k (account_id, message_id, id)
      JOIN events e ON e.account_id = k.account_id AND e.message_id = k.message_id AND e.id = k.id

@@ -70,7 +70,7 @@ const RECORD_SQL = `
       finished_at = CASE WHEN o.state <> 'pending' THEN o.ended_at END
     FROM outcome o
     WHERE l.account_id = o.account_id AND l.endpoint_id = o.endpoint_id AND l.id = o.delivery_id
-      -- The bounds keep the planner to the partitions of these days.
+      -- The bounds limit the planner to the partitions of these days.
       AND l.id BETWEEN $1 AND $2 AND ${among('l.account_id', HOME)}
       AND (o.state = 'delivered' OR l.state = 'pending' AND l.attempts <= o.attempts)
   )

@@ -102,7 +102,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     const room = Math.ceil(Math.max(0, MOST_LANES - lanes.size) / nodes.length);
     const looks = await Promise.allSettled(nodes.map((node) => lookAt(node.database, room)));
     const failed = looks.find((it) => it.status === 'rejected');
-    // One that is away keeps nobody from the others.
+    // One that is away does not hold up the others.
     if (failed !== undefined && nodes.length > 1) couldNotLook(failed.reason);
     else if (failed !== undefined) throw failed.reason;
   }

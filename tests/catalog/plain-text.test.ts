@@ -107,6 +107,15 @@ describe('htmlToPlainText', () => {
     );
   });
 
+  it('aligns what stands between marks of direction', () => {
+    const row = (name: string, amount: string) => `<tr><td>${name}</td><td>${amount}</td></tr>`;
+    const sums = row('Tea', '£3') + row('الشحن', '\u2068−£1\u2069');
+    expect(text(`<table data-text="items">${sums}</table>`)).toBe(
+      'Tea       £3\nالشحن    \u2068−£1\u2069',
+    );
+    expect(text('<h1>\u2068Tea\u2069</h1>')).toBe('\u2068Tea\u2069\n===');
+  });
+
   it('makes sense of broken HTML', () => {
     expect(text('a < b <p>c<p>d</div></p><b>e')).toBe('a < b\n\nc\n\nd\n\ne');
     expect(text('<a title="a > b" href=\'https://x.example\'>x</a> <p')).toBe(

@@ -31,7 +31,7 @@ const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeam
 describe.skipIf('skipped' in opened)('in a browser', async () => {
   if ('skipped' in opened) return;
   const browser: Browser = opened;
-  // One page for all: opening a window costs more than drawing a email.
+  // One page for all: opening a window costs more than drawing an email.
   const page: Page = await browser.newPage();
   await page.route('**/*', (route) =>
     route.request().url().includes('/logo')
@@ -131,7 +131,7 @@ function overflow(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** Runs in the page: texts whose contrast with the ground below them is under 4.5. */
+/** Runs in the page: texts, also those in place of images, whose contrast with the ground below them is under 4.5. */
 const faintText = `(() => {
   const parse = (color) => color.match(/[\\d.]+/g).map(Number);
   const luminance = ([r, g, b]) => {
@@ -146,10 +146,11 @@ const faintText = `(() => {
     return [255, 255, 255];
   };
   const faint = [];
+  const texts = [...document.images].map((image) => [image.alt, image]);
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const text = walker.currentNode.textContent.replace(/[\\s\\u00a0\\u034f\\u200c\\u2007]/g, '');
-    const element = walker.currentNode.parentElement;
+  while (walker.nextNode()) texts.push([walker.currentNode.textContent, walker.currentNode.parentElement]);
+  for (const [written, element] of texts) {
+    const text = written.replace(/[\\s\\u00a0\\u034f\\u200c\\u2007]/g, '');
     if (!text || getComputedStyle(element).display === 'none' || element.offsetHeight < 5) continue;
     const [a, b] = [luminance(parse(getComputedStyle(element).color)), luminance(ground(element))];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);

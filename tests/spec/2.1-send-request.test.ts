@@ -209,7 +209,7 @@ describe('headers', () => {
   it.each(['a\rb', 'a\nb'])('refuse the value %j', (value) =>
     refused({ headers: { 'X-A': value } }, /line break or NUL/),
   );
-  it('refuse a NUL', () => refused({ headers: { 'X-A': 'a\0b' } }, /headers\.X-A holds a NUL/));
+  it('refuse a NUL', () => refused({ headers: { 'X-A': 'a\0b' } }, /headers\.X-A contains a NUL/));
   it('are at most 50', () =>
     refused(
       { headers: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`X-H${i}`, 'v'])) },

@@ -14,7 +14,7 @@ import {
 let service: TestService;
 let account: TestAccount;
 beforeAll(async () => {
-  // No delivery: the test alone decides what happens to a email.
+  // No delivery: the test alone decides what happens to an email.
   service = await startTestService({ ROLES: 'api' });
   account = await service.account();
 });

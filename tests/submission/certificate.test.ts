@@ -107,7 +107,7 @@ it('what is missing is said before the service starts', async () => {
   ).rejects.toThrow('TLS_CERT cannot be read');
   await expect(
     startTestService({ SMTP_PORT: '0', TLS_CERT: certFile, TLS_KEY: join(folder, 'empty.pem') }),
-  ).rejects.toThrow('holds no PEM');
+  ).rejects.toThrow('contains no PEM');
   await expect(
     startTestService({ SMTP_PORT: '0', TLS_CERT: certFile, TLS_KEY: make('other.example').key }),
   ).rejects.toThrow('cannot be used together');

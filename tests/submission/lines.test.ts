@@ -43,7 +43,7 @@ function byByte(raw: Buffer): string[] {
   }
   if (nul >= 0) faults.push({ at: nul, what: 'a NUL' });
   if (faults.length > 0) {
-    return faults.map(({ at, what }) => `The email holds ${what} at byte ${at + 1}`);
+    return faults.map(({ at, what }) => `The email contains ${what} at byte ${at + 1}`);
   }
   const lines = raw.toString('latin1').split('\r\n').slice(0, -1);
   const isPlain = raw.every((byte) => byte < 127) && lines.every((line) => line.length <= 998);

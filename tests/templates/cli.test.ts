@@ -91,7 +91,7 @@ describe('template', () => {
     for (const [wrong, detail] of [
       [join(folder, 'nowhere.json'), '--variables: cannot read'],
       [file('wrong.json', '{'), 'is not JSON'],
-      [file('list.json', []), 'must hold a JSON object'],
+      [file('list.json', []), 'must contain a JSON object'],
     ] as const) {
       await expect(run('template', 'render', 'welcome', '--variables', wrong)).rejects.toEqual(
         refusal(detail),

@@ -43,7 +43,7 @@ const FAULTS: [what: string, template: string, change: Record<string, unknown>, 
     { items: { name: 'a' } },
     /items must be a list, not an object/,
   ],
-  ['no entry', 'receipt', { items: [] }, /items must hold at least one entry/],
+  ['no entry', 'receipt', { items: [] }, /items must contain at least one entry/],
   [
     'a text as an entry',
     'receipt',

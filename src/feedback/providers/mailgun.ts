@@ -24,7 +24,7 @@ import {
 } from './provider.ts';
 
 const HOST = 'mailgun.org';
-/** It tries for eight hours. A repeat changes nothing, so that older ones are only noise. */
+/** It retries for eight hours. A repeat changes nothing, so older ones are only noise. */
 const LONGEST_AGE_MS = 24 * 3_600_000;
 
 const signed = z.object({

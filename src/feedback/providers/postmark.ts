@@ -29,7 +29,7 @@ const event = z.object({
   MessageID: optionalText,
   Recipient: optionalText,
   Email: optionalText,
-  /** Small letters: that is how Postmark writes the names of metadata. */
+  /** Lower case: that is how Postmark writes the names of metadata. */
   Metadata: optional(z.record(z.string(), z.unknown())),
   Type: optionalText,
   Description: optionalText,

@@ -11,7 +11,7 @@ import { type RecipientResult, recipientResult } from '../dsn.ts';
 import { fingerprint, makeReport, type Report } from '../report.ts';
 
 export interface Provider {
-  /** Its name, and the last part of its path. */
+  /** Its name, which is also the last part of its path. */
   title: string;
   name: string;
   /** The setting that says whom we believe. */
@@ -52,7 +52,7 @@ export interface ProviderEvent {
   fingerprint: string;
 }
 
-/** What is known of the email, whatever happened to it. */
+/** What is known about the email, whatever happened to it. */
 export interface About {
   provider: Provider['host'];
   recipient: string;
@@ -79,7 +79,7 @@ export const delayed = (about: About, response: Loose, remoteMta: Loose = null):
     remote_mta: remoteMta || null,
   });
 
-/** What the provider says itself goes before what its words mean. */
+/** What the provider says explicitly takes precedence over what its words imply. */
 export interface ProviderJudgement {
   finality?: 'permanent' | 'transient';
   reason?: Reason;
@@ -154,7 +154,7 @@ const originalOf = ({ token, messageId, recipient }: About): Report['original'] 
   arrivedAt: null,
 });
 
-/** By hash, so that neither length nor beginning of a secret can be guessed from the time. */
+/** Compared by hash, so that timing reveals neither the length nor the beginning of a secret. */
 export const isOneOf = (secrets: readonly string[], given: string): boolean =>
   secrets.some((secret) => timingSafeEqual(digest(secret), digest(given)));
 

@@ -21,7 +21,7 @@ import {
 } from './provider.ts';
 
 const HOST = 'sendgrid.net';
-/** It tries for a day. */
+/** It retries for a day. */
 const LONGEST_AGE_MS = 48 * 3_600_000;
 
 const event = z.object({

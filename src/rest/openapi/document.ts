@@ -12,7 +12,7 @@ import { describeWebhooks } from './webhooks.ts';
 
 export const describeApi = (baseUrl?: string): object => atOnce(describing(baseUrl));
 
-/** Stops after each operation: all together take 130 ms, and anybody may ask first. */
+/** Yields after each operation: all together take 130 ms, and anyone may ask first. */
 export function* describing(baseUrl = 'http://127.0.0.1:3000'): Generator<void, object> {
   const schemas = new Schemas({ Problem: PROBLEM });
   const paths: Record<string, Record<string, object>> = {};

@@ -33,7 +33,7 @@ export function describeOperation(operation: Operation, tag: string, schemas: Sc
   };
 }
 
-/** Who accepts this gets the file itself. */
+/** Whoever accepts this type gets the file itself. */
 const BYTES = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
 
 const needs = ({ scope }: Operation): string =>

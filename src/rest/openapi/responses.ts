@@ -55,7 +55,7 @@ const RETRY_AFTER = {
 export const REQUEST_ID = {
   'x-request-id': {
     description:
-      'Id of the call, as in the log and in the audit: its own, or the one it came with.',
+      'Id of the call, as in the log and the audit: the one the caller sent, or a generated one.',
     schema: { type: 'string' },
   },
 };

@@ -12,7 +12,7 @@ export class Schemas {
     this.named = named;
   }
 
-  /** A reference where the schema has a name, else the schema itself. */
+  /** A reference if the schema has a name, otherwise the schema itself. */
   of(schema: z.ZodType, io: 'input' | 'output'): Schema {
     const { id, ...made } = this.inline(schema, io) as Schema & { id?: string };
     return id === undefined ? made : this.name(id, made);
@@ -71,16 +71,16 @@ export const PROBLEM: Schema = {
       type: 'array',
       items: { type: 'object' },
       maxItems: 0,
-      description: 'Of a batch: empty, nothing was queued.',
+      description: 'For a batch: empty, because nothing was queued.',
     },
     errors: {
       type: 'array',
-      description: 'Of a batch: what is wrong with which email.',
+      description: 'For a batch: which emails are at fault, and why.',
       items: { $ref: '#/components/schemas/BatchError' },
     },
     faults: {
       type: 'array',
-      description: 'What is wrong where, when something in the request is.',
+      description: 'The fields at fault, if any, and what is wrong with each.',
       items: {
         type: 'object',
         required: ['path', 'message'],

@@ -74,7 +74,9 @@ function describePost({ hook, summary, fields, example }: Hook, schemas: Schemas
 
 const COMMON = {
   sm_mail_id: z.string().describe('The message id.'),
-  message_id: z.string().describe('Identifier of the message at the relay; empty without one.'),
+  message_id: z
+    .string()
+    .describe('Identifier of the message at the relay; empty if there is none.'),
   recipients: z.array(z.string()).describe('The recipients this event is about.'),
   tags: z.array(z.string()).describe('Labels given when it was sent.'),
   event_timestamp: z.string().describe('When it happened: ISO 8601, UTC, ending in Z.'),
@@ -103,7 +105,7 @@ const HEADERS = [
     'X-SM-Signature',
     '`sha256=` and the HMAC-SHA256 of the raw body, keyed with the endpoint’s secret as shown, in lower-case hex.',
   ),
-  header('X-SM-Event-Id', 'The same over all attempts and replays of an event.'),
+  header('X-SM-Event-Id', 'The same in all attempts and replays of an event.'),
   header('X-SM-Attempt', 'Which attempt this is, from 1.'),
   header('webhook-id', 'The same as X-SM-Event-Id, by the name of Standard Webhooks.'),
   header('webhook-timestamp', 'When it was posted, in seconds; part of what is signed.'),

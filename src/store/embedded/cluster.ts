@@ -185,7 +185,7 @@ export async function stopLeftover(data: string, log: (message: string) => void)
   }
   throw new Problem(
     'unavailable',
-    `the database server with pid ${pid} in ${data} does not stop; end it by hand`,
+    `the database server with pid ${pid} in ${data} does not stop; stop it by hand`,
   );
 }
 
