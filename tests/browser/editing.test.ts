@@ -240,6 +240,61 @@ describe.skipIf(!dashboard)('Publishing', () => {
   });
 });
 
+describe.skipIf(!dashboard)('A line that fails', () => {
+  it('loses no change and makes none twice, and what it says covers no button', async () => {
+    const { account, page } = await openEditor();
+    /** The service does it, and nobody hears of it. */
+    const loseAnswer = (call: string) =>
+      page.route(
+        call,
+        async (route) => {
+          await route.fetch();
+          await route.abort();
+        },
+        { times: 1 },
+      );
+    await page.getByLabel('Subject').fill('Mine');
+    await loseAnswer('**/v1/templates/note');
+    await page.getByRole('button', { name: 'Save draft' }).click();
+    await page.getByText('The service did not answer').waitFor();
+    await page.getByText('Unsaved changes').waitFor();
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Publish version 2 of note?' });
+    const publish = dialog.getByRole('button', { name: 'Publish version 2' });
+    await loseAnswer('**/v1/templates/note/publish');
+    await publish.click();
+    await dialog.getByRole('alert').getByText('The service did not answer').waitFor();
+    await publish.click();
+    await page.getByText('Version 2 is in use').waitFor();
+    const { data } = await call(account, 'GET', '/v1/templates/note/versions');
+    expect(data.map(({ version }: { version: number }) => version)).toEqual([2, 1]);
+  });
+});
+
+describe.skipIf(!dashboard)('The versions of a template', () => {
+  it('show what was saved while one was about to publish another', async () => {
+    const { account, page } = await openEditor();
+    await put(account, { subject: 'Second' });
+    await page.goto('/templates/note');
+    await page.getByRole('button', { name: 'Publish version 2' }).click();
+    const publishing = (version: number) =>
+      page.getByRole('dialog', { name: `Publish version ${version} of note?` });
+    const press = (version: number) =>
+      publishing(version)
+        .getByRole('button', { name: `Publish version ${version}` })
+        .click();
+    await publishing(2).waitFor();
+    await put(account, { subject: 'Third' });
+    await press(2);
+    const later = page.getByRole('dialog', { name: 'What version 3 changed' });
+    await later.getByText('version 2 was not published').waitFor();
+    await later.locator('ins', { hasText: 'Third' }).waitFor();
+    await later.getByRole('button', { name: 'Publish version 3…' }).click();
+    await press(3);
+    await page.getByText('Version 3 is in use').waitFor();
+  });
+});
+
 describe.skipIf(!dashboard)('Completion', () => {
   it('offers variables, macros and filters with what they are for', {
     timeout: 90_000,

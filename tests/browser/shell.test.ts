@@ -55,6 +55,44 @@ describe.skipIf(!dashboard)('The frame of all pages', () => {
     await look(page, 'not-found');
   });
 
+  it('copies and sends over plain HTTP too, where browsers have fewer functions', async () => {
+    const { service, open } = dashboard!;
+    const account = await service.account();
+    const sent = await service.send(account.key, anEmail());
+    const page = await open({ accountId: account.id, role: 'developer' });
+    const https = await page.context().newPage();
+    await page.addInitScript(
+      'delete Navigator.prototype.clipboard; delete Crypto.prototype.randomUUID;',
+    );
+    await page.goto(`/messages/${sent.body.id}`);
+    await page.getByRole('button', { name: 'Copy the id' }).click();
+    await page.getByRole('tooltip').getByText('Copied').waitFor();
+    await https.goto('/nowhere');
+    expect(await https.evaluate('navigator.clipboard.readText()')).toBe(sent.body.id);
+    // Tried again because the answer was lost, the email is sent once.
+    const again = async () => {
+      await page.getByRole('button', { name: 'Send again' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+    };
+    await page.route(
+      '**/send-again',
+      async (route) => {
+        await route.fetch();
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await again();
+    await page.getByText('The service did not answer').waitFor();
+    await again();
+    await page.getByText('Queued as a new message').waitFor();
+    const [{ count }] = (await service.database.query(
+      'SELECT count(*)::int AS count FROM messages WHERE account_id = $1',
+      [account.id],
+    )) as [{ count: number }];
+    expect(count).toBe(2);
+  });
+
   it('is used by the keyboard alone', async () => {
     const { service, open } = dashboard!;
     const account = await service.account();

@@ -106,6 +106,12 @@ export const SESSION_ENDED_KEY: QueryKey = ['sessionEnded'];
 /** Whether another tab went on in another account, while this page is about the one before. */
 export const OTHER_ACCOUNT_KEY: QueryKey = ['otherAccount'];
 
+const OF_THE_SESSION = [SESSION_KEY, SESSION_ENDED_KEY, OTHER_ACCOUNT_KEY].map(([name]) => name);
+
+/** What was read of an account, beside what this tab knows of the session. */
+export const isRead = ({ queryKey }: { queryKey: QueryKey }): boolean =>
+  !OF_THE_SESSION.includes(queryKey[0]);
+
 let queries: QueryClient | undefined;
 
 /** As this tab knows it. */
@@ -152,6 +158,14 @@ export function createQueryClient(): QueryClient {
 /** The dialog of the shell says it (shell/other-account.tsx). */
 export const isOtherAccount = (fault: unknown): boolean =>
   fault instanceof SandmartinError && fault.faults[0]?.path === ACCOUNT_HEADER;
+
+/**
+ * The shell asks about it over the page (shell/interruptions.tsx): for the password, or for the account. A 401 of the
+ * dashboard's own calls is a wrong password.
+ */
+export const isInterruption = (fault: unknown): boolean =>
+  isOtherAccount(fault) ||
+  (fault instanceof SandmartinError && fault.status === 401 && !(fault instanceof Refused));
 
 /** Reads; kept under the route's name, so that `useAction` can say what it changed. */
 export function useApi<Name extends RouteName>(name: Name, ...args: Arguments<Name>) {

@@ -12,7 +12,8 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { Page, Pages } from '../../src/client/calls.ts';
+import { useRef } from 'react';
+import type { CallOptions, Page, Pages } from '../../src/client/calls.ts';
 import type { Operations, ROUTES } from '../../src/client/operations.ts';
 import { Sandmartin } from '../../src/client/sandmartin.ts';
 import { accountHeader } from './api.ts';
@@ -52,10 +53,14 @@ export const api = new Sandmartin({
 async function call<Name extends OperationName>(
   name: Name,
   input: Input<Name>,
+  options: CallOptions = {},
 ): Promise<Output<Name>> {
   let at: unknown = api;
   for (const part of name.split('.')) at = (at as Record<string, unknown>)[part];
-  return await (at as (input: Input<Name>) => Promise<Output<Name>>)(input);
+  return await (at as (...all: [Input<Name>, CallOptions]) => Promise<Output<Name>>)(
+    input,
+    options,
+  );
 }
 
 const WATCH_EVERY_MS = 4000;
@@ -80,6 +85,13 @@ export const readAhead = <Name extends OperationName>(
   name: Name,
   input: Input<Name>,
 ): void => void queries.prefetchQuery(readOf(name, input));
+
+/** Asks, whatever was read before. */
+export const readNow = <Name extends OperationName>(
+  queries: QueryClient,
+  name: Name,
+  input: Input<Name>,
+): Promise<Output<Name>> => queries.fetchQuery({ ...readOf(name, input), staleTime: 0 });
 
 export const rowsAhead = <Name extends ListName>(
   queries: QueryClient,
@@ -149,6 +161,23 @@ interface Change<Name extends OperationName> {
   onDone?: (answer: Output<Name>) => void;
 }
 
+/** Tried again after its answer was lost, a send is the same one: nobody gets it twice. */
+function useKeyOfTry() {
+  const last = useRef({ said: '', key: '' });
+  return {
+    keyOf: (input: unknown) => {
+      const said = JSON.stringify(input);
+      if (last.current.said !== said) {
+        last.current = { said, key: crypto.getRandomValues(new Uint32Array(4)).join('-') };
+      }
+      return last.current.key;
+    },
+    isDone: () => {
+      last.current = { said: '', key: '' };
+    },
+  };
+}
+
 /** Does something. */
 export function useChange<Name extends OperationName>(
   name: Name,
@@ -156,9 +185,11 @@ export function useChange<Name extends OperationName>(
 ) {
   const client = useQueryClient();
   const foresight = (foresee ?? {}) as Foresight;
+  const { keyOf, isDone } = useKeyOfTry();
   return useMutation<Output<Name>, Error, Input<Name>>({
-    mutationFn: (input) => call(name, input),
+    mutationFn: (input) => call(name, input, { idempotencyKey: keyOf(input) }),
     onSuccess: (answer, input) => {
+      isDone();
       for (const [read, become] of Object.entries(foresight)) {
         client.setQueriesData({ queryKey: [read] }, (data) => asForeseen(data, become, input));
       }

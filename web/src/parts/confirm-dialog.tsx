@@ -7,17 +7,18 @@ import { Dialog } from './dialog.tsx';
 interface DialogProps {
   question: Question;
   opened: boolean;
-  onReply: (yes: boolean) => void;
+  onYes: () => void;
+  onClose: () => void;
 }
 
-export function ConfirmDialog({ question, opened, onReply }: DialogProps) {
+export function ConfirmDialog({ question, opened, onYes, onClose }: DialogProps) {
   const [typed, setTyped] = useState('');
   return (
-    <Dialog opened={opened} onClose={() => onReply(false)} title={question.title}>
+    <Dialog opened={opened} onClose={onClose} title={question.title}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          onReply(true);
+          onYes();
         }}
       >
         <Stack>
@@ -33,7 +34,7 @@ export function ConfirmDialog({ question, opened, onReply }: DialogProps) {
             />
           )}
           <Group justify="flex-end">
-            <Button variant="default" onClick={() => onReply(false)}>
+            <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
             <Button

@@ -51,7 +51,8 @@ export function ConfirmProvider({ children }: { children: ReactNode }) {
             key={asked.number}
             question={asked.question}
             opened={open}
-            onReply={reply}
+            onYes={() => reply(true)}
+            onClose={() => reply(false)}
           />
         )}
       </OnceOpened>

@@ -1,20 +1,48 @@
 // Things to copy: a button, a line of code with one, and a secret that is shown only once.
-import { ActionIcon, Alert, Box, Code, CopyButton, Group, Stack } from '@mantine/core';
+import { ActionIcon, Alert, Box, Code, Group, Stack } from '@mantine/core';
+import { useEffect, useState } from 'react';
 import { CheckIcon, CopyIcon, WarningIcon } from './icons.tsx';
+import { tellFault } from './results.ts';
 import { Tooltip } from './tooltip.tsx';
 
+const SAID_FOR_MS = 1500;
+
 export function Copy({ value, label }: { value: string; label: string }) {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(setCopied, SAID_FOR_MS, false);
+    return () => clearTimeout(timer);
+  }, [copied]);
   return (
-    <CopyButton value={value} timeout={1500}>
-      {({ copied, copy }) => (
-        <Tooltip label={copied ? 'Copied' : label}>
-          <ActionIcon onClick={copy} aria-label={label} color={copied ? 'martin' : 'gray'}>
-            {copied ? <CheckIcon size={16} /> : <CopyIcon size={16} />}
-          </ActionIcon>
-        </Tooltip>
-      )}
-    </CopyButton>
+    <Tooltip label={copied ? 'Copied' : label}>
+      <ActionIcon
+        onClick={({ currentTarget: button }) =>
+          copy(value, button).then(
+            () => setCopied(true),
+            () => tellFault('The browser did not allow it. Select the text and copy it.'),
+          )
+        }
+        aria-label={label}
+        color={copied ? 'martin' : 'gray'}
+      >
+        {copied ? <CheckIcon size={16} /> : <CopyIcon size={16} />}
+      </ActionIcon>
+    </Tooltip>
   );
+}
+
+/** Over plain HTTP browsers have no clipboard, except on localhost; there, what is selected is copied. */
+async function copy(text: string, button: HTMLElement): Promise<void> {
+  if (navigator.clipboard) return await navigator.clipboard.writeText(text);
+  const box = Object.assign(document.createElement('textarea'), { value: text });
+  // Beside the button: a dialog would take the focus away from what is outside.
+  button.after(box);
+  box.select();
+  const isCopied = document.execCommand('copy');
+  box.remove();
+  button.focus();
+  if (!isCopied) throw new Error('not copied');
 }
 
 /** One value in monospace with its copy button; a long one is cut, not wrapped. */

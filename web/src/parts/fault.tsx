@@ -1,7 +1,8 @@
-// What a page shows when it could not be loaded, and when there is no such page.
-import { Button, Center, Stack, Text, Title } from '@mantine/core';
+// What a page shows when it could not be loaded, when there is no such page, and when an action failed.
+import { Alert, Button, Center, Stack, Text, Title } from '@mantine/core';
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { SandmartinError } from '../../../src/client/calls.ts';
+import { isInterruption } from '../api.ts';
 import { RetryIcon } from './icons.tsx';
 
 /** The service says that there is no such thing, or no longer. */
@@ -29,6 +30,16 @@ export function Fault({ fault, retry }: { fault: unknown; retry?: () => unknown 
         )}
       </Stack>
     </Center>
+  );
+}
+
+/** Why an action failed, beside the button that carries it out. */
+export function ActionFault({ fault, mt = 0 }: { fault: Error | null; mt?: number }) {
+  if (fault === null || isInterruption(fault)) return null;
+  return (
+    <Alert color="red" role="alert" mt={mt}>
+      {fault.message}
+    </Alert>
   );
 }
 

@@ -1,7 +1,8 @@
 // Forms: fields are read by their names when the form is sent. Under every dialog and page that
 // asks for something.
-import { Alert, Button, Group, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { ActionFault } from './fault.tsx';
 
 interface FormProps {
   /** `field` answers what stands in the field of that name. */
@@ -37,11 +38,7 @@ interface ActionFormProps extends FormProps {
 export function ActionForm({ action, act, disabled = false, onSend, children }: ActionFormProps) {
   return (
     <Form onSend={onSend}>
-      {action.error && (
-        <Alert color="red" role="alert">
-          {action.error.message}
-        </Alert>
-      )}
+      <ActionFault fault={action.error} />
       {children}
       <Group justify="flex-end">
         <Button type="submit" loading={action.isPending} disabled={disabled}>

@@ -13,9 +13,14 @@ const ShortcutSheet = later(async () => (await import('./shortcut-sheet.tsx')).S
 export function Keyboard() {
   const [open, setOpen] = useState<'palette' | 'sheet' | null>(null);
   const [typed, setTyped] = useState('');
+  const [entered, setEntered] = useState(false);
   const close = () => {
     setOpen(null);
-    setTyped('');
+    type('');
+  };
+  const type = (text: string) => {
+    setTyped(text);
+    setEntered(false);
   };
   const openSheet = useCallback(() => setOpen('sheet'), []);
   // Also while somebody types: it types nothing.
@@ -26,11 +31,11 @@ export function Keyboard() {
   });
   useShortcuts(openSheet);
   useFocusBack(open !== null);
-  const box = { typed, onType: setTyped, onClose: close };
+  const box = { typed, onType: type, onEnter: setEntered, onClose: close };
   return (
     <>
       <OnceOpened opened={open === 'palette'} meanwhile={<StandIn {...box} />}>
-        <Palette opened={open === 'palette'} {...box} />
+        <Palette opened={open === 'palette'} entered={entered} {...box} />
       </OnceOpened>
       <OnceOpened opened={open === 'sheet'}>
         <ShortcutSheet opened={open === 'sheet'} onClose={close} />
@@ -39,14 +44,15 @@ export function Keyboard() {
   );
 }
 
-interface StandInProps {
+export interface BoxProps {
   typed: string;
   onType: (text: string) => void;
+  onEnter: (entered: boolean) => void;
   onClose: () => void;
 }
 
-/** For the palette, which takes over what was typed. */
-function StandIn({ typed, onType, onClose }: StandInProps) {
+/** For the palette, which takes over what was typed, and Enter. */
+function StandIn({ typed, onType, onEnter, onClose }: BoxProps) {
   return (
     <div role="dialog" aria-label="Go to" aria-busy="true" className="palette-stand-in">
       <input
@@ -56,7 +62,10 @@ function StandIn({ typed, onType, onClose }: StandInProps) {
         ref={takeFocus}
         value={typed}
         onChange={(event) => onType(event.currentTarget.value)}
-        onKeyDown={({ key }) => key === 'Escape' && onClose()}
+        onKeyDown={({ key }) => {
+          if (key === 'Escape') onClose();
+          if (key === 'Enter') onEnter(true);
+        }}
       />
     </div>
   );

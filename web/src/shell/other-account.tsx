@@ -1,8 +1,9 @@
-// Asks which account this page is about, after another tab switched accounts (interruptions.tsx).
+// Asks which account this page is about, after another tab switched accounts or a new session began in another one
+// (interruptions.tsx).
 import { Button, Group, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { call, OTHER_ACCOUNT_KEY, SESSION_KEY, useAction } from '../api.ts';
+import { call, isRead, OTHER_ACCOUNT_KEY, useAction } from '../api.ts';
 import { useEnter } from '../enter.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { tellFault } from '../parts/results.ts';
@@ -16,7 +17,7 @@ export function OtherAccountDialog({ opened }: { opened: boolean }) {
   const goOn = useAction('switchAccount', {
     onDone: () => {
       queries.setQueryData(OTHER_ACCOUNT_KEY, false);
-      void queries.invalidateQueries({ predicate: ({ queryKey }) => isRead(queryKey) });
+      void queries.invalidateQueries({ predicate: isRead });
     },
   });
   const leave = async () => {
@@ -36,7 +37,7 @@ export function OtherAccountDialog({ opened }: { opened: boolean }) {
       withCloseButton={false}
       closeOnEscape={false}
       closeOnClickOutside={false}
-      title="Another tab switched accounts"
+      title="You are in another account now"
     >
       <Text size="sm" mb="md">
         This page is about <b>{account.name}</b>. Nothing was changed, and what you have written is
@@ -57,6 +58,3 @@ export function OtherAccountDialog({ opened }: { opened: boolean }) {
     </Dialog>
   );
 }
-
-const isRead = (key: readonly unknown[]): boolean =>
-  key[0] !== SESSION_KEY[0] && key[0] !== OTHER_ACCOUNT_KEY[0];

@@ -12,6 +12,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { SearchIcon } from '../parts/icons.tsx';
 import { tellFault } from '../parts/results.ts';
 import { useMay, useMe } from '../session.ts';
+import type { BoxProps } from './keyboard.tsx';
 import { useEntries } from './navigation.tsx';
 
 interface Choice {
@@ -43,18 +44,16 @@ const ACTIONS = [
   { label: 'Invite someone', to: '/team', dialog: 'invitation', role: 'owner' },
 ] as const;
 
-interface PaletteProps {
+/** What was typed and entered is kept by the shell, from before this was here. */
+interface PaletteProps extends BoxProps {
   opened: boolean;
-  /** Kept by the shell, from before this was here. */
-  typed: string;
-  onType: (text: string) => void;
-  onClose: () => void;
+  entered: boolean;
 }
 
-export function Palette({ opened, typed, onType, onClose }: PaletteProps) {
+export function Palette({ opened, typed, entered, onType, onEnter, onClose }: PaletteProps) {
   const [active, setActive] = useState(0);
   const id = useId();
-  const choices = useChoices(typed, opened);
+  const { choices, isReading } = useChoices(typed, opened);
   const chosen = choices[Math.min(active, choices.length - 1)];
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was chosen last time is over
   useEffect(() => setActive(0), [opened]);
@@ -67,15 +66,27 @@ export function Palette({ opened, typed, onType, onClose }: PaletteProps) {
     onClose();
     choice.act();
   };
+  // Whoever types a name and Enter faster than names are read means what has it, not a search for it.
+  const isDecided = entered && chosen !== undefined && !(isReading && chosen.kind === 'Search');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is decided
+  useEffect(() => {
+    if (isDecided) go(chosen);
+  }, [isDecided]);
+  const choose = (at: number) => {
+    setActive(at);
+    onEnter(false);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && choices.length > 0) {
       event.preventDefault();
-      setActive((active + step + choices.length) % choices.length);
+      choose((active + step + choices.length) % choices.length);
     }
     if (event.key === 'Enter') {
       event.preventDefault();
-      go(chosen);
+      // Who presses it twice does not want to wait.
+      if (entered) go(chosen);
+      else onEnter(true);
     }
   };
   return (
@@ -124,7 +135,7 @@ export function Palette({ opened, typed, onType, onClose }: PaletteProps) {
             aria-selected={choice === chosen}
             ref={choice === chosen ? intoView : undefined}
             className="palette-option"
-            onMouseMove={() => setActive(at)}
+            onMouseMove={() => at !== active && choose(at)}
             onClick={() => go(choice)}
           >
             <span className="cut">{choice.label}</span>
@@ -145,7 +156,7 @@ function takeFocus(box: HTMLInputElement | null): void {
 /** Arrows may lead beyond the edge of the list. */
 const intoView = (option: HTMLElement | null): void => option?.scrollIntoView({ block: 'nearest' });
 
-function useChoices(typed: string, opened: boolean): Choice[] {
+function useChoices(typed: string, opened: boolean): { choices: Choice[]; isReading: boolean } {
   const navigate = useNavigate();
   const router = useRouter();
   const leads = (to: NavigateOptions) => ({
@@ -158,7 +169,7 @@ function useChoices(typed: string, opened: boolean): Choice[] {
   const roles = { developer: useMay('developer'), owner: useMay('owner') };
   const entries = useEntries();
   const templates = useRead('templates.list', {}, { enabled: opened && !!account && !locked });
-  const things = useThings(opened && text !== '' && !!account && !locked);
+  const { things, isReading } = useThings(opened && text !== '' && !!account && !locked);
   const pages = [...entries, ...MORE_PAGES].map(
     ({ to, label }): Choice => ({ label, kind: 'Page', ...leads({ to }) }),
   );
@@ -196,7 +207,11 @@ function useChoices(typed: string, opened: boolean): Choice[] {
     ({ label, kind, to }): Choice => ({ label, kind, ...leads(to as NavigateOptions) }),
   );
   const found = ranked([...pages, ...actions, ...others, ...named, ...held], text);
-  if (text === '' || account === null) return found.slice(0, MOST);
+  const chooseFrom = (choices: Choice[]) => ({
+    choices,
+    isReading: isReading || templates.isLoading,
+  });
+  if (text === '' || account === null) return chooseFrom(found.slice(0, MOST));
   const isId = /^msg_[0-9A-Z]{26}$/i.test(text);
   const search: Choice = isId
     ? {
@@ -209,7 +224,7 @@ function useChoices(typed: string, opened: boolean): Choice[] {
         kind: 'Search',
         ...leads({ to: '/messages', search: { q: queryOf(text) } }),
       };
-  if (isId) return [search, ...found].slice(0, MOST);
+  if (isId) return chooseFrom([search, ...found].slice(0, MOST));
   const elsewhere: Choice = text.includes('@')
     ? {
         label: `Search suppressions for “${text}”`,
@@ -221,7 +236,7 @@ function useChoices(typed: string, opened: boolean): Choice[] {
         kind: 'Search',
         ...leads({ to: '/connect/reference', search: { q: text } }),
       };
-  return [...found.slice(0, MOST - 2), search, elsewhere];
+  return chooseFrom([...found.slice(0, MOST - 2), search, elsewhere]);
 }
 
 interface Thing {
@@ -231,47 +246,57 @@ interface Thing {
 }
 
 /** What the account has that somebody gave a name. */
-function useThings(enabled: boolean): Thing[] {
-  const own = useRead('templates.listOwn', {}, { enabled }).data?.data ?? [];
-  const endpoints = useRead('webhooks.list', {}, { enabled }).data?.data ?? [];
-  const { rows: keys } = useRows('keys.list', {}, { enabled });
-  const { rows: domains } = useRows('domains.list', {}, { enabled });
-  const { rows: addresses } = useRows('addresses.list', {}, { enabled });
-  const { rows: streams } = useRows('streams.list', {}, { enabled });
-  const people = useRead('team.list', {}, { enabled }).data?.data ?? [];
-  return [
-    ...own
+function useThings(enabled: boolean): { things: Thing[]; isReading: boolean } {
+  const own = useRead('templates.listOwn', {}, { enabled });
+  const endpoints = useRead('webhooks.list', {}, { enabled });
+  const keys = useRows('keys.list', {}, { enabled });
+  const domains = useRows('domains.list', {}, { enabled });
+  const addresses = useRows('addresses.list', {}, { enabled });
+  const streams = useRows('streams.list', {}, { enabled });
+  const people = useRead('team.list', {}, { enabled });
+  const all = [own, endpoints, keys, domains, addresses, streams, people];
+  const things = [
+    ...(own.data?.data ?? [])
       .filter(({ state }) => state !== 'published')
       .map(({ slug, name, state }) => ({
         label: `${name} (${slug}, ${state})`,
         kind: 'Template',
         to: { to: '/templates/$slug', params: { slug } },
       })),
-    ...endpoints.map(({ id, url }) => ({
+    ...(endpoints.data?.data ?? []).map(({ id, url }) => ({
       label: url,
       kind: 'Webhook',
       to: { to: '/webhooks/$id', params: { id } },
     })),
-    ...keys
+    ...keys.rows
       .filter(({ revoked_at }) => revoked_at === null)
       .map(({ name, prefix }) => ({
         label: name ? `${name} (${prefix}…)` : `${prefix}…`,
         kind: 'API key',
         to: { to: '/keys' },
       })),
-    ...domains.map(({ domain }) => ({ label: domain, kind: 'Sender', to: { to: '/senders' } })),
-    ...addresses.map(({ address }) => ({ label: address, kind: 'Sender', to: { to: '/senders' } })),
-    ...streams.map(({ name, title }) => ({
+    ...domains.rows.map(({ domain }) => ({
+      label: domain,
+      kind: 'Sender',
+      to: { to: '/senders' },
+    })),
+    ...addresses.rows.map(({ address }) => ({
+      label: address,
+      kind: 'Sender',
+      to: { to: '/senders' },
+    })),
+    ...streams.rows.map(({ name, title }) => ({
       label: title === name ? name : `${title} (${name})`,
       kind: 'Stream',
       to: { to: '/streams' },
     })),
-    ...people.map(({ name, email }) => ({
+    ...(people.data?.data ?? []).map(({ name, email }) => ({
       label: name ? `${name} (${email})` : email,
       kind: 'Person',
       to: { to: '/team' },
     })),
   ];
+  return { things, isReading: all.some(({ isLoading }) => isLoading) };
 }
 
 /** An address is a recipient; what has a field already says so itself. */

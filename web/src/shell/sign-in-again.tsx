@@ -3,7 +3,14 @@ import { Button, Group, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Me, SessionState } from '../../../src/dashboard/views/session.ts';
-import { call, SESSION_ENDED_KEY, SESSION_KEY, useAction } from '../api.ts';
+import {
+  call,
+  isRead,
+  OTHER_ACCOUNT_KEY,
+  SESSION_ENDED_KEY,
+  SESSION_KEY,
+  useAction,
+} from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { ActionForm } from '../parts/form.tsx';
 import { OwnPassword } from '../parts/own-password.tsx';
@@ -16,7 +23,9 @@ export function SignInAgainDialog({ opened }: { opened: boolean }) {
   const navigate = useNavigate();
   const goOn = async (signedIn: Me) => {
     const me = await backTo(account?.id, signedIn);
-    queries.setQueryData<SessionState>(SESSION_KEY, { state: 'signed-in', me });
+    // The page stays about its account, and asks (other-account.tsx): what stands in it must not go into another one.
+    if (me === undefined) queries.setQueryData(OTHER_ACCOUNT_KEY, true);
+    else queries.setQueryData<SessionState>(SESSION_KEY, { state: 'signed-in', me });
     queries.setQueryData(SESSION_ENDED_KEY, false);
     void queries.invalidateQueries({ predicate: isRead });
   };
@@ -64,11 +73,8 @@ export function SignInAgainDialog({ opened }: { opened: boolean }) {
   );
 }
 
-/** A new session begins in the user's first account; the open page is about this one. */
-async function backTo(accountId: number | undefined, me: Me): Promise<Me> {
+/** A new session begins in the user's first account; the open page is about this one. Undefined: it cannot be entered. */
+async function backTo(accountId: number | undefined, me: Me): Promise<Me | undefined> {
   if (accountId === undefined || me.account?.id === accountId) return me;
-  return await call('switchAccount', { body: { accountId } }).catch(() => me);
+  return await call('switchAccount', { body: { accountId } }).catch(() => undefined);
 }
-
-const isRead = ({ queryKey }: { queryKey: readonly unknown[] }): boolean =>
-  queryKey[0] !== SESSION_KEY[0] && queryKey[0] !== SESSION_ENDED_KEY[0];

@@ -26,7 +26,7 @@ import { PageOf } from '../../parts/page-of.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMay } from '../../session.ts';
 import { ColorField } from './color-field.tsx';
-import { changeOf, defaultsOf, type Form, formOf, type TextField } from './form.ts';
+import { changeOf, defaultsOf, type Form, formOf, isSameForm, type TextField } from './form.ts';
 import { LogoField } from './logo-field.tsx';
 import { LookFields } from './look-fields.tsx';
 import { SaveBrandingDialog } from './save-dialog.tsx';
@@ -211,7 +211,7 @@ function BrandingForm({ view }: { view: BrandingView }) {
 function useBrandingDraft(view: BrandingView) {
   const keeper = useDraftKeeper<{ form: Form; from: Form }>('branding');
   const inForce = formOf(view.branding);
-  const isSame = (form: Form) => sayForm(form) === sayForm(inForce);
+  const isSame = (form: Form) => isSameForm(form, inForce);
   const [begun] = useState(() => {
     const kept = keeper.find();
     return kept && !isSame(kept.draft.form) ? kept : undefined;
@@ -229,7 +229,7 @@ function useBrandingDraft(view: BrandingView) {
     setRestored(undefined);
   };
   // Saved, here or elsewhere: it is taken over where nobody is in the middle of something else.
-  const isUntouched = sayForm(form) === sayForm(base.form);
+  const isUntouched = isSameForm(form, base.form);
   if (view.version > base.version && (isUntouched || isSame(form))) begin();
   const changed = !isSame(form);
   useEffect(() => {
@@ -255,8 +255,6 @@ function useBrandingDraft(view: BrandingView) {
     discard: begin,
   };
 }
-
-const sayForm = (form: Form): string => JSON.stringify(changeOf(form));
 
 /** What is wrong with which field, in a sentence without its name. */
 function fieldFaults(refusal: Error | null): Partial<Record<string, string>> {

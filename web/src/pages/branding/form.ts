@@ -55,3 +55,6 @@ export const changeOf = (form: Form): Input<'branding.preview'>['branding'] => (
   // Only a logo that was uploaded can be carried.
   logo_inline: form.logo_inline && isUploaded(form.logo_url) ? true : null,
 });
+
+export const isSameForm = (one: Form, other: Form): boolean =>
+  JSON.stringify(changeOf(one)) === JSON.stringify(changeOf(other));

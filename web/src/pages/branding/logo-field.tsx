@@ -1,9 +1,10 @@
 // The logo: an image that is uploaded here, or the address of one; and whether every email carries
 // it. Uploading saves at once, because an address has to lead somewhere before it is used.
-import { Alert, Button, FileButton, Group, Switch, Text, TextInput } from '@mantine/core';
+import { Button, FileButton, Group, Switch, Text, TextInput } from '@mantine/core';
 import type { Branding } from '../../../../src/client/operations.ts';
 import { logoNameIn, MOST_LOGO_BYTES } from '../../../../src/templates/logo-names.ts';
 import { useChange } from '../../operations.ts';
+import { ActionFault } from '../../parts/fault.tsx';
 import { UploadIcon } from '../../parts/icons.tsx';
 import { tellDone } from '../../parts/results.ts';
 
@@ -64,11 +65,7 @@ export function LogoField(props: LogoFieldProps) {
           PNG, JPEG, GIF or WebP, at most {MOST_LOGO_BYTES / 1024} KB
         </Text>
       </Group>
-      {upload.error && (
-        <Alert color="red" role="alert" mt={8}>
-          {upload.error.message}
-        </Alert>
-      )}
+      <ActionFault fault={upload.error} mt={8} />
       <Switch
         mt="sm"
         label="Every email carries the logo"

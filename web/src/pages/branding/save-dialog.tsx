@@ -1,24 +1,16 @@
 // Before a branding goes into every email: what changes, field by field, with emails as they are
 // and as they would be. Where somebody else has saved since, what each changed.
-import {
-  Alert,
-  Button,
-  Group,
-  SegmentedControl,
-  SimpleGrid,
-  Stack,
-  Table,
-  Text,
-} from '@mantine/core';
+import { Button, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { SandmartinError } from '../../../../src/client/calls.ts';
 import type { Branding as BrandingView } from '../../../../src/client/operations.ts';
-import { api, useChange, useRead } from '../../operations.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { readNow, useChange, useRead } from '../../operations.ts';
+import { Dialog, DialogFoot } from '../../parts/dialog.tsx';
 import { EmailPreview } from '../../parts/email-preview.tsx';
 import { TableBox } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
-import { changeOf, type Form, formOf, LABELS, names } from './form.ts';
+import { changeOf, type Form, formOf, isSameForm, LABELS, names } from './form.ts';
 
 interface SaveProps {
   form: Form;
@@ -30,22 +22,26 @@ interface SaveProps {
 }
 
 export function SaveBrandingDialog({ form, base, slugs, onMerged, onClose }: SaveProps) {
+  const queries = useQueryClient();
   const [theirs, setTheirs] = useState<BrandingView>();
   const save = useChange('branding.set', {
     changes: ['branding.get', 'templates.render', 'templates.renderSeveral'],
-    onDone: ({ version }) => {
-      tellDone(`Saved as version ${version}. New emails use it.`);
-      onClose();
-    },
+    onDone: ({ version }) => isSaved(version),
   });
+  const isSaved = (version: number) => {
+    tellDone(`Saved as version ${version}. New emails use it.`);
+    onClose();
+  };
   const send = () =>
     save.mutate(
       { ...changeOf(form), base_version: base.version },
       {
         onError: async (fault) => {
-          if (fault instanceof SandmartinError && fault.code === 'stale') {
-            setTheirs(await api.branding.get({}));
-          }
+          if (!(fault instanceof SandmartinError && fault.code === 'stale')) return;
+          const newest = await readNow(queries, 'branding.get', {});
+          // By a call of ours whose answer was lost?
+          if (isSameForm(formOf(newest.branding), form)) isSaved(newest.version);
+          else setTheirs(newest);
         },
       },
     );
@@ -67,19 +63,14 @@ export function SaveBrandingDialog({ form, base, slugs, onMerged, onClose }: Sav
               .map((name) => [LABELS[name], base.form[name], form[name]])}
           />
           <BeforeAndAfter form={form} slugs={slugs} />
-          {save.error && (
-            <Alert color="red" role="alert">
-              {save.error.message}
-            </Alert>
-          )}
-          <Group justify="flex-end" className="dialog-foot">
+          <DialogFoot fault={save.error}>
             <Button variant="default" onClick={onClose}>
               Not yet
             </Button>
             <Button loading={save.isPending} onClick={send}>
               Save
             </Button>
-          </Group>
+          </DialogFoot>
         </Stack>
       )}
     </Dialog>

@@ -1,6 +1,5 @@
 // The operator's dialogs: a new account, its plan and figures, and why it is suspended.
 import {
-  Alert,
   Button,
   Group,
   NumberInput,
@@ -14,6 +13,7 @@ import type { OperatedAccount } from '../../../../src/client/operations.ts';
 import { useChange } from '../../operations.ts';
 import { Secret } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { ActionFault } from '../../parts/fault.tsx';
 import { ActionForm, Form } from '../../parts/form.tsx';
 import { tellDone } from '../../parts/results.ts';
 
@@ -188,11 +188,7 @@ export function SuspendDialog({ account, onClose }: AccountDialogProps) {
           if (account) suspend.mutate({ id: account.id, reason: field('reason').trim() });
         }}
       >
-        {suspend.error && (
-          <Alert color="red" role="alert">
-            {suspend.error.message}
-          </Alert>
-        )}
+        <ActionFault fault={suspend.error} />
         <Text size="sm">
           Its keys stop working at once. Queued and scheduled emails are held until you resume it.
         </Text>

@@ -2,6 +2,7 @@
 import { Alert, Button, Group, Paper, PasswordInput, Stack } from '@mantine/core';
 import { useRef } from 'react';
 import { useAction } from '../../api.ts';
+import { ActionFault } from '../../parts/fault.tsx';
 import { WarningIcon } from '../../parts/icons.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { tellDone } from '../../parts/results.ts';
@@ -55,11 +56,7 @@ function PasswordForm({ email }: { email: string }) {
         }}
       >
         <Stack>
-          {change.error && (
-            <Alert color="red" role="alert">
-              {change.error.message}
-            </Alert>
-          )}
+          <ActionFault fault={change.error} />
           <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
           <PasswordInput
             label="Current password"

@@ -1,7 +1,6 @@
 // Before a version goes live: what changes against what sends use now, and the new version beside
 // the old one over the last emails that were really sent, those that would fail by name.
 import {
-  Alert,
   Badge,
   Button,
   Group,
@@ -15,11 +14,11 @@ import {
 import { Suspense, useState } from 'react';
 import type { RehearsedSend } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog, DialogFoot } from '../../parts/dialog.tsx';
 import { EmailPreview } from '../../parts/email-preview.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { later } from '../../parts/later.tsx';
-import { tellDone, tellFault } from '../../parts/results.ts';
+import { tellDone } from '../../parts/results.ts';
 import { Time } from '../../parts/time.tsx';
 import { isStale, templateReads } from './reads.ts';
 
@@ -30,8 +29,8 @@ interface PublishProps {
   version: number;
   /** The newest version that whoever publishes has seen. */
   newest: number;
-  /** Somebody saved a later one; where there is no draft to merge it into, it is told. */
-  onStale?: () => void;
+  /** Somebody saved a later one. */
+  onStale: () => void;
   onClose: () => void;
 }
 
@@ -46,8 +45,7 @@ export function PublishDialog({ slug, version, newest, onStale, onClose }: Publi
     },
   });
   const refused = (fault: Error) => {
-    if (onStale && isStale(fault)) onStale();
-    else tellFault(fault);
+    if (isStale(fault)) onStale();
   };
   return (
     <Dialog
@@ -66,12 +64,7 @@ export function PublishDialog({ slug, version, newest, onStale, onClose }: Publi
           {rehearsal.isPending && <Skeleton height={160} />}
           {rehearsal.data && <Rehearsal slug={slug} version={version} rehearsal={rehearsal.data} />}
         </section>
-        {publish.error && (
-          <Alert color="red" role="alert">
-            {publish.error.message}
-          </Alert>
-        )}
-        <Group justify="flex-end" className="dialog-foot">
+        <DialogFoot fault={publish.error}>
           <Button variant="default" onClick={onClose}>
             Not yet
           </Button>
@@ -85,7 +78,7 @@ export function PublishDialog({ slug, version, newest, onStale, onClose }: Publi
           >
             {failing > 0 ? 'Publish anyway' : `Publish version ${version}`}
           </Button>
-        </Group>
+        </DialogFoot>
       </Stack>
     </Dialog>
   );

@@ -1,8 +1,10 @@
 // Saving and publishing what the editor shows, and the dialogs that they may lead to.
+import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
-import { useChange } from '../../operations.ts';
+import { readNow, useChange } from '../../operations.ts';
 import { later } from '../../parts/later.tsx';
 import { tellDone, tellFault } from '../../parts/results.ts';
+import { draftOf, isSameDraft } from './draft.ts';
 import { isStale, templateReads } from './reads.ts';
 import type { Work } from './work.ts';
 
@@ -15,6 +17,7 @@ const PublishDialog = later(async () => (await import('./publish-dialog.tsx')).P
  */
 export function useVersionActions(slug: string, work: Work) {
   const { draft, saved, base, dirty } = work;
+  const queries = useQueryClient();
   const save = useChange('templates.put', { changes: templateReads });
   const [conflict, setConflict] = useState(false);
   const [publishing, setPublishing] = useState<number>();
@@ -25,9 +28,18 @@ export function useVersionActions(slug: string, work: Work) {
   const keep = async () => {
     // The stream is no part of a version: one that stands here for long must not undo another's choice.
     const stream = draft.stream === saved.stream ? undefined : draft.stream;
-    const { version } = await save.mutateAsync({ slug, ...draft, stream, base_version: base });
+    const { version } = await save
+      .mutateAsync({ slug, ...draft, stream, base_version: base })
+      .catch(findSaved);
     work.isSaved(version);
     return version;
+  };
+  /** Saved by a call whose answer was lost: what somebody else is said to have saved is what stands here. */
+  const findSaved = async (fault: unknown): Promise<{ version: number }> => {
+    if (!isStale(fault)) throw fault;
+    const newest = await readNow(queries, 'templates.getVersion', { slug, version: 'newest' });
+    if (!isSameDraft(draftOf(newest), draft)) throw fault;
+    return { version: newest.version! };
   };
   const publish = async () => setPublishing(dirty ? await keep() : base);
   return {

@@ -4,7 +4,7 @@ import { Suspense, useState } from 'react';
 import type { OwnTemplate, TemplateVersionEntry } from '../../../../src/client/operations.ts';
 import { useChange, useRead } from '../../operations.ts';
 import { useConfirm } from '../../parts/confirm.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog, DialogFoot } from '../../parts/dialog.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { HistoryIcon } from '../../parts/icons.tsx';
 import { later } from '../../parts/later.tsx';
@@ -15,12 +15,19 @@ import { PublishDialog } from './publish-dialog.tsx';
 import { templateReads } from './reads.ts';
 
 const Diff = later(async () => (await import('./diff.tsx')).Diff);
+
+interface Compared {
+  row: TemplateVersionEntry;
+  /** It came in between when this one was to be published. */
+  insteadOf?: number;
+}
+
 export function Versions({ template }: { template: OwnTemplate }) {
   const { slug } = template;
   const may = useMay('developer');
   const confirm = useConfirm();
   const versions = useRead('templates.listVersions', { slug });
-  const [compared, setCompared] = useState<TemplateVersionEntry>();
+  const [compared, setCompared] = useState<Compared>();
   const [publishing, setPublishing] = useState<number>();
   const rollBack = useChange('templates.rollBack', {
     changes: templateReads,
@@ -30,6 +37,12 @@ export function Versions({ template }: { template: OwnTemplate }) {
     return <Fault fault={versions.error} retry={versions.refetch} />;
   }
   const rows = versions.data?.data ?? [];
+  /** What was saved while somebody was about to publish another one. */
+  const showLater = async (late: number) => {
+    const { data } = await versions.refetch();
+    setPublishing(undefined);
+    if (data?.data[0]) setCompared({ row: data.data[0], insteadOf: late });
+  };
   const canRollBack = rows.filter((row) => row.published_at !== null).length > 1;
   return (
     <Paper p="lg">
@@ -78,7 +91,7 @@ export function Versions({ template }: { template: OwnTemplate }) {
                 variant="subtle"
                 color="gray"
                 aria-label={`Diff of version ${row.version}`}
-                onClick={() => setCompared(row)}
+                onClick={() => setCompared({ row })}
               >
                 Diff
               </Button>
@@ -101,6 +114,7 @@ export function Versions({ template }: { template: OwnTemplate }) {
           slug={slug}
           version={publishing}
           newest={rows[0]!.version}
+          onStale={() => void showLater(publishing)}
           onClose={() => setPublishing(undefined)}
         />
       )}
@@ -108,9 +122,31 @@ export function Versions({ template }: { template: OwnTemplate }) {
         opened={compared !== undefined}
         onClose={() => setCompared(undefined)}
         size="xl"
-        title={compared && `What version ${compared.version} changed`}
+        title={compared && `What version ${compared.row.version} changed`}
       >
-        {compared && <Comparison slug={slug} row={compared} hasSystem={template.has_system} />}
+        {compared?.insteadOf !== undefined && (
+          <Text size="sm" mb="sm">
+            Someone saved version {compared.row.version} while you were looking, so version{' '}
+            {compared.insteadOf} was not published. Publish the one you want.
+          </Text>
+        )}
+        {compared && <Comparison slug={slug} row={compared.row} hasSystem={template.has_system} />}
+        {compared?.insteadOf !== undefined && (
+          <DialogFoot fault={null}>
+            {[compared.insteadOf, compared.row.version].map((version) => (
+              <Button
+                key={version}
+                variant="default"
+                onClick={() => {
+                  setCompared(undefined);
+                  setPublishing(version);
+                }}
+              >
+                Publish version {version}…
+              </Button>
+            ))}
+          </DialogFoot>
+        )}
       </Dialog>
     </Paper>
   );

@@ -5,6 +5,7 @@ import { EVENT_TYPES } from '../../../../src/client/operations.ts';
 import { useChange } from '../../operations.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { ActionFault } from '../../parts/fault.tsx';
 import type { HookType } from './event-types.tsx';
 
 interface TestProps {
@@ -35,11 +36,7 @@ export function TestEvent({ endpointId, opened, onClose }: TestProps) {
             Send
           </Button>
         </Group>
-        {test.error && (
-          <Alert color="red" role="alert">
-            {test.error.message}
-          </Alert>
-        )}
+        <ActionFault fault={test.error} />
         {result && (
           <Alert
             color={result.ok ? 'martin' : 'red'}
