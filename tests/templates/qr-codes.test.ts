@@ -125,7 +125,7 @@ describe('a template with pictures', () => {
     const preview = await call('/ticket/render', {});
     expect(preview.html).toContain('src="data:image/png;base64,');
     expect(preview.html).toContain(
-      'src="https://acme.example/hall.jpg" alt="The hall" width="520"',
+      'src="https://acme.example/hall.jpg" alt="The hall" width="510"',
     );
     await expectTicket((await call('/ticket/test-send', { to: 'ada@example.net' })).id);
     await call('/ticket/publish', { version: 1 });
