@@ -39,7 +39,7 @@ beforeAll(async () => {
 const pages: [path: () => string, shows: string][] = [
   [() => '/', 'of 50,000 recipients today'],
   [() => '/messages', 'Hello'],
-  [() => `/messages/${ids.message}`, 'Timeline'],
+  [() => `/messages/${ids.message}`, 'Webhooks ('],
   [() => '/approvals', 'Waits'],
   [() => `/approvals/${ids.held}`, 'Waits'],
   [() => '/templates', 'Password reset'],
@@ -48,7 +48,7 @@ const pages: [path: () => string, shows: string][] = [
   [() => '/branding', 'Logo'],
   [() => '/senders', 'example.com'],
   [() => '/webhooks', 'http://127.0.0.1:59999/hook'],
-  [() => `/webhooks/${ids.webhook}`, 'http://127.0.0.1:59999/hook'],
+  [() => `/webhooks/${ids.webhook}`, 'ada@example.net'],
   [() => '/connect', 'Paste one of these'],
   [() => '/connect/reference', 'POST'],
   [() => '/keys', 'Held'],

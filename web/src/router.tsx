@@ -148,8 +148,15 @@ const message = createRoute({
     ...(typeof search.state === 'string' && { state: search.state }),
     ...textSearch(search),
   }),
-  loader: ({ context: { queries }, params }) =>
-    readAhead(queries, 'messages.details', { sm_mail_id: params.id }),
+  loader: ({ context: { queries }, params, cause }) => {
+    const which = { sm_mail_id: params.id };
+    readAhead(queries, 'messages.details', which);
+    // Whoever only points at its line need not have it all.
+    if (cause === 'preload') return;
+    readAhead(queries, 'messages.content', which);
+    readAhead(queries, 'messages.listAttempts', which);
+    readAhead(queries, 'messages.listWebhooks', which);
+  },
   component: lazyRouteComponent(() => import('./pages/messages/message.tsx'), 'MessagePage'),
 });
 
@@ -233,8 +240,10 @@ const webhook = createRoute({
     ...(typeof search.state === 'string' && { state: search.state }),
     ...(typeof search.delivery === 'string' && { delivery: search.delivery }),
   }),
-  loader: ({ context: { queries }, params }) =>
-    readAhead(queries, 'webhooks.get', { id: params.id }),
+  loader: ({ context: { queries }, params: { id } }) => {
+    readAhead(queries, 'webhooks.get', { id });
+    rowsAhead(queries, 'webhooks.listDeliveries', { id });
+  },
   component: lazyRouteComponent(() => import('./pages/webhooks/webhook.tsx'), 'WebhookPage'),
 });
 

@@ -1,5 +1,4 @@
 // A message's status and other states as a dot and a word: never by colour alone.
-import { Group, Text } from '@mantine/core';
 import type { MessageStatus } from '../../../src/dashboard/views/common.ts';
 
 export type Tone = 'quiet' | 'busy' | 'good' | 'bright' | 'warn' | 'bad';
@@ -18,12 +17,10 @@ export const statuses = Object.keys(toneOfStatus) as MessageStatus[];
 
 export function State({ tone, children }: { tone: Tone; children: string }) {
   return (
-    <Group gap={8} wrap="nowrap" className="state" data-tone={tone}>
+    <div className="state" data-tone={tone}>
       <span className="state-dot" aria-hidden="true" />
-      <Text span inherit fz="sm" fw={500} style={{ whiteSpace: 'nowrap' }}>
-        {children}
-      </Text>
-    </Group>
+      {children}
+    </div>
   );
 }
 

@@ -1,6 +1,5 @@
 // Times as people say them ("3 minutes ago"), with the exact one on hover and in the markup. They
 // stay true while one looks.
-import { Text, type TextProps } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
 import { Tooltip } from './tooltip.tsx';
 
@@ -55,14 +54,12 @@ export function sayDuration(ms: number): string {
   return `${Math.floor(ms / length)} ${unit}${rest > 0 ? ` ${rest} ${next![1]}` : ''}`;
 }
 
-export function Time({ at, ...text }: { at: string } & TextProps) {
+export function Time({ at }: { at: string }) {
   const date = asDate(at);
   const said = useSyncExternalStore(watchClock, () => sayRelative(date, new Date()));
   return (
     <Tooltip label={`${exact.format(date)} · ${date.toISOString()}`}>
-      <Text component="time" dateTime={date.toISOString()} inherit span {...text}>
-        {said}
-      </Text>
+      <time dateTime={date.toISOString()}>{said}</time>
     </Tooltip>
   );
 }

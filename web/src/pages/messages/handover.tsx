@@ -41,7 +41,9 @@ export function Recipients({ states }: { states: RecipientState[] }) {
     });
   const typed = useTyped(part, (text) => show({ q: text || undefined }));
   const found = states.filter(
-    (it) => (status === '' || it.status === status) && it.address.includes(part),
+    (it) =>
+      (status === '' || it.status === status) &&
+      it.address.toLowerCase().includes(part.toLowerCase()),
   );
   const counts = statuses
     .map((value) => ({ value, count: states.filter((it) => it.status === value).length }))

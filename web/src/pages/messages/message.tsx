@@ -92,6 +92,11 @@ function OneMessage({ message }: { message: MessageDetails }) {
 
 const MOST_NAMED = 4;
 
+const nameSome = (addresses: string[]): string => {
+  const more = addresses.length - MOST_NAMED;
+  return `${addresses.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+};
+
 interface EnvelopeProps {
   message: MessageDetails;
   content: MessageContent | undefined;
@@ -341,7 +346,7 @@ function SendAgain({ message }: { message: MessageDetails }) {
       onClick={async () => {
         const yes = await confirm({
           title: 'Send this email again?',
-          body: `A new message goes to ${message.recipients.join(', ')}. It counts toward today's quota.`,
+          body: `A new message goes to ${nameSome(message.recipients)}. It counts toward today's quota.`,
           act: 'Send again',
           harmless: true,
         });

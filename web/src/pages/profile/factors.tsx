@@ -25,7 +25,7 @@ export function Factors() {
       lead="With a second factor, a stolen password is not enough. A passkey also replaces the password."
     >
       {factors.isError && !factors.data && <Fault fault={factors.error} retry={factors.refetch} />}
-      {factors.isPending && <LoadingRows rows={3} />}
+      {factors.isPending && <LoadingRows rows={2} height={39} />}
       {factors.data && (
         <ProofProvider>
           <FactorList factors={factors.data} />

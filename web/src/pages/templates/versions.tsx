@@ -44,6 +44,9 @@ export function Versions({ template }: { template: OwnTemplate }) {
     if (data?.data[0]) setCompared({ row: data.data[0], insteadOf: late });
   };
   const canRollBack = rows.filter((row) => row.published_at !== null).length > 1;
+  const comparisonOf = (row: TemplateVersionEntry) => (
+    <Comparison slug={slug} row={row} hasSystem={template.has_system} />
+  );
   return (
     <Paper p="lg">
       <Group justify="space-between" mb="md">
@@ -124,28 +127,30 @@ export function Versions({ template }: { template: OwnTemplate }) {
         size="xl"
         title={compared && `What version ${compared.row.version} changed`}
       >
-        {compared?.insteadOf !== undefined && (
-          <Text size="sm" mb="sm">
-            Someone saved version {compared.row.version} while you were looking, so version{' '}
-            {compared.insteadOf} was not published. Publish the one you want.
-          </Text>
-        )}
-        {compared && <Comparison slug={slug} row={compared.row} hasSystem={template.has_system} />}
-        {compared?.insteadOf !== undefined && (
-          <DialogFoot fault={null}>
-            {[compared.insteadOf, compared.row.version].map((version) => (
-              <Button
-                key={version}
-                variant="default"
-                onClick={() => {
-                  setCompared(undefined);
-                  setPublishing(version);
-                }}
-              >
-                Publish version {version}…
-              </Button>
-            ))}
-          </DialogFoot>
+        {compared?.insteadOf === undefined ? (
+          compared && comparisonOf(compared.row)
+        ) : (
+          <Stack className="tall-dialog">
+            <Text size="sm">
+              Someone saved version {compared.row.version} while you were looking, so version{' '}
+              {compared.insteadOf} was not published. Publish the one you want.
+            </Text>
+            {comparisonOf(compared.row)}
+            <DialogFoot fault={null}>
+              {[compared.insteadOf, compared.row.version].map((version) => (
+                <Button
+                  key={version}
+                  variant="default"
+                  onClick={() => {
+                    setCompared(undefined);
+                    setPublishing(version);
+                  }}
+                >
+                  Publish version {version}…
+                </Button>
+              ))}
+            </DialogFoot>
+          </Stack>
         )}
       </Dialog>
     </Paper>
