@@ -147,12 +147,12 @@ it('a viewer’s previews of eight megabytes of tables, each way to see them', a
   };
   const { templates } = await client('owner');
   const { version } = await templates.put({ slug: 'tables', html: TABLES, subject: 'Tables' });
+  await templates.publish({ slug: 'tables', version });
   const viewer = await client('viewer');
   const previews = [
     () => viewer.templates.render({ slug, draft: { html: TABLES } }),
     () => viewer.templates.rehearse({ slug, draft: { html: TABLES }, limit: 1 }),
-    () => viewer.templates.render({ slug: 'tables', version }),
-    () => viewer.templates.renderSeveral({ slugs: ['tables', slug] }),
+    () => viewer.templates.renderSeveral({ slugs: ['tables'] }),
     () => viewer.branding.preview({ branding: {}, slugs: ['tables'] }),
   ];
   const { stands } = await service.watch(async () => {
@@ -162,12 +162,12 @@ it('a viewer’s previews of eight megabytes of tables, each way to see them', a
         ({ status }: SandmartinError) => status,
       );
       expect((await send(bystander, welcome())).status).toBe(202);
-      expect([200, 400, 404, 429]).toContain(await shown);
+      expect([200, 400, 429]).toContain(await shown);
     }
   });
   expect(service.child.exitCode).toBeNull();
   expect(stands).toEqual([]);
-}, 90_000);
+}, 240_000);
 
 it('memory comes back when it is over', async () => {
   const attackAll = () =>

@@ -9,6 +9,7 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, isIPv4, type Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 
 // ---- certificates
 
@@ -151,7 +152,9 @@ export type Behaviour =
   /** Answers 200 and half of the promised body, then resets. */
   | { kind: 'cut-body' }
   /** Writes these bytes instead of HTTP. */
-  | { kind: 'raw'; bytes: string };
+  | { kind: 'raw'; bytes: string }
+  /** The same, and then one piece after the other for as long as the client reads. */
+  | { kind: 'raw-endless'; bytes: string; piece: string };
 
 export const answer = (
   status: number,
@@ -302,16 +305,10 @@ function act(
       response.on('close', () => clearInterval(drip));
       return;
     }
-    case 'endless-body': {
+    case 'endless-body':
       response.writeHead(200);
-      const block = Buffer.alloc(16_384, 'x');
-      const pour = () => {
-        while (!response.destroyed && response.write(block));
-      };
-      response.on('drain', pour);
-      pour();
+      pour(response, 'x');
       return;
-    }
     case 'reset':
       reset();
       return;
@@ -321,5 +318,19 @@ function act(
       return;
     case 'raw':
       request.socket.end(behaviour.bytes);
+      return;
+    case 'raw-endless':
+      request.socket.write(behaviour.bytes);
+      pour(request.socket, behaviour.piece);
   }
+}
+
+/** As much as the client reads. */
+function pour(into: Writable, piece: string): void {
+  const block = Buffer.from(piece.repeat(Math.ceil(16_384 / piece.length)));
+  const more = () => {
+    while (!into.destroyed && into.write(block));
+  };
+  into.on('drain', more);
+  more();
 }

@@ -171,6 +171,22 @@ describe('no answer', () => {
     expect(await post(agent(), hook.url)).toMatchObject({ ok: false, error: { kind: 'protocol' } });
   });
 
+  it.each([
+    ['announcements', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
+    ['a reason', 'HTTP/1.1 200 ', 'a'],
+    ['a chunk’s length', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '0'],
+    ['a chunk’s extension', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;', 'a'],
+  ])(
+    'but %s without end: cut at the deadline, and nothing of it is kept',
+    async (_name, bytes, piece) => {
+      const hook = await receiver({ behave: { kind: 'raw-endless', bytes, piece } });
+      const result = await post(agent(), hook.url, { timeoutMs: 300 });
+      expect(result).toMatchObject({ ok: false, error: { kind: 'timeout' } });
+      expect(result.responseBody ?? '').toBe('');
+      await hook.allClosed();
+    },
+  );
+
   it('because nothing listens', async () => {
     const hook = await startReceiver({ authority });
     await hook.close();
