@@ -166,6 +166,8 @@ export function watchForHangs(
     anyWorks,
     /** Sessions without a place. */
     count: () => hung,
+    /** Those, and what hangs beyond them with its place. */
+    inVain: () => [...lines].filter(waitsInVain).length,
     beginToBeat() {
       beating ??= setInterval(beat, BEAT_MS);
     },
@@ -193,17 +195,29 @@ export function watchForHangs(
     },
     /**
      * Where emails of one destination hang, it has half of the places until one of them is
-     * answered.
+     * answered. If all of these wait in vain and none can lose its place, one email at a time finds
+     * out whether others are answered, as long as that leaves places for other destinations.
      */
     whoFits(): (job: Job) => boolean {
-      const talks = new Map<string, number>();
-      for (const { job, hung } of lines) {
-        if (job && !hung) talks.set(destinationOf(job), (talks.get(destinationOf(job)) ?? 0) + 1);
+      const talks = new Map<string, { all: number; inVain: number }>();
+      let inVain = 0;
+      for (const line of lines) {
+        if (line.job === undefined || line.hung) continue;
+        const destination = destinationOf(line.job);
+        const own = talks.get(destination) ?? { all: 0, inVain: 0 };
+        own.all++;
+        if (waitsInVain(line)) {
+          own.inVain++;
+          inVain++;
+        }
+        talks.set(destination, own);
       }
       return (job) => {
         const destination = destinationOf(job);
-        const hangs = hangsTo.get(destination) ?? 0;
-        return hangs < DESTINATION_HANGS || (talks.get(destination) ?? 0) < pool.places / 2;
+        const own = talks.get(destination);
+        if ((hangsTo.get(destination) ?? 0) < DESTINATION_HANGS || own === undefined) return true;
+        if (own.all < pool.places / 2) return true;
+        return own.all === own.inVain && inVain < (pool.places * 3) / 4;
       };
     },
     /** Ends what hangs before all of it was sent. */
@@ -216,6 +230,8 @@ export function watchForHangs(
     },
   };
 }
+
+const waitsInVain = ({ job, silent }: Line): boolean => job !== undefined && silent >= PLACE_BEATS;
 
 export const newLine = (session: SmtpSession): Line => ({
   session,

@@ -119,7 +119,7 @@ export function createRelay(config: RelayConfig): Relay {
   }
   /** On trial the relay gets few emails at a time; `more` are about to be added. */
   const hasRoom = (more: number): boolean =>
-    !health?.isOnTrial() || lines.size - idle.length - hangs.count() + more <= TRIAL_MAILS;
+    !health?.isOnTrial() || lines.size - idle.length - hangs.inVain() + more <= TRIAL_MAILS;
   const mayOpen = (): boolean =>
     !blocked &&
     idle.length === 0 &&

@@ -39,13 +39,17 @@ const metric = async (service: TestService, name: string): Promise<number> => {
 };
 
 // Each of the first two is taken out of what was seen: 30 emails held all 8 connections for 583 s.
-const HANGS: [string, NonNullable<FaultyRelayOptions['hangs']>, string][] = [
-  ['of one destination', ({ recipient }) => recipient.endsWith('@slow.example'), 'slow.example'],
-  ['of some people', ({ recipient }) => recipient.startsWith('hang'), 'example.net'],
-];
-it.each(HANGS)(
+// 24 sessions may hang without a place; what hangs beyond them keeps its own.
+const ofOne: FaultyRelayOptions['hangs'] = ({ recipient }) => recipient.endsWith('@slow.example');
+const ofSome: FaultyRelayOptions['hangs'] = ({ recipient }) => recipient.startsWith('hang');
+it.each([
+  ['of one destination', ofOne, 'slow.example', 8],
+  ['of some people', ofSome, 'example.net', 8],
+  ['of one destination, as many as may without a place,', ofOne, 'slow.example', 24],
+  ['of some people, as many as may without a place,', ofSome, 'example.net', 24],
+] as const)(
   '30 emails %s hang: the others flow, on few sockets',
-  async (_, hangs, domain) => {
+  async (_, hangs, domain, most) => {
     const relay = await startRelay({ hangs });
     const { service, send } = await startWith(relay);
     let sent = 0;
@@ -53,7 +57,7 @@ it.each(HANGS)(
       if ((await send(`hang${sent}@${domain}`)).status === 202) sent++;
       return sent === 30;
     });
-    await until(async () => (await metric(service, 'sandmartin_relay_hung_sessions')) >= 8);
+    await until(async () => (await metric(service, 'sandmartin_relay_hung_sessions')) >= most);
     const good: string[] = [];
     await until(async () => {
       const answer = await send();
