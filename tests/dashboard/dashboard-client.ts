@@ -176,3 +176,7 @@ export async function statusOf(call: PromiseLike<unknown>): Promise<number> {
     throw error;
   }
 }
+
+/** Wrong tries of one place since then: five at once, one after a second more, one after two more, after four … */
+export const mostTriesSince = (startedMs: number): number =>
+  5 + Math.floor(Math.log2(1 + (performance.now() - startedMs) / 1000));

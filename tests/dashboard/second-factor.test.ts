@@ -13,6 +13,7 @@ import { makeAuthenticator } from './authenticator.ts';
 import {
   type DashboardClient,
   makeUser,
+  mostTriesSince,
   openClient,
   openSignedIn,
   PASSWORD,
@@ -115,6 +116,7 @@ describe('codes of an app', () => {
     const { secret } = await withApp(person);
     const from = (address: string) => ({ 'x-forwarded-for': address });
     const { ticket } = await ticketOf(person.email, from('192.0.2.1'));
+    const startedMs = performance.now();
     const answers = await Promise.all(
       Array.from({ length: 12 }, () =>
         openClient(service.url).try('signInWithCode', {
@@ -123,8 +125,11 @@ describe('codes of an app', () => {
         }),
       ),
     );
-    const statuses = answers.map(({ status }) => status).sort();
-    expect(statuses).toEqual([...Array(5).fill(401), ...Array(7).fill(429)]);
+    const most = mostTriesSince(startedMs);
+    const tried = answers.filter(({ status }) => status === 401).length;
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(12 - tried);
+    expect(tried).toBeGreaterThanOrEqual(5);
+    expect(tried).toBeLessThanOrEqual(most);
     const right = await openClient(service.url).try('signInWithCode', {
       body: { ticket, code: codeNext(secret) },
       headers: from('198.51.100.1'),
