@@ -18,7 +18,7 @@ const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .map((file) => ({ file, text: readFileSync(join(SRC, file), 'utf8') }));
 
 /** Who reads it runs commands: what starts and restores, its settings and metrics, tests. */
-const AT_TERMINAL = /^(cli|testing|store|config|metrics)\b/;
+const AT_TERMINAL = /^(cli|testing|store|config|process\/metrics)\b/;
 const commands = readdirSync(join(SRC, 'cli')).map((file) => file.replace('.ts', ''));
 /** In a line that is no comment. */
 const namesCommand = new RegExp(

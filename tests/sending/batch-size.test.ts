@@ -25,7 +25,7 @@ it('20 MB of HTML for 100 recipients are refused at once', async () => {
     body: JSON.stringify({ ...email, recipients: recipients(100) }),
   });
   expect(status).toBe(400);
-  expect(body.detail).toContain('more than 50 MB together');
+  expect(body.detail).toContain('larger than 50 MB together');
   // The request, here and there.
   expect(process.memoryUsage().rss - before).toBeLessThan(300 * MB);
 });
