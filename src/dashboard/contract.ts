@@ -2,8 +2,9 @@
 // output. Before it: web/ calls by this table. After it: routes/*.ts answer by it, and tests walk
 // it, so that none is forgotten.
 //
-// - The session is a cookie (HttpOnly). Requests other than GET carry the header `X-SM-Dashboard: 1`
-//   and, as browsers send by themselves, an Origin of this service; bodies are JSON.
+// - The session is a cookie (HttpOnly). Requests other than GET carry the header
+//   `X-SM-Dashboard: 1` and, as browsers add it themselves, an Origin of this service; bodies are
+//   JSON.
 // - Refusals are `{detail}`: 400 not valid, 401 no session, 402 free plan, 403 role (or a suspended
 //   account), 404 not this account's, 429 with retry-after, 502 relay, 503.
 // - Routes with `kind: 'stream'` are server-sent events (EventSource); `kind: 'file'` are downloads.

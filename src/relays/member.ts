@@ -29,7 +29,7 @@ export interface Member extends Candidate {
   /** Its circuit is open, or its daily limit is used up. */
   isDown(): boolean;
   finding(): RelayHealthFinding;
-  /** Whether it reports deliveries; null: not asked yet. */
+  /** Whether we ever learn of deliveries through it; null: not asked yet. */
   reports(): boolean | null;
   /** Applies changes that need no new pool; false: they do. */
   change(settings: NamedRelay): boolean;

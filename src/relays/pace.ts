@@ -27,7 +27,7 @@ export interface Pace {
   close(): void;
 }
 
-/** `share`: how many of the emails per second this process may send. */
+/** `share`: how many of the emails per second this process may hand over. */
 export function createPace(share: () => number): Pace {
   let nextAt = 0;
   let waiting = 0;

@@ -21,7 +21,7 @@ export interface RelaySettings {
   name: string;
   /** Null: the value of RELAY_URL, for the relay named `default`. */
   url: string | null;
-  /** Its share of the email that no rule assigns; 0: only by rule, or if no other relay can. */
+  /** Its share of the email that no rule assigns; 0: only by rule, or if no other can accept it. */
   weight: number;
   /** Per delivery process; null: RELAY_CONNECTIONS. */
   connections: number | null;
